@@ -1,0 +1,76 @@
+# Every target makes what it needs: a virtual environment, its packages, the native code (ninja
+# rebuilds what changed). VENV=path uses another environment, JOBS=n another number of compilers.
+VENV ?= .venv
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PYTHON ?= python3
+ARGS ?=
+
+PY := $(abspath $(VENV))/bin/python
+NATIVE := build/$(notdir $(VENV))
+# Two builds of one folder at a time would spoil each other.
+ALONE := $(if $(shell command -v flock),flock build/lock,)
+export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+
+.PHONY: demo test test-slow test-oracle bench lint docs build sanitize clean
+
+build: $(VENV)/.ready-base
+	@mkdir -p $(NATIVE)
+	@test -e $(NATIVE)/build.ninja || $(ALONE) cmake -S . -B $(NATIVE) -G Ninja \
+		-DPython_EXECUTABLE=$(PY) -DCMAKE_INSTALL_MESSAGE=NEVER --log-level=STATUS
+	@$(ALONE) cmake --build $(NATIVE) -j $(JOBS)
+	@$(ALONE) cmake --install $(NATIVE) --prefix src > $(NATIVE)/install.txt
+
+demo: build $(VENV)/.ready-demo
+	$(PY) examples/mnist.py $(ARGS)
+
+test: build $(VENV)/.ready-test
+	$(PY) -m pytest -n $(JOBS) -m "not slow and not oracle and not gpu" $(ARGS)
+
+test-slow: build $(VENV)/.ready-test
+	$(PY) -m pytest -m "slow and not oracle and not gpu" $(ARGS)
+
+# Against TensorFlow itself: TF_PYTHON names an interpreter that has it.
+test-oracle: build $(VENV)/.ready-test
+	$(PY) -m pytest -m oracle $(ARGS)
+
+# TF_PYTHON, TORCH_PYTHON, JAX_PYTHON name the interpreters of the peers to compare with.
+bench: build
+	$(PY) benchmarks/bench.py $(ARGS)
+
+lint: $(VENV)/.ready-lint
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+docs: $(VENV)/.ready-docs
+	$(PY) -m mkdocs build --strict
+
+# The quick tests with the native code under AddressSanitizer and UBSan. CPython's own arenas
+# would hide overruns, and what Python keeps to its end is no leak.
+sanitize: $(VENV)/.ready-base $(VENV)/.ready-test
+	@mkdir -p build/sanitize/site
+	cmake -S . -B build/sanitize -G Ninja -DPython_EXECUTABLE=$(PY) \
+		-DTAPEFLOW_SANITIZE=address,undefined
+	cmake --build build/sanitize -j $(JOBS)
+	cp -R src/tapeflow build/sanitize/site/
+	cmake --install build/sanitize --prefix build/sanitize/site
+	PYTHONPATH=$(CURDIR)/build/sanitize/site PYTHONMALLOC=malloc \
+		ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
+		$(PY) -m pytest -p no:cacheprovider -m "not slow and not oracle and not gpu" $(ARGS)
+
+clean:
+	rm -rf build src/tapeflow/*.so src/tapeflow/lib
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The packages of one use (an extra of pyproject.toml), installed again when pyproject.toml changes.
+$(VENV)/.ready-base: pyproject.toml | $(VENV)/bin/python
+	$(PY) cmake/requirements.py build run > $@.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check cmake ninja -r $@.txt
+	@touch $@
+
+$(VENV)/.ready-%: pyproject.toml | $(VENV)/bin/python
+	$(PY) cmake/requirements.py run $* > $@.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $@.txt
+	@touch $@

@@ -1,0 +1,18 @@
+"""The arrays that every peer starts from."""
+
+import numpy as np
+
+
+def array(seed, *shape, scale=1.0):
+    return np.random.default_rng(seed).normal(0, scale, shape).astype(np.float32)
+
+
+def mlp():
+    """x, y of shape (32, 32), and four pairs of a (32, 32) matrix and a bias."""
+    layers = [(array(10 + i, 32, 32, scale=0.2), np.zeros(32, np.float32)) for i in range(4)]
+    return array(1, 32, 32), array(2, 32, 32), layers
+
+
+def conv():
+    """Images (32, 56, 56, 64) in NHWC order, and filters (3, 3, 64, 64)."""
+    return array(3, 32, 56, 56, 64), array(4, 3, 3, 64, 64, scale=0.05)

@@ -1,0 +1,134 @@
+#include "buffer.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "error.h"
+
+namespace tapeflow {
+
+namespace {
+
+// Size classes: four steps between powers of two, from 64 bytes up. A freed block waits in its class's
+// list, so that loops which make and drop tensors of the same sizes neither call malloc nor fault pages.
+constexpr int kMinShift = 6;
+constexpr int kClasses = 4 * (48 - kMinShift);
+constexpr size_t kHeader = 64;                  // the Buffer itself, in front of the data
+constexpr size_t kHugePage = size_t{2} << 20;   // from here on blocks ask for huge pages
+constexpr int64_t kCacheLimit = int64_t{256} << 20;
+static_assert(sizeof(Buffer) <= kHeader);
+
+struct Free { Free* next; };
+Free* free_lists[kClasses];
+AllocatorStats stats{0, 0, 0, kCacheLimit};
+
+int class_of(size_t bytes) {
+  if (bytes <= (size_t{1} << kMinShift)) return 0;
+  const int top = 63 - __builtin_clzll(bytes - 1);              // 2^top <= bytes - 1 < 2^(top+1)
+  const int quarter = static_cast<int>((bytes - 1) >> (top - 2)) & 3;
+  return (top - kMinShift) * 4 + quarter + 1;
+}
+
+size_t class_bytes(int c) {
+  if (c == 0) return size_t{1} << kMinShift;
+  const int top = (c - 1) / 4 + kMinShift, quarter = (c - 1) % 4;
+  return (size_t{1} << top) + (size_t{1} << (top - 2)) * (quarter + 1);
+}
+
+void give_back(Free* block, size_t bytes) {
+  if (bytes + kHeader >= kHugePage) ::munmap(block, bytes + kHeader);
+  else std::free(block);
+}
+
+void* take_fresh(size_t bytes) {
+  const size_t total = bytes + kHeader;
+  if (total < kHugePage) return std::aligned_alloc(64, (total + 63) / 64 * 64);
+  void* p = ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+#ifdef MADV_HUGEPAGE
+  ::madvise(p, total, MADV_HUGEPAGE);
+#endif
+  return p;
+}
+
+}  // namespace
+
+Buffer* Buffer::allocate(size_t bytes) {
+  if (bytes > (size_t{1} << 46)) throw exhausted("OOM when allocating ", bytes, " bytes");
+  const int c = class_of(bytes);
+  const size_t usable = class_bytes(c);
+  void* p = free_lists[c];
+  if (p) {
+    free_lists[c] = static_cast<Free*>(p)->next;
+    stats.cached -= static_cast<int64_t>(usable);
+  } else {
+    p = take_fresh(usable);
+    if (!p) {
+      allocator_trim();
+      p = take_fresh(usable);
+    }
+    if (!p) throw exhausted("OOM when allocating ", bytes, " bytes");
+  }
+  auto* b = static_cast<Buffer*>(p);
+  b->refs = 1;
+  b->bytes = usable;
+  b->data = static_cast<char*>(p) + kHeader;
+  b->size_class = c;
+  b->writable = true;
+  b->release_foreign = nullptr;
+  b->foreign = nullptr;
+  stats.live += static_cast<int64_t>(usable);
+  stats.peak = std::max(stats.peak, stats.live);
+  return b;
+}
+
+Buffer* Buffer::wrap(void* data, size_t bytes, bool writable, void (*release)(void*), void* owner) {
+  auto* b = static_cast<Buffer*>(std::malloc(sizeof(Buffer)));
+  if (!b) throw std::bad_alloc();
+  *b = Buffer{1, bytes, static_cast<char*>(data), -1, writable, release, owner};
+  return b;
+}
+
+void Buffer::destroy(Buffer* b) {
+  if (b->size_class < 0) {
+    void (*release)(void*) = b->release_foreign;
+    void* owner = b->foreign;
+    std::free(b);
+    if (release) release(owner);
+    return;
+  }
+  const int c = b->size_class;
+  const auto usable = static_cast<int64_t>(b->bytes);
+  stats.live -= usable;
+  auto* block = reinterpret_cast<Free*>(b);
+  if (stats.cached + usable > stats.limit) {
+    give_back(block, static_cast<size_t>(usable));
+    return;
+  }
+  block->next = free_lists[c];
+  free_lists[c] = block;
+  stats.cached += usable;
+}
+
+AllocatorStats allocator_stats() { return stats; }
+void allocator_reset_peak() { stats.peak = stats.live; }
+
+void allocator_trim() {
+  for (int c = 0; c < kClasses; ++c) {
+    while (Free* block = free_lists[c]) {
+      free_lists[c] = block->next;
+      give_back(block, class_bytes(c));
+    }
+  }
+  stats.cached = 0;
+}
+
+Scratch::Scratch(size_t bytes) : p_(std::aligned_alloc(64, (std::max<size_t>(bytes, 1) + 63) / 64 * 64)) {
+  if (!p_) throw exhausted("OOM when allocating ", bytes, " bytes of scratch");
+}
+Scratch::~Scratch() { std::free(p_); }
+
+}  // namespace tapeflow

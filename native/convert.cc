@@ -1,0 +1,598 @@
+#include "convert.h"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+
+#include <cstring>
+#include <vector>
+
+#include "op.h"
+#include "tape.h"
+#include "variable.h"
+
+namespace tapeflow {
+
+namespace {
+
+PyObject* tf_dtypes[kDTypeCount];        // tf.float32, ...
+PyArray_Descr* np_dtypes[kDTypeCount];   // null for resource and variant
+PyObject* dtype_parser;                  // as_dtype
+
+// Numbers of the NumPy dtypes that have a fixed type_num; ml_dtypes' are found by comparing.
+DType from_descr(PyArray_Descr* d) {
+  switch (d->type_num) {
+    case NPY_FLOAT: return DType::kFloat32;
+    case NPY_DOUBLE: return DType::kFloat64;
+    case NPY_BOOL: return DType::kBool;
+    case NPY_BYTE: return DType::kInt8;
+    case NPY_UBYTE: return DType::kUInt8;
+    case NPY_SHORT: return DType::kInt16;
+    case NPY_USHORT: return DType::kUInt16;
+    case NPY_INT: return DType::kInt32;
+    case NPY_UINT: return DType::kUInt32;
+    case NPY_LONG: return sizeof(long) == 8 ? DType::kInt64 : DType::kInt32;
+    case NPY_ULONG: return sizeof(long) == 8 ? DType::kUInt64 : DType::kUInt32;
+    case NPY_LONGLONG: return DType::kInt64;
+    case NPY_ULONGLONG: return DType::kUInt64;
+    case NPY_HALF: return DType::kFloat16;
+    case NPY_CFLOAT: return DType::kComplex64;
+    case NPY_CDOUBLE: return DType::kComplex128;
+    case NPY_OBJECT: case NPY_STRING: case NPY_UNICODE: return DType::kString;
+    default: break;
+  }
+  for (int i = 1; i < kDTypeCount; ++i) {
+    if (np_dtypes[i] && d->type_num == np_dtypes[i]->type_num) return static_cast<DType>(i);
+  }
+  return DType::kInvalid;
+}
+
+[[noreturn]] void cannot_convert(PyObject* value, DType want) {
+  PyErr_Format(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, dtype_short_name(want));
+  throw PythonError();
+}
+
+[[noreturn]] void unsupported(PyObject* value) {
+  PyErr_Format(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.",
+               value, reinterpret_cast<PyObject*>(Py_TYPE(value)));
+  throw PythonError();
+}
+
+struct Ref {  // owning PyObject reference
+  PyObject* p;
+  explicit Ref(PyObject* o) : p(o) { if (!p) throw PythonError(); }
+  ~Ref() { Py_XDECREF(p); }
+  Ref(const Ref&) = delete;
+  Ref& operator=(const Ref&) = delete;
+  PyObject* leak() { PyObject* o = p; p = nullptr; return o; }
+  PyArrayObject* array() const { return reinterpret_cast<PyArrayObject*>(p); }
+};
+
+ShapeRef shape_of(PyArrayObject* a) {
+  int64_t dims[kMaxRank];
+  for (int i = 0; i < PyArray_NDIM(a); ++i) dims[i] = PyArray_DIM(a, i);
+  return ShapeRef(PyArray_NDIM(a), dims);
+}
+
+// bytes of a str, bytes-like, or NumPy bytes/str scalar; new reference or null when it is none of these
+PyObject* as_bytes(PyObject* o) {
+  if (PyBytes_CheckExact(o)) return Py_NewRef(o);
+  if (PyBytes_Check(o)) return PyBytes_FromStringAndSize(PyBytes_AS_STRING(o), PyBytes_GET_SIZE(o));
+  if (PyUnicode_Check(o)) {
+    PyObject* b = PyUnicode_AsUTF8String(o);
+    if (!b) throw PythonError();
+    return b;
+  }
+  if (PyByteArray_Check(o)) return PyBytes_FromStringAndSize(PyByteArray_AS_STRING(o), PyByteArray_GET_SIZE(o));
+  return nullptr;
+}
+
+// A string tensor over a new object array of bytes made from any array of text, bytes or objects.
+Tensor* string_tensor(PyArrayObject* a) {
+  Ref objects(PyArray_Cast(a, NPY_OBJECT));
+  Ref flat(PyArray_NewLikeArray(objects.array(), NPY_CORDER, nullptr, 0));
+  // iterate in C order over both
+  Ref in(PyArray_IterNew(objects.p));
+  auto* it = reinterpret_cast<PyArrayIterObject*>(in.p);
+  auto** out = static_cast<PyObject**>(PyArray_DATA(flat.array()));
+  int64_t i = 0;
+  while (PyArray_ITER_NOTDONE(it)) {
+    PyObject* item = *reinterpret_cast<PyObject**>(PyArray_ITER_DATA(it));
+    PyObject* b = item ? as_bytes(item) : nullptr;
+    if (!b) {
+      if (item) unsupported(item);
+      PyErr_SetString(PyExc_ValueError, "empty object array cannot be converted to a string tensor");
+      throw PythonError();
+    }
+    Py_XDECREF(out[i]);
+    out[i++] = b;
+    PyArray_ITER_NEXT(it);
+  }
+  ShapeRef s = shape_of(objects.array());
+  return object_tensor(DType::kString, s.get(), flat.leak());
+}
+
+void release_object(void* o) {
+  if (Py_IsInitialized()) Py_DECREF(static_cast<PyObject*>(o));
+}
+
+Tensor* copy_array(PyArrayObject* a, DType dtype) {
+  ShapeRef s = shape_of(a);
+  Tensor* t = new_tensor(dtype, s.get());
+  PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
+  if (PyArray_ISCARRAY_RO(a) && PyArray_DESCR(a)->type_num == d->type_num) {
+    std::memcpy(t->data, PyArray_DATA(a), static_cast<size_t>(t->bytes()));
+    return t;
+  }
+  Py_INCREF(d);
+  PyObject* view = PyArray_NewFromDescr(&PyArray_Type, d, s->rank, reinterpret_cast<npy_intp*>(s->dims), nullptr,
+                                        t->data, NPY_ARRAY_CARRAY, nullptr);
+  const bool ok = view && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), a) == 0;
+  Py_XDECREF(view);
+  if (!ok) {
+    Py_DECREF(t);
+    throw PythonError();
+  }
+  return t;
+}
+
+Tensor* array_to_tensor(PyArrayObject* a, DType want) {
+  const DType have = from_descr(PyArray_DESCR(a));
+  if (have == DType::kString) {
+    if (PyArray_DESCR(a)->type_num == NPY_OBJECT && want != DType::kString) {
+      // Python objects: numbers, perhaps, or anything; a list knows best.
+      Ref list(PyArray_ToList(a));
+      return to_tensor(list.p, want);
+    }
+    if (want != DType::kInvalid && want != DType::kString) cannot_convert(reinterpret_cast<PyObject*>(a), want);
+    return string_tensor(a);
+  }
+  if (have == DType::kInvalid) {
+    PyErr_Format(PyExc_ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported numpy type: %R).",
+                 reinterpret_cast<PyObject*>(PyArray_DESCR(a)));
+    throw PythonError();
+  }
+  if (want == DType::kInvalid) want = have;
+  // Arrays are cast to whatever dtype is asked for, as in TensorFlow; only Python values are checked.
+  return copy_array(a, want);
+}
+
+// -- Python numbers and nested lists ---------------------------------------------------------------
+
+enum class Kind { kNone, kBool, kInt, kFloat, kComplex, kString, kOther };
+
+Kind kind_of(PyObject* o) {
+  if (PyFloat_Check(o)) return Kind::kFloat;
+  if (PyBool_Check(o)) return Kind::kBool;
+  if (PyLong_Check(o)) return Kind::kInt;
+  if (PyComplex_Check(o)) return Kind::kComplex;
+  if (PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o)) return Kind::kString;
+  return Kind::kOther;
+}
+
+DType natural(Kind k) {
+  switch (k) {
+    case Kind::kBool: return DType::kBool;
+    case Kind::kInt: return DType::kInt32;
+    case Kind::kFloat: return DType::kFloat32;
+    case Kind::kComplex: return DType::kComplex128;
+    case Kind::kString: return DType::kString;
+    default: return DType::kInvalid;
+  }
+}
+
+int64_t checked_int(PyObject* o, DType d) {
+  int overflow = 0;
+  const int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (v == -1 && !overflow && PyErr_Occurred()) throw PythonError();
+  int64_t lo = INT64_MIN, hi = INT64_MAX;
+  switch (d) {
+    case DType::kInt32: case DType::kQInt32: lo = INT32_MIN; hi = INT32_MAX; break;
+    case DType::kInt16: case DType::kQInt16: lo = INT16_MIN; hi = INT16_MAX; break;
+    case DType::kInt8: case DType::kQInt8: lo = INT8_MIN; hi = INT8_MAX; break;
+    case DType::kUInt8: case DType::kQUInt8: lo = 0; hi = UINT8_MAX; break;
+    case DType::kUInt16: case DType::kQUInt16: lo = 0; hi = UINT16_MAX; break;
+    case DType::kUInt32: lo = 0; hi = UINT32_MAX; break;
+    case DType::kInt4: lo = -8; hi = 7; break;
+    case DType::kUInt4: lo = 0; hi = 15; break;
+    default: break;
+  }
+  if (overflow || v < lo || v > hi) cannot_convert(o, d);
+  return v;
+}
+
+// Writes one Python scalar as an element of dtype d (a type with a fast path); false for other dtypes.
+bool store_scalar(PyObject* o, DType d, char* at) {
+  const Kind k = kind_of(o);
+  switch (d) {
+    case DType::kFloat32:
+    case DType::kFloat64: {
+      double v;
+      if (k == Kind::kFloat) v = PyFloat_AS_DOUBLE(o);
+      else if (k == Kind::kInt) v = PyLong_AsDouble(o);
+      else cannot_convert(o, d);
+      if (v == -1.0 && PyErr_Occurred()) throw PythonError();
+      if (d == DType::kFloat32) { const auto f = static_cast<float>(v); std::memcpy(at, &f, 4); }
+      else std::memcpy(at, &v, 8);
+      return true;
+    }
+    case DType::kInt32: {
+      if (k != Kind::kInt) cannot_convert(o, d);
+      const auto v = static_cast<int32_t>(checked_int(o, d));
+      std::memcpy(at, &v, 4);
+      return true;
+    }
+    case DType::kInt64: {
+      if (k != Kind::kInt) cannot_convert(o, d);
+      const int64_t v = checked_int(o, d);
+      std::memcpy(at, &v, 8);
+      return true;
+    }
+    case DType::kBool:
+      if (k != Kind::kBool) cannot_convert(o, d);
+      *at = o == Py_True;
+      return true;
+    default: return false;
+  }
+}
+
+// Other number types go through NumPy, after the same strictness.
+void store_by_numpy(PyObject* o, DType d, PyArrayObject* view, char* at) {
+  const Kind k = kind_of(o);
+  const bool fits = is_complex(d) ? k == Kind::kComplex || k == Kind::kFloat || k == Kind::kInt
+                    : is_floating(d) ? k == Kind::kFloat || k == Kind::kInt
+                                     : k == Kind::kInt;
+  if (!fits) cannot_convert(o, d);
+  if (k == Kind::kInt && !is_floating(d) && !is_complex(d) && d != DType::kUInt64) checked_int(o, d);
+  if (PyArray_SETITEM(view, at, o) < 0) {
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) { PyErr_Clear(); cannot_convert(o, d); }
+    throw PythonError();
+  }
+}
+
+// NumPy's float64, complex128 and str scalars derive from Python's types, but mean their own dtype.
+Kind leaf_kind(PyObject* o) {
+  const Kind k = kind_of(o);
+  if (k == Kind::kOther || k == Kind::kInt || k == Kind::kBool || PyFloat_CheckExact(o) || PyUnicode_CheckExact(o) ||
+      PyBytes_CheckExact(o)) return k;
+  return PyArray_CheckScalar(o) ? Kind::kOther : k;
+}
+
+bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+// The shape of a nested list, by its first elements, and the widest kind of its leaves.
+struct Nested {
+  int rank = 0;
+  int64_t dims[kMaxRank];
+  Kind kind = Kind::kNone;
+  PyObject* odd = nullptr;  // the first leaf that is no Python scalar
+  bool big_int = false;     // an int outside int32
+
+  void measure(PyObject* list) {
+    PyObject* o = list;
+    while (is_list(o)) {
+      if (rank == kMaxRank) throw invalid("Too many nested lists: at most ", kMaxRank);
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+      dims[rank++] = n;
+      if (n == 0) return;
+      o = PySequence_Fast_GET_ITEM(o, 0);
+    }
+  }
+
+  // false when the list is not rectangular
+  bool check(PyObject* list, int depth) {
+    if (PySequence_Fast_GET_SIZE(list) != dims[depth]) return false;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+      PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+      if (depth + 1 < rank) {
+        if (!is_list(o)) {
+          if (kind_of(o) != Kind::kOther) return false;
+          if (!odd) odd = o;
+          continue;
+        }
+        if (!check(o, depth + 1)) return false;
+        continue;
+      }
+      if (is_list(o)) return false;
+      const Kind k = leaf_kind(o);
+      if (k == Kind::kOther) { if (!odd) odd = o; continue; }
+      if (kind == Kind::kNone) kind = k;
+      // ints among floats become floats, whichever comes first
+      else if (k != kind && ((k == Kind::kFloat && kind == Kind::kInt) ||
+                             (k == Kind::kComplex && (kind == Kind::kInt || kind == Kind::kFloat)))) kind = k;
+      if (k == Kind::kInt && !big_int) {
+        int overflow = 0;
+        const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+        big_int = overflow || v < INT32_MIN || v > INT32_MAX;
+      }
+    }
+    return true;
+  }
+};
+
+void fill(PyObject* list, int depth, int rank, DType d, PyArrayObject* view, char*& at, int step) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(list); ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (depth + 1 < rank) { fill(o, depth + 1, rank, d, view, at, step); continue; }
+    if (!store_scalar(o, d, at)) store_by_numpy(o, d, view, at);
+    at += step;
+  }
+}
+
+PyObject* object_array(int rank, const int64_t* dims) {
+  npy_intp d[kMaxRank];
+  for (int i = 0; i < rank; ++i) d[i] = dims[i];
+  return PyArray_SimpleNew(rank, d, NPY_OBJECT);
+}
+
+void fill_strings(PyObject* list, int depth, int rank, PyObject**& at) {
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
+    if (depth + 1 < rank) { fill_strings(o, depth + 1, rank, at); continue; }
+    PyObject* b = as_bytes(o);
+    if (!b) cannot_convert(o, DType::kString);
+    Py_XSETREF(*at, b);
+    ++at;
+  }
+}
+
+Tensor* by_hook(PyObject* value, DType want) {
+  if (!hooks.convert) unsupported(value);
+  Ref number(PyLong_FromLong(static_cast<long>(want)));
+  PyObject* args[] = {value, number.p};
+  PyObject* r = PyObject_Vectorcall(hooks.convert, args, 2, nullptr);
+  if (!r) throw PythonError();
+  if (!PyObject_TypeCheck(r, TensorBaseType)) {
+    Py_DECREF(r);
+    unsupported(value);
+  }
+  return reinterpret_cast<Tensor*>(r);
+}
+
+Tensor* list_to_tensor(PyObject* list, DType want) {
+  Nested n;
+  n.measure(list);
+  if (!n.check(list, 0)) {
+    if (n.odd) return by_hook(list, want);  // tensors or arrays beside lists
+    PyErr_SetString(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
+    throw PythonError();
+  }
+  if (n.odd) return by_hook(list, want);  // tensors, arrays, ... among the leaves
+  DType d = want;
+  if (d == DType::kInvalid) {
+    d = n.kind == Kind::kNone ? DType::kFloat32 : natural(n.kind);
+    if (d == DType::kInt32 && n.big_int) d = DType::kInt64;
+  }
+  if (d == DType::kString) {
+    Ref a(object_array(n.rank, n.dims));
+    auto** at = static_cast<PyObject**>(PyArray_DATA(a.array()));
+    fill_strings(list, 0, n.rank, at);
+    ShapeRef s(n.rank, n.dims);
+    return object_tensor(d, s.get(), a.leak());
+  }
+  if (is_object(d)) return by_hook(list, want);
+  ShapeRef s(n.rank, n.dims);
+  Tensor* t = new_tensor(d, s.get());
+  PyObject* view = nullptr;
+  try {
+    if (!(bit(d) & (bit(DType::kFloat32) | bit(DType::kFloat64) | bit(DType::kInt32) | bit(DType::kInt64) |
+                    bit(DType::kBool)))) {
+      PyArray_Descr* descr = np_dtypes[static_cast<int>(d)];
+      Py_INCREF(descr);
+      view = PyArray_NewFromDescr(&PyArray_Type, descr, 0, nullptr, nullptr, t->data, NPY_ARRAY_CARRAY, nullptr);
+      if (!view) throw PythonError();
+    }
+    char* at = t->data;
+    fill(list, 0, n.rank, d, reinterpret_cast<PyArrayObject*>(view), at, item_size(d));
+  } catch (...) {
+    Py_XDECREF(view);
+    Py_DECREF(t);
+    throw;
+  }
+  Py_XDECREF(view);
+  return t;
+}
+
+Tensor* scalar_to_tensor(PyObject* o, Kind k, DType want) {
+  DType d = want;
+  if (d == DType::kInvalid) {
+    d = natural(k);
+    if (k == Kind::kInt) {
+      int overflow = 0;
+      const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+      if (overflow || v < INT32_MIN || v > INT32_MAX) d = DType::kInt64;
+    }
+  }
+  ShapeRef s(Shape::scalar());
+  if (d == DType::kString) {
+    PyObject* b = as_bytes(o);
+    if (!b) cannot_convert(o, d);
+    PyObject* a = object_array(0, nullptr);
+    if (!a) { Py_DECREF(b); throw PythonError(); }
+    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
+    Py_XSETREF(*at, b);
+    return object_tensor(d, s.get(), a);
+  }
+  if (is_object(d)) return by_hook(o, want);
+  Tensor* t = new_tensor(d, s.get());
+  try {
+    if (!store_scalar(o, d, t->data)) {
+      PyArray_Descr* descr = np_dtypes[static_cast<int>(d)];
+      Py_INCREF(descr);
+      Ref view(PyArray_NewFromDescr(&PyArray_Type, descr, 0, nullptr, nullptr, t->data, NPY_ARRAY_CARRAY, nullptr));
+      store_by_numpy(o, d, view.array(), t->data);
+    }
+  } catch (...) {
+    Py_DECREF(t);
+    throw;
+  }
+  return t;
+}
+
+}  // namespace
+
+Tensor* to_tensor(PyObject* value, DType want) {
+  if (is_tensor(value)) {
+    auto* t = reinterpret_cast<Tensor*>(value);
+    if (want != DType::kInvalid && t->dtype != want) {
+      PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
+                   dtype_name(want), dtype_name(t->dtype), value);
+      throw PythonError();
+    }
+    Py_INCREF(value);
+    return t;
+  }
+  const Kind k = kind_of(value);
+  // NumPy's float64 and str scalars are Python floats and strs too, but mean their own dtype.
+  if (k != Kind::kOther && !PyArray_CheckScalar(value)) return scalar_to_tensor(value, k, want);
+  if (is_list(value) && (PyList_CheckExact(value) || PyTuple_CheckExact(value))) return list_to_tensor(value, want);
+  if (PyArray_Check(value)) return array_to_tensor(reinterpret_cast<PyArrayObject*>(value), want);
+  if (is_variable(value)) {
+    Tensor* t = read_variable(reinterpret_cast<Variable*>(value));
+    if (want != DType::kInvalid && t->dtype != want) {
+      PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
+                   dtype_name(want), dtype_name(t->dtype), value);
+      throw PythonError();
+    }
+    return reinterpret_cast<Tensor*>(Py_NewRef(reinterpret_cast<PyObject*>(t)));
+  }
+  if (PyArray_CheckScalar(value)) {
+    Ref a(PyArray_FromScalar(value, nullptr));
+    return array_to_tensor(a.array(), want);
+  }
+  if (value == Py_None) unsupported(value);
+  return by_hook(value, want);
+}
+
+DType declared_dtype(PyObject* value) {
+  if (is_tensor(value)) return reinterpret_cast<Tensor*>(value)->dtype;
+  if (is_variable(value)) return reinterpret_cast<Variable*>(value)->dtype;
+  return DType::kInvalid;
+}
+
+PyObject* to_array(Tensor* t, bool copy) {
+  if (t->payload) {
+    if (!PyArray_Check(t->payload)) {  // on an accelerator: jax copies to the host
+      PyObject* a = PyArray_FromAny(t->payload, nullptr, 0, 0, NPY_ARRAY_CARRAY, nullptr);
+      if (!a) throw PythonError();
+      return a;
+    }
+    if (!copy) return Py_NewRef(t->payload);
+    PyObject* a = PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(t->payload), NPY_CORDER);
+    if (!a) throw PythonError();
+    return a;
+  }
+  PyArray_Descr* d = np_dtypes[static_cast<int>(t->dtype)];
+  if (!d) {
+    PyErr_Format(PyExc_TypeError, "Tensors of dtype %s have no NumPy form", dtype_name(t->dtype));
+    throw PythonError();
+  }
+  auto* dims = reinterpret_cast<npy_intp*>(t->shape->dims);
+  if (t->rank() > NPY_MAXDIMS) {
+    PyErr_Format(PyExc_ValueError, "NumPy arrays have at most %d dimensions, the tensor has %d", NPY_MAXDIMS, t->rank());
+    throw PythonError();
+  }
+  Py_INCREF(d);
+  if (copy) {
+    PyObject* a = PyArray_NewFromDescr(&PyArray_Type, d, t->rank(), dims, nullptr, nullptr, 0, nullptr);
+    if (!a) throw PythonError();
+    std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)), t->data, static_cast<size_t>(t->bytes()));
+    return a;
+  }
+  PyObject* a = PyArray_NewFromDescr(&PyArray_Type, d, t->rank(), dims, nullptr, t->data,
+                                     NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED, nullptr);
+  if (!a) throw PythonError();
+  Py_INCREF(t);
+  if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(a), reinterpret_cast<PyObject*>(t)) < 0) {
+    Py_DECREF(a);
+    throw PythonError();
+  }
+  return a;
+}
+
+Tensor* from_array(PyObject* value, DType dtype) {
+  if (is_tensor(value)) return to_tensor(value, dtype);
+  if (dtype == DType::kString) {
+    Ref a(PyArray_FromAny(value, nullptr, 0, 0, 0, nullptr));
+    return string_tensor(a.array());
+  }
+  if (is_object(dtype)) {  // resource, variant: the object is the element
+    PyObject* a = PyArray_Check(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == NPY_OBJECT
+                      ? Py_NewRef(value) : object_array(0, nullptr);
+    if (!a) throw PythonError();
+    if (a != value) {
+      auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
+      Py_XSETREF(*at, Py_NewRef(value));
+    }
+    ShapeRef s = shape_of(reinterpret_cast<PyArrayObject*>(a));
+    return object_tensor(dtype, s.get(), a);
+  }
+  PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
+  Py_INCREF(d);
+  Ref a(PyArray_FromAny(value, d, 0, 0, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
+                                            NPY_ARRAY_FORCECAST, nullptr));
+  if (PyArray_NBYTES(a.array()) < 1024) return copy_array(a.array(), dtype);
+  ShapeRef s = shape_of(a.array());
+  // Fresh memory (ours alone, save for the caller's own reference to the result) may be updated in place later.
+  const bool fresh = PyArray_CHKFLAGS(a.array(), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
+                     Py_REFCNT(a.p) <= (a.p == value ? 2 : 1);
+  auto* b = Buffer::wrap(PyArray_DATA(a.array()), static_cast<size_t>(PyArray_NBYTES(a.array())), fresh,
+                         release_object, nullptr);
+  b->foreign = a.leak();
+  Tensor* t = object_tensor(dtype, s.get(), nullptr);
+  t->buffer = b;
+  t->data = b->data;
+  return t;
+}
+
+PyObject* dtype_object(DType d) { return tf_dtypes[static_cast<int>(d)]; }
+PyObject* numpy_dtype_object(DType d) { return reinterpret_cast<PyObject*>(np_dtypes[static_cast<int>(d)]); }
+
+DType parse_dtype(PyObject* o) {
+  for (int i = 1; i < kDTypeCount; ++i) if (tf_dtypes[i] == o) return static_cast<DType>(i);
+  Ref d(PyObject_CallOneArg(dtype_parser, o));
+  Ref number(PyObject_GetAttrString(d.p, "as_datatype_enum"));
+  const long v = PyLong_AsLong(number.p) % 100;  // reference types are counted from 100
+  if (v <= 0 || v >= kDTypeCount) {
+    PyErr_Format(PyExc_TypeError, "Cannot convert %R to a TensorFlow DType.", o);
+    throw PythonError();
+  }
+  return static_cast<DType>(v);
+}
+
+namespace {
+
+// register_dtype(number, tf_dtype, numpy_dtype or None)
+PyObject* register_dtype(PyObject*, PyObject* args) {
+  int number;
+  PyObject *tf, *np;
+  if (!PyArg_ParseTuple(args, "iOO", &number, &tf, &np)) return nullptr;
+  if (number <= 0 || number >= kDTypeCount) return PyErr_Format(PyExc_ValueError, "no such dtype: %d", number);
+  tf_dtypes[number] = Py_NewRef(tf);
+  if (np != Py_None) {
+    PyArray_Descr* d = nullptr;
+    if (!PyArray_DescrConverter(np, &d)) return nullptr;
+    np_dtypes[number] = d;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* set_dtype_parser(PyObject*, PyObject* f) {
+  Py_XSETREF(dtype_parser, Py_NewRef(f));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"register_dtype", register_dtype, METH_VARARGS, "register_dtype(number, tf_dtype, numpy_dtype)"},
+    {"set_dtype_parser", set_dtype_parser, METH_O, "set_dtype_parser(as_dtype)"},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool init_convert(PyObject* module) {
+  if (_import_array() < 0) return false;
+  return PyModule_AddFunctions(module, methods) == 0;
+}
+
+}  // namespace tapeflow

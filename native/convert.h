@@ -1,0 +1,25 @@
+// Python values -> tensors, with TensorFlow's inference and strictness; tensors <-> NumPy arrays.
+#pragma once
+#include "tensor.h"
+
+namespace tapeflow {
+
+// New reference. want == kInvalid: infer. Throws PythonError (TypeError, ValueError, ...).
+// A tensor of another dtype than `want` is an error: nothing is cast silently.
+Tensor* to_tensor(PyObject* value, DType want);
+
+// The dtype `value` would have, if that is seen at a glance (tensor, variable, NumPy array or scalar); else kInvalid.
+DType declared_dtype(PyObject* value);
+
+// A NumPy array over the tensor's memory, read-only unless copy. New reference.
+PyObject* to_array(Tensor* t, bool copy);
+
+// A tensor of `dtype` from an array-like result of a Python kernel; takes over fresh memory without a copy.
+Tensor* from_array(PyObject* array, DType dtype);
+
+PyObject* dtype_object(DType d);             // borrowed: tf.float32
+PyObject* numpy_dtype_object(DType d);       // borrowed: np.dtype
+DType parse_dtype(PyObject* o);              // a DType, or anything as_dtype takes; throws PythonError
+bool init_convert(PyObject* module);
+
+}  // namespace tapeflow

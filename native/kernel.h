@@ -1,0 +1,48 @@
+// What a native kernel sees, and how it is registered.
+//
+// A kernel only accelerates a row of the op table. It validates everything before it touches memory
+// (throws Error), fills out[0..n_out) with new references and returns true; or returns false, before
+// any effect, to leave the call to the row's Python kernel.
+#pragma once
+#include <initializer_list>
+
+#include "tensor.h"
+
+namespace tapeflow {
+
+// The value of an attr, parsed and type-checked by the op call.
+struct Attr {
+  int64_t i = 0;              // int, bool, and the DType of a "type" attr
+  double f = 0;               // float
+  const int64_t* ints = nullptr;  // list(int), shape (-1: unknown dimension)
+  int n = 0;                  // length of ints; -1: shape of unknown rank
+  PyObject* object = nullptr; // the Python value (borrowed): strings, functions, other lists
+
+  bool b() const { return i != 0; }
+  DType type() const { return static_cast<DType>(i); }
+  const char* str() const;    // a "string" attr; throws InvalidArgument if it is not text
+};
+
+struct OpDef;
+
+struct KernelCall {
+  const OpDef* op;
+  int n_in;                   // list inputs are flattened
+  Tensor* const* in;          // borrowed; all on the host, dtypes as the schema says
+  const Attr* attrs;          // in the schema's order, without inferred ones (T, N)
+  int n_out;
+  Tensor** out;               // to fill; zeroed before
+};
+
+using Kernel = bool (*)(KernelCall&);
+
+// The kernel of op for calls whose first input (for an op without inputs: its "dtype" attr) has one of these dtypes.
+void register_kernel(const char* op, std::initializer_list<DType> dtypes, Kernel kernel);
+
+// Instruction sets: kernels whose loops profit are compiled once for each, in namespace TAPEFLOW_ISA
+// ("baseline", "avx2", "avx512"), and the best one that the processor has registers itself at load.
+#ifndef TAPEFLOW_ISA
+#define TAPEFLOW_ISA baseline
+#endif
+
+}  // namespace tapeflow

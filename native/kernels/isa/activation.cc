@@ -1,0 +1,100 @@
+// Activations of neural networks, and the gradients that TensorFlow has as ops of their own.
+#include "elementwise_rows.h"
+#include "vector_math.h"
+
+namespace tapeflow::TAPEFLOW_ISA {
+namespace {
+
+// Klambauer et al., "Self-Normalizing Neural Networks" (2017).
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
+
+template <typename T>
+void leaky_relu_row(const void* const* in, void* out, int64_t n, const Attr* attrs) {
+  const T* __restrict x = static_cast<const T*>(in[0]);
+  T* __restrict y = static_cast<T*>(out);
+  const T alpha = static_cast<T>(attrs[0].f);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] > 0 ? x[i] : x[i] * alpha;
+}
+
+template <typename T>
+void leaky_relu_grad_row(const void* const* in, void* out, int64_t n, const Attr* attrs) {
+  const T* __restrict g = static_cast<const T*>(in[0]);
+  const T* __restrict x = static_cast<const T*>(in[1]);
+  T* __restrict y = static_cast<T*>(out);
+  const T alpha = static_cast<T>(attrs[0].f);
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] > 0 ? g[i] : g[i] * alpha;
+}
+
+template <typename T> bool leaky_relu(KernelCall& c) {
+  return map_unary(c, DTypeOf<T>::value, cost<T>(kCheap), leaky_relu_row<T>);
+}
+template <typename T> bool leaky_relu_grad(KernelCall& c) {
+  return map_pair(c, cost<T>(kCheap), leaky_relu_grad_row<T>, Match::kShape);
+}
+
+void register_activations() {
+  add_unary<[]<typename T>(T x) { return at_least(x, T(0)); }, kCheap, float, double, int32_t,
+            int64_t>("Relu");
+  add_unary<[]<typename T>(T x) { return at_most(at_least(x, T(0)), T(6)); }, kCheap,
+            float, double, int32_t, int64_t>("Relu6");
+  add_unary<[](auto x) { return x < 0 ? expm1(x) : x; }, kModerate, float, double>("Elu");
+  add_unary<[]<typename T>(T x) {
+    return x < 0 ? T(kSeluScaleAlpha) * expm1(x) : T(kSeluScale) * x;
+  },
+            kModerate, float, double>("Selu");
+  add_unary<[](auto x) { return x / (1 + magnitude(x)); }, kCheap, float, double>("Softsign");
+  register_kernel("LeakyRelu", {DType::kFloat32}, leaky_relu<float>);
+  register_kernel("LeakyRelu", {DType::kFloat64}, leaky_relu<double>);
+}
+
+// (gradient, features or outputs)
+void register_activation_gradients() {
+  constexpr Match shape = Match::kShape;
+  // A product, not a choice: as in TensorFlow, a NaN gradient shows even where the unit is off.
+  add_pair<[]<typename T>(T g, T x) { return static_cast<T>(g * (x > 0 ? T(1) : T(0))); }, kCheap,
+           shape, float, double, int32_t, int64_t>("ReluGrad");
+  add_pair<[]<typename T>(T g, T x) { return static_cast<T>(g * (x > 0 && x < 6 ? T(1) : T(0))); },
+           kCheap, shape, float, double, int32_t, int64_t>("Relu6Grad");
+  add_pair<[](auto g, auto y) { return y < 0 ? g * (y + 1) : g; }, kCheap, shape, float, double>(
+      "EluGrad");
+  add_pair<[]<typename T>(T g, T y) {
+    return g * (y < 0 ? y + T(kSeluScaleAlpha) : T(kSeluScale));
+  },
+           kCheap, shape, float, double>("SeluGrad");
+  add_pair<[](auto g, auto x) { return g / (exp(-x) + 1); }, kModerate, shape, float, double>(
+      "SoftplusGrad");
+  add_pair<[]<typename T>(T g, T x) {
+    const T d = 1 + magnitude(x);
+    return g / (d * d);
+  },
+           kCheap, shape, float, double>("SoftsignGrad");
+  register_kernel("LeakyReluGrad", {DType::kFloat32}, leaky_relu_grad<float>);
+  register_kernel("LeakyReluGrad", {DType::kFloat64}, leaky_relu_grad<double>);
+}
+
+// (output, gradient)
+void register_cwise_gradients() {
+  constexpr Match size = Match::kSize;
+  add_pair<[](auto y, auto g) { return g * (1 - y * y); }, kCheap, size, float, double>("TanhGrad");
+  add_pair<[](auto y, auto g) { return g * y * (1 - y); }, kCheap, size, float, double>(
+      "SigmoidGrad");
+  // No gradient stays none, also at the root of zero, where the slope is infinite.
+  add_pair<[]<typename T>(T y, T g) { return g == 0 ? T(0) : T(0.5) * g / y; }, kCheap, size,
+           float, double>("SqrtGrad");
+  add_pair<[]<typename T>(T y, T g) { return T(-0.5) * g * y * (y * y); }, kCheap, size,
+           float, double>("RsqrtGrad");
+  for (const char* op : {"ReciprocalGrad", "InvGrad"}) {
+    add_pair<[](auto y, auto g) { return -g * (y * y); }, kCheap, size, float, double>(op);
+  }
+}
+
+}  // namespace
+
+void register_activation() {
+  register_activations();
+  register_activation_gradients();
+  register_cwise_gradients();
+}
+
+}  // namespace tapeflow::TAPEFLOW_ISA

@@ -1,0 +1,218 @@
+// Elementwise arithmetic of two arguments, with broadcasting.
+#include <cmath>
+
+#include "../accumulate.h"
+#include "elementwise_rows.h"
+#include "vector_math.h"
+
+namespace tapeflow::TAPEFLOW_ISA {
+namespace {
+
+template <typename T> T add(T x, T y) {
+  return static_cast<T>(static_cast<Wrapping<T>>(x) + static_cast<Wrapping<T>>(y));
+}
+template <typename T> T subtract(T x, T y) {
+  return static_cast<T>(static_cast<Wrapping<T>>(x) - static_cast<Wrapping<T>>(y));
+}
+template <typename T> T multiply(T x, T y) {
+  return static_cast<T>(static_cast<Wrapping<T>>(x) * static_cast<Wrapping<T>>(y));
+}
+
+// Divisors are known not to be zero. -1 apart: dividing the smallest integer by it would trap.
+template <typename T> T truncate_div(T x, T y) {
+  if constexpr (std::is_integral_v<T>) return y == -1 ? subtract(T(0), x) : static_cast<T>(x / y);
+  else return std::trunc(x / y);
+}
+template <typename T> T floor_div(T x, T y) {
+  if constexpr (std::is_integral_v<T>) {
+    if (y == -1) return subtract(T(0), x);
+    const T q = x / y;
+    return q - ((x % y != 0) & ((x < 0) != (y < 0)));
+  } else {
+    return std::floor(x / y);
+  }
+}
+template <typename T> T truncate_mod(T x, T y) {
+  if constexpr (std::is_integral_v<T>) return y == -1 ? T(0) : static_cast<T>(x % y);
+  else return std::fmod(x, y);
+}
+template <typename T> T floor_mod(T x, T y) {
+  const T m = truncate_mod(x, y);
+  return m != 0 && (m < 0) != (y < 0) ? m + y : m;
+}
+
+template <typename T> void check_divisor(const Tensor* y) {
+  const T* v = y->as<T>();
+  bool zero = false;
+  for (int64_t i = 0, n = y->size(); i < n; ++i) zero |= v[i] == 0;
+  if (zero) throw invalid("Integer division by zero");
+}
+
+template <auto F, int Cost, typename T> bool division_kernel(KernelCall& c) {
+  return map_binary(c, DTypeOf<T>::value, cost<T>(Cost), kBinaryRows<F, T, check_divisor<T>>);
+}
+template <auto F> void add_integer_division(const char* op) {
+  register_kernel(op, {DType::kInt32}, division_kernel<F, kCostly, int32_t>);
+  register_kernel(op, {DType::kInt64}, division_kernel<F, kCostly, int64_t>);
+}
+
+template <typename T> void check_exponent(const Tensor* y) {
+  const T* v = y->as<T>();
+  bool negative = false;
+  for (int64_t i = 0, n = y->size(); i < n; ++i) negative |= v[i] < 0;
+  if (negative) throw invalid("Integers to negative integer powers are not allowed");
+}
+
+template <typename T> T integer_power(T x, T y) {
+  using U = std::make_unsigned_t<T>;
+  U result = 1, base = static_cast<U>(x);
+  for (U e = static_cast<U>(y); e; e >>= 1, base *= base) {
+    if (e & 1) result *= base;
+  }
+  return static_cast<T>(result);
+}
+
+// By blocks: one with an infinity or a NaN in it goes to the library.
+template <bool XRepeated, bool YRepeated>
+void float_power_row(const void* const* in, void* out, int64_t n, const Attr*) {
+  const float* __restrict x = static_cast<const float*>(in[0]);
+  const float* __restrict y = static_cast<const float*>(in[1]);
+  float* __restrict z = static_cast<float*>(out);
+  if (YRepeated && *y == 2) {
+    for (int64_t i = 0; i < n; ++i) z[i] = x[i] * x[i];
+    return;
+  }
+  constexpr int64_t kBlock = 256;
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (int64_t b = 0; b < n; b += kBlock) {
+    const int64_t end = b + kBlock < n ? b + kBlock : n;
+    int32_t special = 0;
+    for (int64_t i = b; i < end; ++i) {
+      const float u = x[XRepeated ? 0 : i], v = y[YRepeated ? 0 : i];
+      special |= (magnitude(u) < inf ? 0 : 1) | (magnitude(v) < inf ? 0 : 1);
+    }
+    if (special) {
+      for (int64_t i = b; i < end; ++i) z[i] = std::pow(x[XRepeated ? 0 : i], y[YRepeated ? 0 : i]);
+    } else {
+      for (int64_t i = b; i < end; ++i) {
+        z[i] = pow_finite(x[XRepeated ? 0 : i], y[YRepeated ? 0 : i]);
+      }
+    }
+  }
+}
+
+bool float_power(KernelCall& c) {
+  static constexpr BinaryRows rows = {float_power_row<false, false>, float_power_row<false, true>,
+                                      float_power_row<true, false>, nullptr};
+  return map_binary(c, DType::kFloat32, 2.0, rows);
+}
+
+template <auto F, typename T> bool power_kernel(KernelCall& c) {
+  return map_binary(c, DTypeOf<T>::value, 5.0, kBinaryRows<F, T, check_exponent<T>>);
+}
+
+// Shifts by less than none or more than all bits are those by none and all.
+template <typename T> T shift_amount(T y) {
+  constexpr T most = sizeof(T) * 8 - 1;
+  return y < 0 ? T(0) : y > most ? most : y;
+}
+
+void register_arithmetic() {
+  for (const char* op : {"AddV2", "Add"}) {
+    add_binary<[](auto x, auto y) { return add(x, y); }, kCheap, float, double, int32_t, int64_t>(
+        op);
+  }
+  add_binary<[](auto x, auto y) { return subtract(x, y); }, kCheap, float, double, int32_t,
+             int64_t>("Sub");
+  add_binary<[](auto x, auto y) { return multiply(x, y); }, kCheap, float, double, int32_t,
+             int64_t>("Mul");
+  for (const char* op : {"Div", "RealDiv"}) {
+    add_binary<[](auto x, auto y) { return x / y; }, kCheap, float, double>(op);
+  }
+  add_binary<[](auto x, auto y) { const auto d = subtract(x, y); return multiply(d, d); }, kCheap,
+             float, double, int32_t, int64_t>("SquaredDifference");
+  // On a tie the first; a NaN of either.
+  add_binary<[](auto x, auto y) { return (x < y) | (y != y) ? y : x; }, kCheap,
+             float, double, int32_t, int64_t>("Maximum");
+  add_binary<[](auto x, auto y) { return (y < x) | (y != y) ? y : x; }, kCheap,
+             float, double, int32_t, int64_t>("Minimum");
+}
+
+void register_divisions() {
+  for (const char* op : {"Div", "TruncateDiv"}) {
+    add_integer_division<[](auto x, auto y) { return truncate_div(x, y); }>(op);
+  }
+  for (const char* op : {"Mod", "TruncateMod"}) {
+    add_integer_division<[](auto x, auto y) { return truncate_mod(x, y); }>(op);
+    add_binary<[](auto x, auto y) { return truncate_mod(x, y); }, kLibrary, float, double>(op);
+  }
+  add_integer_division<[](auto x, auto y) { return floor_div(x, y); }>("FloorDiv");
+  add_integer_division<[](auto x, auto y) { return floor_mod(x, y); }>("FloorMod");
+  add_binary<[](auto x, auto y) { return truncate_div(x, y); }, kCheap, float, double>(
+      "TruncateDiv");
+  add_binary<[](auto x, auto y) { return floor_div(x, y); }, kCheap, float, double>("FloorDiv");
+  add_binary<[](auto x, auto y) { return floor_mod(x, y); }, kLibrary, float, double>("FloorMod");
+  add_binary<[]<typename T>(T x, T y) { return y == 0 ? T(0) : x / y; }, kCheap, float, double>(
+      "DivNoNan");
+  add_binary<[]<typename T>(T x, T y) { return y == 0 ? T(0) : x * y; }, kCheap, float, double>(
+      "MulNoNan");
+  add_binary<[]<typename T>(T x, T y) { return x == 0 ? T(0) : x / y; }, kCheap, float, double>(
+      "Xdivy");
+}
+
+void register_transcendental() {
+  add_binary<[]<typename T>(T x, T y) { return x == 0 ? T(0) : x * log(y); }, kModerate, float,
+             double>("Xlogy");
+  add_binary<[]<typename T>(T x, T y) { return x == 0 ? T(0) : x * log1p(y); }, kCostly, float,
+             double>("Xlog1py");
+  add_binary<[](auto y, auto x) { return std::atan2(y, x); }, kLibrary, float, double>("Atan2");
+  register_kernel("Pow", {DType::kFloat32}, float_power);
+  add_binary<[](double x, double y) { return std::pow(x, y); }, kLibrary, double>("Pow");
+  constexpr auto power = [](auto x, auto y) { return integer_power(x, y); };
+  register_kernel("Pow", {DType::kInt32}, power_kernel<power, int32_t>);
+  register_kernel("Pow", {DType::kInt64}, power_kernel<power, int64_t>);
+}
+
+void register_bitwise() {
+  add_binary<[]<typename T>(T x, T y) { return static_cast<T>(x & y); }, kCheap, int32_t, int64_t,
+             uint8_t>("BitwiseAnd");
+  add_binary<[]<typename T>(T x, T y) { return static_cast<T>(x | y); }, kCheap, int32_t, int64_t,
+             uint8_t>("BitwiseOr");
+  add_binary<[]<typename T>(T x, T y) { return static_cast<T>(x ^ y); }, kCheap, int32_t, int64_t,
+             uint8_t>("BitwiseXor");
+  add_binary<[]<typename T>(T x, T y) {
+    return static_cast<T>(static_cast<Wrapping<T>>(x) << shift_amount(y));
+  }, kCheap, int32_t, int64_t>("LeftShift");
+  add_binary<[]<typename T>(T x, T y) { return static_cast<T>(x >> shift_amount(y)); }, kCheap,
+             int32_t, int64_t>("RightShift");
+}
+
+template <typename T>
+void accumulate_row(const void* const* in, void* out, int64_t n, const Attr*) {
+  const T* __restrict x = static_cast<const T*>(in[0]);
+  T* __restrict y = static_cast<T*>(out);
+  for (int64_t i = 0; i < n; ++i) y[i] = add(y[i], x[i]);
+}
+
+constexpr auto sum = [](auto x, auto y) { return add(x, y); };
+
+template <typename T> bool add_n(KernelCall& c) {
+  return map_all(c, cost<T>(kCheap), pair_row<sum, T>, accumulate_row<T>);
+}
+
+template <typename... T> void register_sums() {
+  (register_kernel("AddN", {DTypeOf<T>::value}, add_n<T>), ...);
+  (register_accumulate(DTypeOf<T>::value, accumulate_row<T>), ...);
+}
+
+}  // namespace
+
+void register_binary() {
+  register_arithmetic();
+  register_divisions();
+  register_transcendental();
+  register_bitwise();
+  register_sums<float, double, int32_t, int64_t>();
+}
+
+}  // namespace tapeflow::TAPEFLOW_ISA

@@ -1,0 +1,59 @@
+// Conversions between element types.
+#include "elementwise_rows.h"
+
+namespace tapeflow::TAPEFLOW_ISA {
+namespace {
+
+// Out of range, and for NaN, the smallest integer, as x86 has it; C++ leaves it undefined.
+template <typename To, typename From> To to_integer(From x) {
+  constexpr From top = sizeof(To) == 4 ? static_cast<From>(0x1p31) : static_cast<From>(0x1p63);
+  return x >= -top && x < top ? static_cast<To>(x) : std::numeric_limits<To>::min();
+}
+
+template <typename To, typename From> To convert(From x) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return x != 0;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if constexpr (sizeof(To) < 4) return static_cast<To>(to_integer<int32_t>(x));
+    else return to_integer<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <typename To, typename From> bool cast_to(KernelCall& c) {
+  constexpr auto f = [](From x) { return convert<To>(x); };
+  return map_unary(c, DTypeOf<To>::value,
+                   cost<std::conditional_t<(sizeof(To) > sizeof(From)), To, From>>(kCheap),
+                   unary_row<f, From>);
+}
+
+// Attrs: DstT, Truncate.
+template <typename From> bool cast(KernelCall& c) {
+  const DType to = c.attrs[0].type();
+  if (to == DTypeOf<From>::value) {
+    c.out[0] = view_tensor(c.in[0], c.in[0]->shape);
+    return true;
+  }
+  switch (to) {
+    case DType::kFloat32:
+      // Rounding towards zero is left to the row.
+      return std::is_same_v<From, double> && c.attrs[1].b() ? false : cast_to<float, From>(c);
+    case DType::kFloat64: return cast_to<double, From>(c);
+    case DType::kInt32: return cast_to<int32_t, From>(c);
+    case DType::kInt64: return cast_to<int64_t, From>(c);
+    case DType::kUInt8: return cast_to<uint8_t, From>(c);
+    case DType::kBool: return cast_to<bool, From>(c);
+    default: return false;
+  }
+}
+
+template <typename... From> void add_cast() {
+  (register_kernel("Cast", {DTypeOf<From>::value}, cast<From>), ...);
+}
+
+}  // namespace
+
+void register_cast() { add_cast<float, double, int32_t, int64_t, uint8_t, bool>(); }
+
+}  // namespace tapeflow::TAPEFLOW_ISA

@@ -1,0 +1,42 @@
+// Comparisons and logic: results are bool.
+#include "../broadcast.h"
+#include "elementwise_rows.h"
+
+namespace tapeflow::TAPEFLOW_ISA {
+namespace {
+
+// Shapes that do not broadcast are unequal as a whole, unless the op insists: left to the row.
+template <auto F, typename T> bool equality(KernelCall& c) {
+  if (!c.attrs[0].b() && !broadcastable(c.in[0]->shape, c.in[1]->shape)) return false;
+  return binary_kernel<F, kCheap, T>(c);
+}
+
+template <auto F, typename... T> void add_equality(const char* op) {
+  (register_kernel(op, {DTypeOf<T>::value}, equality<F, T>), ...);
+}
+
+template <auto F> void add_ordering(const char* op) {
+  add_binary<F, kCheap, float, double, int32_t, int64_t, uint8_t>(op);
+}
+
+}  // namespace
+
+void register_compare() {
+  add_ordering<[](auto x, auto y) { return x < y; }>("Less");
+  add_ordering<[](auto x, auto y) { return x <= y; }>("LessEqual");
+  add_ordering<[](auto x, auto y) { return y < x; }>("Greater");
+  add_ordering<[](auto x, auto y) { return y <= x; }>("GreaterEqual");
+  add_equality<[](auto x, auto y) { return x == y; }, float, double, int32_t, int64_t, uint8_t,
+               bool>("Equal");
+  add_equality<[](auto x, auto y) { return x != y; }, float, double, int32_t, int64_t, uint8_t,
+               bool>("NotEqual");
+  // Without a type variable.
+  register_kernel(
+      "LogicalAnd", {DType::kInvalid},
+      binary_kernel<[](bool x, bool y) { return static_cast<bool>(x & y); }, kCheap, bool>);
+  register_kernel(
+      "LogicalOr", {DType::kInvalid},
+      binary_kernel<[](bool x, bool y) { return static_cast<bool>(x | y); }, kCheap, bool>);
+}
+
+}  // namespace tapeflow::TAPEFLOW_ISA

@@ -1,0 +1,219 @@
+// MatMul, BatchMatMul and BatchMatMulV2 for float32, float64, int32 and int64.
+#include <atomic>
+#include <cstring>
+
+#include "gemm.h"
+#include "kernels/registry.h"
+#include "onednn.h"
+
+namespace tapeflow::TAPEFLOW_ISA {
+namespace {
+
+// Rough ns of one multiply-add on one core.
+template <typename T>
+constexpr double kNs = std::is_same_v<T, float>    ? 0.014
+                       : std::is_same_v<T, double> ? 0.03
+                       : sizeof(T) == 4            ? 0.04
+                                                   : 0.12;
+// From here oneDNN's sgemm is faster than the register tiles alone, and so is packing in blocks.
+constexpr double kLarge = 80.0 * 80 * 80;
+
+// parallel_for for a body that may run out of scratch memory: no exception may leave a thread.
+template <typename F> void parallel_or_throw(int64_t n, double ns_per_item, F&& f) {
+  std::atomic<bool> failed = false;
+  parallel_for(n, ns_per_item, [&](int64_t from, int64_t to) {
+    try {
+      f(from, to);
+    } catch (const Error&) {
+      failed = true;
+    }
+  });
+  if (failed) throw exhausted("OOM when allocating scratch memory for a matrix product");
+}
+
+template <typename T>
+void multiply_large(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c, double ns) {
+  // Narrow results gain nothing from packing the other operand.
+  const auto serial = m < 8 || n < 8 ? multiply_small<T> : multiply_blocked<T>;
+  if (m >= n)
+    parallel_or_throw(m, ns / static_cast<double>(m), [&](int64_t from, int64_t to) {
+      serial(to - from, n, k, a.at(from, 0), b, c + from * n, n);
+    });
+  else
+    parallel_or_throw(n, ns / static_cast<double>(n), [&](int64_t from, int64_t to) {
+      serial(m, to - from, k, a, b.at(0, from), c + from, n);
+    });
+}
+
+// c[m, n] = a b. `library` may be null.
+template <typename T>
+void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
+              const OneDnn* library) {
+  const double madds = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (madds == 0) {
+    if (m > 0 && n > 0) std::memset(c, 0, static_cast<size_t>(m * n) * sizeof(T));
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>)
+    if (library && madds >= kLarge) {
+      const bool ta = a.cols != 1, tb = b.cols != 1;
+      if (library->sgemm(intra_op_threads(), ta, tb, m, n, k, a.data, ta ? a.cols : a.rows, b.data,
+                         tb ? b.cols : b.rows, c, n))
+        return;
+    }
+  if (n == 1 && m > 1) {  // a column vector is a row vector in memory
+    const Matrix<T> row = {b.data, b.cols, b.rows};
+    b = a.transposed();
+    a = row;
+    std::swap(m, n);
+  }
+  if (madds < kLarge) return multiply_small<T>(m, n, k, a, b, c, n);
+  multiply_large<T>(m, n, k, a, b, c, madds * kNs<T>);
+}
+
+// Rows of a stored matrix [rows, cols], possibly read as its transpose.
+template <typename T> Matrix<T> operand(const T* data, int64_t cols, bool transpose) {
+  return transpose ? Matrix<T>{data, 1, cols} : Matrix<T>{data, cols, 1};
+}
+
+template <typename T> const OneDnn* library_for(double madds) {
+  return std::is_same_v<T, float> && madds >= kLarge ? onednn() : nullptr;
+}
+
+template <typename T> bool matmul(KernelCall& call) {
+  using W = Wrapping<T>;
+  const Tensor *a = call.in[0], *b = call.in[1];
+  const bool ta = call.attrs[0].b(), tb = call.attrs[1].b();
+  if (a->rank() < 2) throw invalid("In[0] ndims must be >= 2");
+  if (a->rank() > 2) throw invalid("In[0] ndims must be 2: ", a->rank());
+  if (b->rank() < 2) throw invalid("In[1] ndims must be >= 2");
+  if (b->rank() > 2) throw invalid("In[1] ndims must be 2: ", b->rank());
+  const int64_t m = a->dim(ta), k = a->dim(!ta), n = b->dim(!tb);
+  if (k != b->dim(tb))
+    throw invalid("Matrix size-incompatible: In[0]: ", a->shape->str(),
+                  ", In[1]: ", b->shape->str());
+  Tensor* out;
+  if (n == a->dim(1) && m == a->dim(0)) {
+    out = new_tensor(a->dtype, a->shape);
+  } else {
+    const int64_t dims[2] = {m, n};
+    out = new_tensor(a->dtype, 2, dims);
+  }
+  call.out[0] = out;
+  const double madds = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const OneDnn* library = library_for<T>(madds);
+  ReleaseGil release(static_cast<int64_t>(std::min(madds * kNs<T>, 1e18)));
+  multiply<W>(m, n, k, operand(a->as<W>(), a->dim(1), ta), operand(b->as<W>(), b->dim(1), tb),
+              out->as<W>(), library);
+  return true;
+}
+
+// Which matrix of an operand belongs to a matrix of the result: its batch dimensions as strides,
+// 0 where they are broadcast.
+struct Batches {
+  int rank;
+  int64_t dims[kMaxRank];
+  int64_t x[kMaxRank], y[kMaxRank];  // strides, in matrices
+  int64_t count;
+};
+
+void check_rank(const Tensor* x, const Tensor* y, bool broadcasts) {
+  if (broadcasts) {
+    if (x->rank() < 2) throw invalid("In[0] ndims must be >= 2: ", x->rank());
+    if (y->rank() < 2) throw invalid("In[1] ndims must be >= 2: ", y->rank());
+    return;
+  }
+  if (x->rank() != y->rank())
+    throw invalid("In[0] and In[1] has different ndims: ", x->shape->str(), " vs. ",
+                  y->shape->str());
+  if (x->rank() < 2) throw invalid("In[0] and In[1] ndims must be >= 2: ", x->rank());
+  for (int i = 0; i < x->rank() - 2; ++i)
+    if (x->dim(i) != y->dim(i))
+      throw invalid("In[0].dim(", i, ") and In[1].dim(", i, ") must be the same: ", x->shape->str(),
+                    " vs ", y->shape->str());
+}
+
+void align_batches(const Tensor* x, const Tensor* y, Batches* to) {
+  const int rx = x->rank() - 2, ry = y->rank() - 2;
+  to->rank = std::max(rx, ry);
+  to->count = 1;
+  int64_t sx = 1, sy = 1;
+  for (int i = to->rank - 1; i >= 0; --i) {
+    const int ix = i - (to->rank - rx), iy = i - (to->rank - ry);
+    const int64_t dx = ix >= 0 ? x->dim(ix) : 1, dy = iy >= 0 ? y->dim(iy) : 1;
+    if (dx != dy && dx != 1 && dy != 1)
+      throw invalid("In[0] and In[1] must have compatible batch dimensions: ", x->shape->str(),
+                    " vs. ", y->shape->str());
+    to->dims[i] = dx == 1 ? dy : dx;
+    to->x[i] = dx == 1 ? 0 : sx;
+    to->y[i] = dy == 1 ? 0 : sy;
+    sx *= dx;
+    sy *= dy;
+    if (__builtin_mul_overflow(to->count, to->dims[i], &to->count))
+      throw invalid("Too many matrices: ", x->shape->str(), " vs. ", y->shape->str());
+  }
+}
+
+template <typename T, bool broadcasts> bool batch_matmul(KernelCall& call) {
+  using W = Wrapping<T>;
+  const Tensor *x = call.in[0], *y = call.in[1];
+  const bool tx = call.attrs[0].b(), ty = call.attrs[1].b();
+  check_rank(x, y, broadcasts);
+  Batches batches;
+  align_batches(x, y, &batches);
+  const int rx = x->rank(), ry = y->rank();
+  const int64_t x_cols = x->dim(rx - 1), y_cols = y->dim(ry - 1);
+  const int64_t m = x->dim(rx - 2 + tx), k = x->dim(rx - 1 - tx), n = y->dim(ry - 1 - ty);
+  if (k != y->dim(ry - 2 + ty))
+    throw invalid("Matrix size-incompatible: In[0]: ", x->shape->str(),
+                  ", In[1]: ", y->shape->str(), " ", tx, " ", ty);
+  if (batches.rank + 2 > kMaxRank) throw invalid("Too many dimensions: ", batches.rank + 2);
+  int64_t dims[kMaxRank];
+  for (int i = 0; i < batches.rank; ++i) dims[i] = batches.dims[i];
+  dims[batches.rank] = m;
+  dims[batches.rank + 1] = n;
+  Tensor* out = new_tensor(x->dtype, batches.rank + 2, dims);
+  call.out[0] = out;
+  if (out->size() == 0) return true;
+
+  const double madds = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const OneDnn* library = library_for<T>(madds);
+  const double ns = madds * kNs<T> + 10;
+  const double count = static_cast<double>(batches.count);
+  ReleaseGil release(static_cast<int64_t>(std::min(ns * count, 1e18)));
+  const auto some = [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) {
+      int64_t ix = 0, iy = 0, rest = i;
+      for (int d = batches.rank - 1; d >= 0; --d) {
+        const int64_t at = rest % batches.dims[d];
+        rest /= batches.dims[d];
+        ix += at * batches.x[d];
+        iy += at * batches.y[d];
+      }
+      multiply<W>(m, n, k, operand(x->as<W>() + ix * m * k, x_cols, tx),
+                  operand(y->as<W>() + iy * k * n, y_cols, ty), out->as<W>() + i * m * n, library);
+    }
+  };
+  // Large products split themselves.
+  if (madds >= kLarge) some(0, batches.count);
+  else parallel_or_throw(batches.count, ns, some);
+  return true;
+}
+
+template <typename T> void register_for() {
+  const std::initializer_list<DType> dtype = {DTypeOf<T>::value};
+  register_kernel("MatMul", dtype, matmul<T>);
+  register_kernel("BatchMatMul", dtype, batch_matmul<T, false>);
+  register_kernel("BatchMatMulV2", dtype, batch_matmul<T, true>);
+}
+
+}  // namespace
+
+void register_matmul() {
+  register_for<float>();
+  register_for<double>();
+  register_for<int32_t>();
+  register_for<int64_t>();
+}
+
+}  // namespace tapeflow::TAPEFLOW_ISA

@@ -1,0 +1,168 @@
+// Kernels that reduce the slices of data that have the same segment id.
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/indexing.h"
+#include "kernels/layout.h"
+#include "kernels/strided.h"
+#include "threads.h"
+
+namespace tapeflow {
+namespace {
+
+enum class Fold { kSum, kMax, kMin, kProd, kMean };
+
+// Sums and products of integers wrap around, without overflow being undefined.
+template <typename T> struct WrapType { using type = T; };
+template <> struct WrapType<int32_t> { using type = uint32_t; };
+template <> struct WrapType<int64_t> { using type = uint64_t; };
+
+template <Fold fold, typename T>
+void fold_row(T* y, const T* x, int64_t n) {
+  using W = typename WrapType<T>::type;
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (fold == Fold::kSum || fold == Fold::kMean) y[i] = static_cast<T>(static_cast<W>(y[i]) + static_cast<W>(x[i]));
+    if constexpr (fold == Fold::kProd) y[i] = static_cast<T>(static_cast<W>(y[i]) * static_cast<W>(x[i]));
+    if constexpr (fold == Fold::kMax) y[i] = y[i] < x[i] ? x[i] : y[i];
+    if constexpr (fold == Fold::kMin) y[i] = x[i] < y[i] ? x[i] : y[i];
+  }
+}
+
+template <Fold fold, typename T>
+constexpr T neutral() {
+  if (fold == Fold::kMax) return std::numeric_limits<T>::lowest();
+  if (fold == Fold::kMin) return std::numeric_limits<T>::max();
+  return fold == Fold::kProd ? T{1} : T{0};
+}
+
+// y[ids[i]] folds x[i] for rows i in order; negative ids are dropped.
+template <Fold fold, typename T, typename I>
+void fold_rows(T* y, const T* x, const I* ids, int64_t rows, int64_t columns, int64_t segments) {
+  const double row_ns = 1 + static_cast<double>(columns) * 0.25;
+  if (columns >= 64) {  // threads split the columns
+    parallel_for(columns, static_cast<double>(rows) * row_ns / static_cast<double>(columns),
+                 [=](int64_t begin, int64_t end) {
+      for (int64_t i = 0; i < rows; ++i) {
+        if (ids[i] >= 0) fold_row<fold>(y + ids[i] * columns + begin, x + i * columns + begin, end - begin);
+      }
+    });
+    return;
+  }
+  // Threads split the segments; each looks at all ids. Not worth it where looking is most of the work.
+  parallel_for(segments, columns >= 4 ? static_cast<double>(rows) * row_ns / static_cast<double>(segments) : 0,
+               [=](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < rows; ++i) {
+      if (ids[i] >= begin && ids[i] < end) fold_row<fold>(y + ids[i] * columns, x + i * columns, columns);
+    }
+  });
+}
+
+template <Fold fold, typename T>
+bool unsorted_segment(KernelCall& c) {
+  const Tensor *data = c.in[0], *ids = c.in[1], *count = c.in[2];
+  if (!is_index_dtype(ids->dtype)) return false;
+  if (count->rank() != 0) throw invalid("num_segments should be a scalar, not shape ", count->shape->str());
+  const int id_rank = ids->rank(), rank = data->rank();
+  bool prefix = id_rank <= rank;
+  for (int i = 0; prefix && i < id_rank; ++i) prefix = ids->dim(i) == data->dim(i);
+  if (!prefix) {
+    throw invalid("data.shape = ", data->shape->str(), " does not start with segment_ids.shape = ", ids->shape->str());
+  }
+  const int64_t segments = single_int(count);
+  if (segments < 0) throw invalid("Input num_segments == ", segments, " must not be negative.");
+  with_indices(ids, [&](const auto* id) {
+    for (int64_t i = 0; i < ids->size(); ++i) {
+      if (id[i] >= segments) {
+        throw invalid("segment_ids", position(ids->shape, id_rank, i), " = ", id[i], " is out of range [0, ",
+                      segments, ")");
+      }
+    }
+  });
+  int64_t dims[kMaxRank + 1], columns = 1;
+  int n = 0;
+  dims[n++] = segments;
+  for (int i = id_rank; i < rank; ++i) columns *= dims[n++] = data->dim(i);
+  ShapeRef shape(n, dims);
+  Tensor* out = c.out[0] = new_tensor(data->dtype, shape.get());
+  const T start = neutral<fold, T>();
+  ReleaseGil unlock(data->size() + shape->size);
+  fill_items(out->data, shape->size, &start, sizeof(T));
+  if (data->size() == 0) return true;
+  with_indices(ids, [&](const auto* id) {
+    fold_rows<fold>(out->as<T>(), data->as<T>(), id, ids->size(), columns, segments);
+  });
+  return true;
+}
+
+template <Fold fold, typename T>
+bool sorted_segment(KernelCall& c) {
+  const Tensor *data = c.in[0], *ids = c.in[1];
+  if (data->rank() < 1) throw invalid("input must be at least rank 1");
+  if (ids->rank() != 1) throw invalid("segment_ids should be a vector.");
+  if (ids->size() != data->dim(0)) throw invalid("segment_ids should be the same size as dimension 0 of input.");
+  int64_t segments = 0;
+  with_indices(ids, [&](const auto* id) {
+    const int64_t n = ids->size();
+    if (n == 0) return;
+    if (id[n - 1] < 0) throw invalid("segment ids must be >= 0");
+    segments = static_cast<int64_t>(id[n - 1]) + 1;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i > 0 && id[i] < id[i - 1]) throw invalid("segment ids are not increasing");
+      if (id[i] < 0) {
+        throw invalid("Segment id ", id[i], " out of range [0, ", segments,
+                      "), possibly because 'segment_ids' input is not sorted.");
+      }
+    }
+  });
+  int64_t dims[kMaxRank];
+  std::copy(data->shape->dims, data->shape->dims + data->rank(), dims);
+  dims[0] = segments;
+  ShapeRef shape(data->rank(), dims);
+  Tensor* out = c.out[0] = new_tensor(data->dtype, shape.get());
+  if (shape->size == 0) return true;
+  // Segments without rows: 0, and 1 for products.
+  const T empty = fold == Fold::kProd ? T{1} : T{0};
+  ReleaseGil unlock(data->size() + shape->size);
+  fill_items(out->data, shape->size, &empty, sizeof(T));
+  const int64_t columns = shape->size / segments;
+  with_indices(ids, [&](const auto* id) {
+    T *y = out->as<T>();
+    const T* x = data->as<T>();
+    for (int64_t i = 0, n = ids->size(); i < n;) {
+      int64_t end = i + 1;
+      while (end < n && id[end] == id[i]) ++end;
+      T* row = y + id[i] * columns;
+      std::copy(x + i * columns, x + (i + 1) * columns, row);
+      for (int64_t k = i + 1; k < end; ++k) fold_row<fold>(row, x + k * columns, columns);
+      if (fold == Fold::kMean) for (int64_t j = 0; j < columns; ++j) row[j] = row[j] / static_cast<T>(end - i);
+      i = end;
+    }
+  });
+  return true;
+}
+
+template <typename T>
+void register_for() {
+  constexpr DType d = DTypeOf<T>::value;
+  register_kernel("UnsortedSegmentSum", {d}, unsorted_segment<Fold::kSum, T>);
+  register_kernel("UnsortedSegmentMax", {d}, unsorted_segment<Fold::kMax, T>);
+  register_kernel("UnsortedSegmentMin", {d}, unsorted_segment<Fold::kMin, T>);
+  register_kernel("UnsortedSegmentProd", {d}, unsorted_segment<Fold::kProd, T>);
+  register_kernel("SegmentSum", {d}, sorted_segment<Fold::kSum, T>);
+  register_kernel("SegmentMax", {d}, sorted_segment<Fold::kMax, T>);
+  register_kernel("SegmentMin", {d}, sorted_segment<Fold::kMin, T>);
+  register_kernel("SegmentProd", {d}, sorted_segment<Fold::kProd, T>);
+  register_kernel("SegmentMean", {d}, sorted_segment<Fold::kMean, T>);
+}
+
+}  // namespace
+
+void register_segment() {
+  register_for<float>();
+  register_for<double>();
+  register_for<int32_t>();
+  register_for<int64_t>();
+}
+
+}  // namespace tapeflow

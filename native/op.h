@@ -1,0 +1,114 @@
+// A row of the op table as the core sees it, and the call of it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+
+namespace tapeflow {
+
+struct TypeVar {
+  std::string name;
+  uint64_t allowed;   // mask of dtypes
+  DType fallback;     // the first one allowed: what an empty list becomes
+};
+
+struct Arg {
+  PyObject* name;     // interned
+  int type_var;       // index in type_vars, or -1
+  int type_attr;      // outputs: index of the attr that gives the dtype, or -1
+  DType fixed;        // when neither
+  bool list;
+  int count_attr;     // list outputs: index of the attr that gives the length; -1: that of the first list input
+};
+
+enum class AttrKind { kInt, kFloat, kBool, kType, kString, kShape, kInts, kObject };
+
+struct AttrSpec {
+  PyObject* name;     // interned
+  AttrKind kind;
+  bool required;
+  Attr value;         // the default, parsed
+  PyObject* object;   // the default, as given
+  std::vector<int64_t> ints;
+  PyObject* choices;  // tuple of str, or null
+};
+
+constexpr int kMaxAttrs = 16;
+
+struct OpDef {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  std::string* name;
+  std::vector<TypeVar>* type_vars;
+  std::vector<Arg>* inputs;
+  std::vector<Arg>* outputs;
+  std::vector<AttrSpec>* attrs;
+  Attr* defaults;           // the attrs' defaults, side by side as kernels want them
+  int key_var;              // the type variable that selects the native kernel; -1: key_attr does
+  int key_attr;             // -1: one kernel for all
+  bool has_list;            // some input is a list
+  bool simple;              // one output that is not a list; no list inputs
+  bool broadcasts;          // gradients are summed to the inputs' shapes by the tape
+  bool none_grads;          // the gradient takes None for outputs without one (else zeros)
+  uint64_t needs_in, needs_out;  // what the gradient reads (bit 63 stands for all from there)
+  Kernel native[kDTypeCount];
+  PyObject* kernel;         // the Python kernel
+  PyObject* gradient;       // null: none registered; None: not differentiable
+  PyObject* result_type;    // namedtuple of several outputs
+  PyObject* dict;           // shape rule, samples, reference, ...
+};
+
+extern PyTypeObject* OpType;
+inline bool is_op(PyObject* o) { return Py_TYPE(o) == OpType; }
+
+// What the tape keeps of a call besides tensors.
+struct CallRecord {
+  OpDef* op;
+  Tensor* const* in;
+  int n_in;
+  Tensor* const* out;
+  int n_out;
+  PyObject* const* attr_objects;  // as given by the caller; null entries mean the default
+  const int* list_sizes;          // length of each list input, in order; null without list inputs
+};
+
+// op(*args, **kwargs); a new reference, or null with a Python exception set.
+PyObject* call_op(OpDef* op, PyObject* const* args, size_t nargs, PyObject* kwnames);
+
+// The same for two inputs and no attrs, as number slots want it.
+PyObject* call_binary(OpDef* op, PyObject* x, PyObject* y);
+
+// Sets tf.errors.* for a native error; op may be null.
+void set_python_error(const Error& e, const OpDef* op);
+
+// State of this thread that every call looks at.
+struct Tape;
+struct ThreadState {
+  int graph_scope = 0;     // > 0: calls build a graph
+  int device = 0;          // index of the device asked for by tf.device; 0: the host
+  int n_tapes = 0;
+  Tape** tapes = nullptr;  // recording ones, outermost first
+};
+extern thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+bool init_op(PyObject* module);
+
+// Hooks that Python sets (see core/hooks in Python); borrowed forever.
+struct Hooks {
+  PyObject* error_from_code;   // (code, message) -> exception
+  PyObject* build_graph;       // (op, args, kwargs) -> symbolic outputs
+  PyObject* device_call;       // (op, inputs, attrs, device index) -> outputs, for tensors off the host
+  PyObject* convert;           // (value, DType number or 0) -> Tensor, for what convert.cc does not know
+  PyObject* sum_to;            // (gradient, shape) -> gradient, with ops
+  PyObject* accumulate;        // (gradient, gradient) -> gradient, with ops
+  PyObject* tensor_shape;      // (tuple) -> TensorShape
+  PyObject* to_str;            // (tensor) -> str
+  PyObject* to_repr;
+  PyObject* to_format;         // (tensor, spec) -> str
+  PyObject* getitem;           // (tensor, key) -> tensor
+  PyObject* setup;             // (op name): loads a room that registers a missing kernel
+};
+extern Hooks hooks;
+
+}  // namespace tapeflow

@@ -1,0 +1,218 @@
+// The public functions as users see them: an error's traceback ends in their code, not in ours.
+#include <Python.h>
+#include <structmember.h>
+
+#include <cstddef>
+#include <cstdlib>
+
+#include "tensor_type.h"
+
+namespace tapeflow {
+
+namespace {
+
+struct PublicFunction {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject* inner;
+  PyObject* dict;
+  PyObject* weakrefs;
+};
+
+PyTypeObject* PublicFunctionType;
+PyObject* package_directory;  // str, ends in a separator
+
+PublicFunction* self_of(PyObject* o) { return reinterpret_cast<PublicFunction*>(o); }
+
+bool ours(PyTracebackObject* tb) {
+  PyCodeObject* code = PyFrame_GetCode(tb->tb_frame);
+  const Py_ssize_t r = PyUnicode_Tailmatch(code->co_filename, package_directory, 0, PY_SSIZE_T_MAX, -1);
+  Py_DECREF(code);
+  if (r < 0) PyErr_Clear();
+  return r > 0;
+}
+
+// New reference to the chain without our frames, or null when nothing is left. Takes over tb.
+PyObject* without_ours(PyObject* tb) {
+  auto* head = reinterpret_cast<PyTracebackObject*>(tb);
+  while (head && ours(head)) {
+    PyTracebackObject* next = head->tb_next;
+    Py_XINCREF(next);
+    Py_DECREF(head);
+    head = next;
+  }
+  for (PyTracebackObject* at = head; at;) {
+    PyTracebackObject* next = at->tb_next;
+    if (!next || !ours(next)) {
+      at = next;
+      continue;
+    }
+    at->tb_next = next->tb_next;
+    Py_XINCREF(at->tb_next);
+    Py_DECREF(next);
+  }
+  return reinterpret_cast<PyObject*>(head);
+}
+
+void trim_traceback() {
+  const char* full = std::getenv("TAPEFLOW_FULL_TRACEBACK");
+  if (!package_directory || (full && *full)) return;
+#if PY_VERSION_HEX >= 0x030C0000
+  PyObject* e = PyErr_GetRaisedException();
+  if (!e) return;
+  PyObject* tb = PyException_GetTraceback(e);
+  if (tb) {
+    tb = without_ours(tb);
+    PyException_SetTraceback(e, tb ? tb : Py_None);
+    Py_XDECREF(tb);
+  }
+  PyErr_SetRaisedException(e);
+#else
+  PyObject *type, *value, *tb;
+  PyErr_Fetch(&type, &value, &tb);
+  if (tb) tb = without_ours(tb);
+  PyErr_Restore(type, value, tb);
+#endif
+}
+
+PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
+  PyObject* r = PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
+  if (!r) trim_traceback();
+  return r;
+}
+
+PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  const char* keywords[] = {"function", nullptr};
+  PyObject* inner;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(keywords), &inner)) return nullptr;
+  if (!PyCallable_Check(inner)) return PyErr_Format(PyExc_TypeError, "%R is not callable", inner);
+  PyObject* o = type->tp_alloc(type, 0);
+  if (!o) return nullptr;
+  auto* f = self_of(o);
+  f->vectorcall = call;
+  f->inner = Py_NewRef(inner);
+  f->dict = PyDict_New();
+  bool ok = f->dict != nullptr;
+  PyObject* theirs = ok ? PyObject_GetAttrString(inner, "__dict__") : nullptr;
+  if (theirs) ok = PyDict_Update(f->dict, theirs) == 0;
+  else PyErr_Clear();
+  Py_XDECREF(theirs);
+  for (const char* name : {"__module__", "__name__", "__qualname__", "__doc__"}) {
+    if (!ok) break;
+    PyObject* value = PyObject_GetAttrString(inner, name);
+    if (value) ok = PyDict_SetItemString(f->dict, name, value) == 0;
+    else PyErr_Clear();
+    Py_XDECREF(value);
+  }
+  if (!ok || PyDict_SetItemString(f->dict, "__wrapped__", inner) < 0) {
+    Py_DECREF(o);
+    return nullptr;
+  }
+  return o;
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(self_of(o)->inner);
+  Py_VISIT(self_of(o)->dict);
+  return 0;
+}
+
+int clear(PyObject* o) {
+  Py_CLEAR(self_of(o)->dict);
+  return 0;
+}
+
+void dealloc(PyObject* o) {
+  PyTypeObject* type = Py_TYPE(o);
+  PyObject_GC_UnTrack(o);
+  if (self_of(o)->weakrefs) PyObject_ClearWeakRefs(o);
+  Py_CLEAR(self_of(o)->dict);
+  Py_CLEAR(self_of(o)->inner);
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+PyObject* bind(PyObject* o, PyObject* instance, PyObject*) {
+  return instance && instance != Py_None ? PyMethod_New(o, instance) : Py_NewRef(o);
+}
+
+PyObject* repr(PyObject* o) {
+  PyObject* module = PyObject_GetAttrString(o, "__module__");
+  PyObject* name = module ? PyObject_GetAttrString(o, "__qualname__") : nullptr;
+  PyObject* r = nullptr;
+  if (name) r = PyUnicode_FromFormat("<function %S.%S>", module, name);
+  Py_XDECREF(module);
+  Py_XDECREF(name);
+  return r;
+}
+
+PyObject* reduce(PyObject* o, PyObject*) { return PyObject_GetAttrString(o, "__qualname__"); }
+
+// What inspection asks a function for.
+PyObject* from_inner(PyObject* o, void* name) {
+  return PyObject_GetAttrString(self_of(o)->inner, static_cast<const char*>(name));
+}
+
+PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"__annotations__", from_inner, nullptr, nullptr, const_cast<char*>("__annotations__")},
+    {"__defaults__", from_inner, nullptr, nullptr, const_cast<char*>("__defaults__")},
+    {"__kwdefaults__", from_inner, nullptr, nullptr, const_cast<char*>("__kwdefaults__")},
+    {"__code__", from_inner, nullptr, nullptr, const_cast<char*>("__code__")},
+    {"__globals__", from_inner, nullptr, nullptr, const_cast<char*>("__globals__")},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PublicFunction, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(PublicFunction, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PublicFunction, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+template <typename F>
+void* slot(F f) { return reinterpret_cast<void*>(f); }
+
+PyType_Slot slots[] = {{Py_tp_new, slot(create)},
+                       {Py_tp_call, slot(PyVectorcall_Call)},
+                       {Py_tp_descr_get, slot(bind)},
+                       {Py_tp_repr, slot(repr)},
+                       {Py_tp_traverse, slot(traverse)},
+                       {Py_tp_clear, slot(clear)},
+                       {Py_tp_dealloc, slot(dealloc)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_getset, getset},
+                       {Py_tp_members, members},
+                       {0, nullptr}};
+PyType_Spec spec = {"tapeflow._native.PublicFunction", sizeof(PublicFunction), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+                        Py_TPFLAGS_METHOD_DESCRIPTOR,
+                    slots};
+
+PyObject* set_package_directory(PyObject*, PyObject* directory) {
+  if (!PyUnicode_Check(directory)) return PyErr_Format(PyExc_TypeError, "expected a str, got %R", directory);
+#ifdef _WIN32
+  PyObject* ended = PyUnicode_FromFormat("%U\\", directory);
+#else
+  PyObject* ended = PyUnicode_FromFormat("%U/", directory);
+#endif
+  if (!ended) return nullptr;
+  Py_XSETREF(package_directory, ended);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    {"set_package_directory", set_package_directory, METH_O,
+     "set_package_directory(path): frames of files below it are left out of tracebacks"},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool init_public(PyObject* module) {
+  PublicFunctionType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return PublicFunctionType && PyModule_AddFunctions(module, functions) == 0 &&
+         PyModule_AddObjectRef(module, "PublicFunction", reinterpret_cast<PyObject*>(PublicFunctionType)) == 0;
+}
+
+}  // namespace tapeflow

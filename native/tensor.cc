@@ -1,0 +1,762 @@
+// The tensor object: its birth and death, and its face in Python.
+#include "tensor.h"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+#include <structmember.h>
+
+#include <cstddef>
+#include <string>
+
+#include "convert.h"
+#include "tensor_type.h"
+
+namespace tapeflow {
+
+PyTypeObject* TensorBaseType;
+PyTypeObject* TensorType;
+
+namespace {
+
+constexpr int kFreeMax = 512;
+Tensor* free_tensors[kFreeMax];
+int n_free;
+int64_t last_id;
+
+PyObject* device_names;    // list of str
+PyObject* copy_to_device;  // (tensor, device name) -> tensor
+
+// The object alone, without memory; takes over the shape's reference. The collector hears of a
+// tensor only once it can be part of a cycle.
+inline Tensor* make(DType dtype, Shape* shape) {
+  Tensor* t;
+  if (n_free > 0) {
+    t = free_tensors[--n_free];
+    PyObject_Init(object(t), TensorType);
+  } else {
+    t = PyObject_GC_New(Tensor, TensorType);
+    if (!t) {
+      shape->release();
+      throw PythonError();
+    }
+  }
+  t->shape = shape;
+  t->buffer = nullptr;
+  t->data = nullptr;
+  t->payload = nullptr;
+  t->id = ++last_id;
+  t->watch = 0;
+  t->watch_epoch = 0;
+  t->dtype = dtype;
+  t->device = 0;
+  t->dict = nullptr;
+  t->weakrefs = nullptr;
+  return t;
+}
+
+void track(Tensor* t) {
+  if ((t->dict || t->payload) && !PyObject_GC_IsTracked(object(t))) PyObject_GC_Track(object(t));
+}
+
+void dealloc(PyObject* o) {
+  Tensor* t = tensor(o);
+  if (PyObject_GC_IsTracked(o)) PyObject_GC_UnTrack(o);
+  if (t->weakrefs) PyObject_ClearWeakRefs(o);
+  Py_CLEAR(t->dict);
+  Py_CLEAR(t->payload);
+  if (t->buffer) t->buffer->release();
+  t->shape->release();
+  PyTypeObject* type = Py_TYPE(o);
+  if (n_free < kFreeMax) free_tensors[n_free++] = t;
+  else PyObject_GC_Del(o);
+  Py_DECREF(type);
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(tensor(o)->dict);
+  Py_VISIT(tensor(o)->payload);
+  return 0;
+}
+
+int clear(PyObject* o) {
+  Py_CLEAR(tensor(o)->dict);  // the payload stays: a tensor without elements would not be one
+  return 0;
+}
+
+int set_attribute(PyObject* o, PyObject* name, PyObject* value) {
+  const int r = PyObject_GenericSetAttr(o, name, value);
+  track(tensor(o));
+  return r;
+}
+
+PyObject* get_dict(PyObject* o, void*) {
+  PyObject* d = PyObject_GenericGetDict(o, nullptr);
+  track(tensor(o));
+  return d;
+}
+
+// -- as a Python number ----------------------------------------------------------------------------
+
+template <typename F>
+auto with_array(PyObject* o, F&& f, decltype(f(o)) error) {
+  PyObject* a = guarded([&] { return to_array(tensor(o), false); });
+  if (!a) return error;
+  auto r = f(a);
+  Py_DECREF(a);
+  return r;
+}
+
+bool plain_scalar(const Tensor* t) { return t->rank() == 0 && t->on_host(); }
+
+int to_bool(PyObject* o) {
+  const Tensor* t = tensor(o);
+  if (t->on_host() && t->size() == 1) {
+    switch (t->dtype) {
+      case DType::kBool: return *t->as<bool>();
+      case DType::kInt32: return *t->as<int32_t>() != 0;
+      case DType::kInt64: return *t->as<int64_t>() != 0;
+      case DType::kFloat32: return *t->as<float>() != 0;
+      case DType::kFloat64: return *t->as<double>() != 0;
+      default: break;
+    }
+  }
+  return with_array(o, [](PyObject* a) { return PyObject_IsTrue(a); }, -1);
+}
+
+PyObject* to_int(PyObject* o) {
+  const Tensor* t = tensor(o);
+  if (plain_scalar(t)) {
+    if (t->dtype == DType::kInt32) return PyLong_FromLong(*t->as<int32_t>());
+    if (t->dtype == DType::kInt64) return PyLong_FromLongLong(*t->as<int64_t>());
+  }
+  return with_array(o, [](PyObject* a) { return PyNumber_Long(a); }, nullptr);
+}
+
+PyObject* to_float(PyObject* o) {
+  const Tensor* t = tensor(o);
+  if (plain_scalar(t)) {
+    if (t->dtype == DType::kFloat32) return PyFloat_FromDouble(*t->as<float>());
+    if (t->dtype == DType::kFloat64) return PyFloat_FromDouble(*t->as<double>());
+  }
+  return with_array(o, [](PyObject* a) { return PyNumber_Float(a); }, nullptr);
+}
+
+PyObject* to_index(PyObject* o) {
+  const Tensor* t = tensor(o);
+  if (!is_integer(t->dtype) || t->rank() != 0) {
+    PyErr_SetString(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    return nullptr;
+  }
+  return to_int(o);
+}
+
+PyObject* to_complex(PyObject* o, PyObject*) {
+  return with_array(
+      o, [](PyObject* a) { return PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type), a); }, nullptr);
+}
+
+// -- as a container --------------------------------------------------------------------------------
+
+Py_ssize_t length(PyObject* o) {
+  if (tensor(o)->rank() == 0) {
+    PyErr_SetString(PyExc_TypeError, "Scalar tensor has no `len()`");
+    return -1;
+  }
+  return tensor(o)->dim(0);
+}
+
+struct Iterator {
+  PyObject_HEAD
+  Tensor* over;
+  int64_t next;
+};
+PyTypeObject* IteratorType;
+
+PyObject* iterate(PyObject* o) {
+  if (tensor(o)->rank() == 0) {
+    PyErr_SetString(PyExc_TypeError, "Cannot iterate over a scalar tensor.");
+    return nullptr;
+  }
+  auto* it = PyObject_New(Iterator, IteratorType);
+  if (!it) return nullptr;
+  it->over = tensor(Py_NewRef(o));
+  it->next = 0;
+  return reinterpret_cast<PyObject*>(it);
+}
+
+PyObject* iterator_next(PyObject* self) {
+  auto* it = reinterpret_cast<Iterator*>(self);
+  if (it->next >= it->over->dim(0)) return nullptr;
+  PyObject* i = PyLong_FromLongLong(it->next++);
+  if (!i) return nullptr;
+  PyObject* r = tensor_getitem(object(it->over), i);
+  Py_DECREF(i);
+  return r;
+}
+
+void iterator_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_DECREF(object(reinterpret_cast<Iterator*>(self)->over));
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyType_Slot iterator_slots[] = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                {Py_tp_iternext, reinterpret_cast<void*>(iterator_next)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
+                                {0, nullptr}};
+PyType_Spec iterator_spec = {"tapeflow._native.TensorIterator", sizeof(Iterator), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, iterator_slots};
+
+// -- Reference -------------------------------------------------------------------------------------
+
+struct Reference {
+  PyObject_HEAD
+  PyObject* to;
+};
+PyTypeObject* ReferenceType;
+
+PyObject* target(PyObject* self) { return reinterpret_cast<Reference*>(self)->to; }
+
+PyObject* reference_deref(PyObject* self, PyObject*) { return Py_NewRef(target(self)); }
+
+PyObject* reference_compare(PyObject* self, PyObject* other, int how) {
+  if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  const bool same = Py_TYPE(other) == ReferenceType && target(self) == target(other);
+  return PyBool_FromLong(same == (how == Py_EQ));
+}
+
+Py_hash_t reference_hash(PyObject* self) {
+  return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(target(self)) >> 4);
+}
+
+PyObject* reference_repr(PyObject* self) { return PyUnicode_FromFormat("<Reference wrapping %R>", target(self)); }
+
+int reference_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(target(self));
+  return 0;
+}
+
+void reference_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  Py_DECREF(target(self));
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef reference_methods[] = {
+    {"deref", reference_deref, METH_NOARGS, "The object that this refers to."}, {nullptr, nullptr, 0, nullptr}};
+PyType_Slot reference_slots[] = {{Py_tp_methods, reference_methods},
+                                 {Py_tp_richcompare, reinterpret_cast<void*>(reference_compare)},
+                                 {Py_tp_hash, reinterpret_cast<void*>(reference_hash)},
+                                 {Py_tp_repr, reinterpret_cast<void*>(reference_repr)},
+                                 {Py_tp_traverse, reinterpret_cast<void*>(reference_traverse)},
+                                 {Py_tp_dealloc, reinterpret_cast<void*>(reference_dealloc)},
+                                 {0, nullptr}};
+PyType_Spec reference_spec = {"tapeflow._native.Reference", sizeof(Reference), 0,
+                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                              reference_slots};
+
+PyObject* ref(PyObject* o, PyObject*) { return make_reference(o); }
+
+// -- properties ------------------------------------------------------------------------------------
+
+PyObject* get_dtype(PyObject* o, void*) {
+  PyObject* d = dtype_object(tensor(o)->dtype);
+  return d ? Py_NewRef(d) : PyErr_Format(PyExc_RuntimeError, "dtype %s is not registered",
+                                         dtype_name(tensor(o)->dtype));
+}
+PyObject* get_shape(PyObject* o, void*) { return tensor_shape_object(tensor(o)->shape); }
+PyObject* get_shape_method(PyObject* o, PyObject*) { return tensor_shape_object(tensor(o)->shape); }
+PyObject* get_ndim(PyObject* o, void*) { return PyLong_FromLong(tensor(o)->rank()); }
+PyObject* get_id(PyObject* o, void*) { return PyLong_FromLongLong(tensor(o)->id); }
+PyObject* get_nbytes(PyObject* o, void*) { return PyLong_FromLongLong(tensor(o)->bytes()); }
+PyObject* get_itemsize(PyObject* o, void*) { return PyLong_FromLong(item_size(tensor(o)->dtype)); }
+PyObject* get_none(PyObject*, void*) { Py_RETURN_NONE; }
+
+PyObject* get_device(PyObject* o, void*) {
+  const Py_ssize_t i = tensor(o)->device;
+  if (device_names && i < PyList_GET_SIZE(device_names)) return Py_NewRef(PyList_GET_ITEM(device_names, i));
+  return PyUnicode_FromFormat("/job:localhost/replica:0/task:0/device:%s:%zd", i ? "GPU" : "CPU", i ? i - 1 : i);
+}
+
+PyObject* get_undefined(PyObject*, void* name) {
+  return PyErr_Format(PyExc_AttributeError, "Tensor.%s is undefined when eager execution is enabled.",
+                      static_cast<const char*>(name));
+}
+
+PyGetSetDef eager_getset[] = {
+    {"__dict__", get_dict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"dtype", get_dtype, nullptr, "The DType of the elements.", nullptr},
+    {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
+    {"device", get_device, nullptr, "The name of the device that holds the elements.", nullptr},
+    {"backing_device", get_device, nullptr, "The name of the device that holds the elements.", nullptr},
+    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"_id", get_id, nullptr, nullptr, nullptr},
+    {"_handle_data", get_none, nullptr, nullptr, nullptr},
+    {"name", get_undefined, nullptr, nullptr, const_cast<char*>("name")},
+    {"op", get_undefined, nullptr, nullptr, const_cast<char*>("op")},
+    {"graph", get_undefined, nullptr, nullptr, const_cast<char*>("graph")},
+    {"value_index", get_undefined, nullptr, nullptr, const_cast<char*>("value_index")},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+// -- methods ---------------------------------------------------------------------------------------
+
+PyObject* numpy(PyObject* o, PyObject*) {
+  Tensor* t = tensor(o);
+  if (plain_scalar(t)) {
+    if (PyObject* d = numpy_dtype_object(t->dtype)) {
+      return PyArray_Scalar(t->data, reinterpret_cast<PyArray_Descr*>(d), nullptr);
+    }
+  }
+  PyObject* a = guarded([&] { return to_array(t, true); });
+  if (!a || !PyArray_Check(a)) return a;
+  return PyArray_Return(reinterpret_cast<PyArrayObject*>(a));  // an array of rank 0 becomes its element
+}
+
+PyObject* to_ndarray(PyObject* o, PyObject* args, PyObject* kwargs) {
+  const char* keywords[] = {"dtype", "copy", nullptr};
+  PyObject *dtype = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(keywords), &dtype, &copy)) return nullptr;
+  int wants_copy = 0;
+  if (copy != Py_None && (wants_copy = PyObject_IsTrue(copy)) < 0) return nullptr;
+  PyArray_Descr* d = nullptr;
+  if (dtype != Py_None && !PyArray_DescrConverter(dtype, &d)) return nullptr;
+  PyObject* a = guarded([&] { return to_array(tensor(o), wants_copy != 0); });
+  if (!a || !d || PyArray_EquivTypes(d, PyArray_DESCR(reinterpret_cast<PyArrayObject*>(a)))) {
+    Py_XDECREF(d);
+    return a;
+  }
+  if (copy != Py_None && !wants_copy) {
+    Py_DECREF(d);
+    Py_DECREF(a);
+    PyErr_SetString(PyExc_ValueError, "Unable to avoid copy while creating an array as requested.");
+    return nullptr;
+  }
+  PyObject* r = PyArray_CastToType(reinterpret_cast<PyArrayObject*>(a), d, 0);  // takes over d
+  Py_DECREF(a);
+  return r;
+}
+
+PyObject* set_shape(PyObject* o, PyObject* shape) {
+  PyObject* mine = tensor_shape_object(tensor(o)->shape);
+  if (!mine) return nullptr;
+  PyObject* r = PyObject_CallMethod(mine, "is_compatible_with", "(O)", shape);
+  const int fits = r ? PyObject_IsTrue(r) : -1;
+  Py_XDECREF(r);
+  if (fits == 0) {
+    PyErr_Format(PyExc_ValueError, "Tensor's shape %S is not compatible with supplied shape %S.", mine, shape);
+  }
+  Py_DECREF(mine);
+  if (fits <= 0) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* move(PyObject* o, PyObject* device) {
+  if (!copy_to_device) {
+    return PyErr_Format(PyExc_RuntimeError, "Cannot copy a tensor to %R: there is no such device", device);
+  }
+  PyObject* args[] = {o, device};
+  return PyObject_Vectorcall(copy_to_device, args, 2, nullptr);
+}
+
+PyObject* cpu(PyObject* o, PyObject*) {
+  if (tensor(o)->device == 0) return Py_NewRef(o);
+  PyObject* name = PyUnicode_FromString("CPU:0");
+  if (!name) return nullptr;
+  PyObject* r = move(o, name);
+  Py_DECREF(name);
+  return r;
+}
+
+PyObject* gpu(PyObject* o, PyObject* args, PyObject* kwargs) {
+  const char* keywords[] = {"gpu_index", nullptr};
+  int i = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|i", const_cast<char**>(keywords), &i)) return nullptr;
+  PyObject* name = PyUnicode_FromFormat("GPU:%d", i);
+  if (!name) return nullptr;
+  PyObject* r = move(o, name);
+  Py_DECREF(name);
+  return r;
+}
+
+PyObject* copy_to(PyObject* o, PyObject* args, PyObject* kwargs) {
+  const char* keywords[] = {"ctx", "device_name", nullptr};
+  PyObject *ctx = Py_None, *device = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", const_cast<char**>(keywords), &ctx, &device)) return nullptr;
+  return device == Py_None ? Py_NewRef(o) : move(o, device);
+}
+
+PyObject* consumers(PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_NotImplementedError, "Tensor.consumers is undefined when eager execution is enabled.");
+  return nullptr;
+}
+
+PyObject* eval(PyObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_NotImplementedError,
+                  "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?");
+  return nullptr;
+}
+
+PyObject* itself(PyObject* o, PyObject*) { return Py_NewRef(o); }  // copies of what cannot change
+
+PyObject* rebuild;
+
+PyObject* reduce(PyObject* o, PyObject*) {
+  PyObject* a = guarded([&] { return to_array(tensor(o), true); });
+  return a ? Py_BuildValue("O(Ni)", rebuild, a, static_cast<int>(tensor(o)->dtype)) : nullptr;
+}
+
+PyObject* by_hook(PyObject* hook, PyObject* o) {
+  return hook ? PyObject_CallOneArg(hook, o) : PyBaseObject_Type.tp_repr(o);
+}
+PyObject* to_str(PyObject* o) { return by_hook(hooks.to_str, o); }
+PyObject* to_repr(PyObject* o) { return by_hook(hooks.to_repr, o); }
+
+PyObject* to_format(PyObject* o, PyObject* spec) {
+  if (!hooks.to_format) return PyObject_Str(o);
+  PyObject* args[] = {o, spec};
+  return PyObject_Vectorcall(hooks.to_format, args, 2, nullptr);
+}
+
+template <typename F>
+PyCFunction method(F f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)); }
+constexpr int kKeywords = METH_VARARGS | METH_KEYWORDS;
+
+PyMethodDef base_methods[] = {
+    {"ref", ref, METH_NOARGS, "A hashable reference to this tensor; its deref() gives the tensor back."},
+    {"experimental_ref", ref, METH_NOARGS, "ref()"},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMethodDef eager_methods[] = {
+    {"numpy", numpy, METH_NOARGS, "A copy of the elements: a NumPy array, or for a scalar a NumPy scalar."},
+    {"__array__", method(to_ndarray), kKeywords, "__array__(dtype=None, copy=None)"},
+    {"__complex__", to_complex, METH_NOARGS, nullptr},
+    {"__copy__", itself, METH_NOARGS, nullptr},
+    {"__deepcopy__", itself, METH_O, nullptr},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {"__format__", to_format, METH_O, nullptr},
+    {"__dlpack__", method(tensor_dlpack), kKeywords,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)"},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, nullptr},
+    {"get_shape", get_shape_method, METH_NOARGS, "The TensorShape."},
+    {"set_shape", set_shape, METH_O, "Checks that the shape is compatible; raises ValueError."},
+    {"cpu", cpu, METH_NOARGS, "This tensor on the host."},
+    {"gpu", method(gpu), kKeywords, "gpu(gpu_index=0): a copy on an accelerator."},
+    {"_copy", method(copy_to), kKeywords, "_copy(ctx=None, device_name=None)"},
+    {"consumers", consumers, METH_NOARGS, nullptr},
+    {"eval", method(eval), kKeywords, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+// -- the buffer protocol ---------------------------------------------------------------------------
+
+const char* format_of(DType d) {
+  switch (d) {
+    case DType::kFloat32: return "f";
+    case DType::kFloat64: return "d";
+    case DType::kFloat16: return "e";
+    case DType::kInt8: return "b";
+    case DType::kUInt8: return "B";
+    case DType::kInt16: return "h";
+    case DType::kUInt16: return "H";
+    case DType::kInt32: return "i";
+    case DType::kUInt32: return "I";
+    case DType::kInt64: return sizeof(long) == 8 ? "l" : "q";
+    case DType::kUInt64: return sizeof(long) == 8 ? "L" : "Q";
+    case DType::kBool: return "?";
+    case DType::kComplex64: return "Zf";
+    case DType::kComplex128: return "Zd";
+    default: return nullptr;
+  }
+}
+
+int get_buffer(PyObject* o, Py_buffer* view, int flags) {
+  Tensor* t = tensor(o);
+  view->obj = nullptr;
+  const char* format = format_of(t->dtype);
+  if (!t->on_host() || !format) {
+    PyErr_Format(PyExc_BufferError, "Tensors of dtype %s on this device have no buffer", dtype_name(t->dtype));
+    return -1;
+  }
+  if (flags & PyBUF_WRITABLE) {
+    PyErr_SetString(PyExc_BufferError, "Tensors are read-only");
+    return -1;
+  }
+  const int n = t->rank();
+  if (n > PyBUF_MAX_NDIM && (flags & PyBUF_ND)) {
+    PyErr_Format(PyExc_BufferError, "Buffers have at most %d dimensions, the tensor has %d", PyBUF_MAX_NDIM, n);
+    return -1;
+  }
+  if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && n > 1) {
+    PyErr_SetString(PyExc_BufferError, "Tensors are C-contiguous");
+    return -1;
+  }
+  Py_ssize_t* strides = nullptr;
+  if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES && n > 0) {
+    strides = static_cast<Py_ssize_t*>(PyMem_Malloc(sizeof(Py_ssize_t) * static_cast<size_t>(n)));
+    if (!strides) {
+      PyErr_NoMemory();
+      return -1;
+    }
+    Py_ssize_t step = item_size(t->dtype);
+    for (int i = n - 1; i >= 0; --i) {
+      strides[i] = step;
+      step *= t->dim(i) > 0 ? t->dim(i) : 1;
+    }
+  }
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  view->obj = Py_NewRef(o);
+  view->buf = t->data;
+  view->len = t->bytes();
+  view->itemsize = item_size(t->dtype);
+  view->readonly = 1;
+  view->ndim = (flags & PyBUF_ND) ? n : 1;
+  view->format = (flags & PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
+  view->shape = (flags & PyBUF_ND) && n ? reinterpret_cast<Py_ssize_t*>(t->shape->dims) : nullptr;
+  view->strides = strides;
+  view->suboffsets = nullptr;
+  view->internal = strides;
+  return 0;
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { PyMem_Free(view->internal); }
+
+// -- the types -------------------------------------------------------------------------------------
+
+PyMemberDef eager_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Tensor, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Tensor, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+template <typename F>
+void* slot(F f) { return reinterpret_cast<void*>(f); }
+
+bool make_types(PyObject* module) {
+  const PyNumberMethods& n = tensor_number_methods;
+  PyType_Slot base_slots[] = {
+      {Py_tp_doc, const_cast<char*>("An array of elements of one dtype.")},
+      {Py_tp_methods, base_methods},
+      {Py_tp_richcompare, slot(tensor_richcompare)},
+      {Py_tp_hash, slot(tensor_hash)},
+      {Py_mp_subscript, slot(tensor_getitem)},
+      {Py_nb_add, slot(n.nb_add)},
+      {Py_nb_subtract, slot(n.nb_subtract)},
+      {Py_nb_multiply, slot(n.nb_multiply)},
+      {Py_nb_true_divide, slot(n.nb_true_divide)},
+      {Py_nb_floor_divide, slot(n.nb_floor_divide)},
+      {Py_nb_remainder, slot(n.nb_remainder)},
+      {Py_nb_power, slot(n.nb_power)},
+      {Py_nb_matrix_multiply, slot(n.nb_matrix_multiply)},
+      {Py_nb_and, slot(n.nb_and)},
+      {Py_nb_or, slot(n.nb_or)},
+      {Py_nb_xor, slot(n.nb_xor)},
+      {Py_nb_invert, slot(n.nb_invert)},
+      {Py_nb_negative, slot(n.nb_negative)},
+      {Py_nb_absolute, slot(n.nb_absolute)},
+      {Py_nb_positive, slot(n.nb_positive)},
+      {0, nullptr}};
+  PyType_Spec base_spec = {"tapeflow.Tensor", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                           base_slots};
+  TensorBaseType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&base_spec));
+  if (!TensorBaseType) return false;
+
+  PyType_Slot eager_slots[] = {
+      {Py_tp_doc, const_cast<char*>("A tensor whose elements are known.")},
+      {Py_tp_methods, eager_methods},
+      {Py_tp_getset, eager_getset},
+      {Py_tp_members, eager_members},
+      {Py_tp_dealloc, slot(dealloc)},
+      {Py_tp_traverse, slot(traverse)},
+      {Py_tp_clear, slot(clear)},
+      {Py_tp_setattro, slot(set_attribute)},
+      {Py_tp_richcompare, slot(tensor_richcompare)},
+      {Py_tp_hash, slot(tensor_hash)},
+      {Py_tp_iter, slot(iterate)},
+      {Py_tp_str, slot(to_str)},
+      {Py_tp_repr, slot(to_repr)},
+      {Py_mp_length, slot(length)},
+      {Py_mp_subscript, slot(tensor_getitem)},
+      {Py_nb_bool, slot(to_bool)},
+      {Py_nb_int, slot(to_int)},
+      {Py_nb_float, slot(to_float)},
+      {Py_nb_index, slot(to_index)},
+      {Py_bf_getbuffer, slot(get_buffer)},
+      {Py_bf_releasebuffer, slot(release_buffer)},
+      {0, nullptr}};
+  PyType_Spec eager_spec = {"tapeflow._native.EagerTensor", sizeof(Tensor), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                            eager_slots};
+  TensorType = reinterpret_cast<PyTypeObject*>(
+      PyType_FromSpecWithBases(&eager_spec, reinterpret_cast<PyObject*>(TensorBaseType)));
+  IteratorType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&iterator_spec));
+  ReferenceType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&reference_spec));
+  if (!TensorType || !IteratorType || !ReferenceType) return false;
+
+  // Above that of NumPy's arrays and scalars: array + tensor is ours.
+  PyObject* priority = PyLong_FromLong(100);
+  if (!priority) return false;
+  const int r = PyObject_SetAttrString(reinterpret_cast<PyObject*>(TensorBaseType), "__array_priority__", priority);
+  Py_DECREF(priority);
+  return r == 0 && PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(TensorBaseType)) == 0 &&
+         PyModule_AddObjectRef(module, "EagerTensor", reinterpret_cast<PyObject*>(TensorType)) == 0 &&
+         PyModule_AddObjectRef(module, "Reference", reinterpret_cast<PyObject*>(ReferenceType)) == 0;
+}
+
+// -- module functions ------------------------------------------------------------------------------
+
+PyObject* set_device_names(PyObject*, PyObject* names) {
+  PyObject* list = PySequence_List(names);
+  if (!list) return nullptr;
+  Py_XSETREF(device_names, list);
+  Py_RETURN_NONE;
+}
+
+PyObject* set_copy_to_device(PyObject*, PyObject* f) {
+  Py_XSETREF(copy_to_device, f == Py_None ? nullptr : Py_NewRef(f));
+  Py_RETURN_NONE;
+}
+
+PyObject* rebuild_tensor(PyObject*, PyObject* args) {
+  PyObject* array;
+  int number;
+  if (!PyArg_ParseTuple(args, "Oi", &array, &number)) return nullptr;
+  if (number <= 0 || number >= kDTypeCount) return PyErr_Format(PyExc_ValueError, "no such dtype: %d", number);
+  return guarded([&] { return object(from_array(array, static_cast<DType>(number))); });
+}
+
+PyMethodDef functions[] = {
+    {"set_device_names", set_device_names, METH_O, "set_device_names(list of str)"},
+    {"set_copy_to_device", set_copy_to_device, METH_O, "set_copy_to_device(function(tensor, device name))"},
+    {"_rebuild", rebuild_tensor, METH_VARARGS, "_rebuild(array, dtype number): unpickles a tensor"},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+int64_t next_tensor_id() { return ++last_id; }
+
+Tensor* new_tensor(DType dtype, Shape* shape) {
+  Buffer* b = Buffer::allocate(static_cast<size_t>(shape->size) * static_cast<size_t>(item_size(dtype)));
+  Tensor* t;
+  try {
+    t = make(dtype, shape->retain());
+  } catch (...) {
+    b->release();
+    throw;
+  }
+  t->buffer = b;
+  t->data = b->data;
+  return t;
+}
+
+Tensor* new_tensor(DType dtype, int rank, const int64_t* dims) {
+  ShapeRef s(rank, dims);
+  return new_tensor(dtype, s.get());
+}
+
+Tensor* object_tensor(DType dtype, Shape* shape, PyObject* payload) {
+  Tensor* t;
+  try {
+    t = make(dtype, shape->retain());
+  } catch (...) {
+    Py_XDECREF(payload);
+    throw;
+  }
+  t->payload = payload;
+  track(t);
+  return t;
+}
+
+Tensor* view_tensor(Tensor* of, Shape* shape, int64_t first_element) {
+  Tensor* t;
+  if (!of->payload) {
+    t = make(of->dtype, shape->retain());
+    t->buffer = of->buffer;
+    t->buffer->retain();
+    t->data = of->data + first_element * item_size(of->dtype);
+    t->device = of->device;
+    return t;
+  }
+  // NumPy's object arrays and jax's arrays speak the same language.
+  PyObject* part = PyObject_CallMethod(of->payload, "reshape", "(i)", -1);
+  if (part && (first_element != 0 || shape->size != of->size())) {
+    PyObject* slice = PySequence_GetSlice(part, first_element, first_element + shape->size);
+    Py_SETREF(part, slice);
+  }
+  PyObject* dims = part ? PyTuple_New(shape->rank) : nullptr;
+  for (int i = 0; dims && i < shape->rank; ++i) {
+    PyObject* d = PyLong_FromLongLong(shape->dims[i]);
+    if (d) PyTuple_SET_ITEM(dims, i, d);
+    else Py_CLEAR(dims);
+  }
+  PyObject* shaped = dims ? PyObject_CallMethod(part, "reshape", "(O)", dims) : nullptr;
+  Py_XDECREF(dims);
+  Py_XDECREF(part);
+  if (!shaped) throw PythonError();
+  t = object_tensor(of->dtype, shape, shaped);
+  t->device = of->device;
+  return t;
+}
+
+int64_t scalar_int(const Tensor* t, const char* what) {
+  if (t->rank() == 0 && t->on_host()) {
+    if (t->dtype == DType::kInt32) return *t->as<int32_t>();
+    if (t->dtype == DType::kInt64) return *t->as<int64_t>();
+  }
+  throw invalid(what, " must be a scalar of int32 or int64, but got ", dtype_name(t->dtype), " of shape ",
+                t->shape->str());
+}
+
+void vector_ints(const Tensor* t, const char* what, IntVector* out) {
+  if (t->rank() != 1 || !t->on_host() || (t->dtype != DType::kInt32 && t->dtype != DType::kInt64)) {
+    throw invalid(what, " must be a vector of int32 or int64, but got ", dtype_name(t->dtype), " of shape ",
+                  t->shape->str());
+  }
+  if (t->size() > kMaxRank) {
+    throw invalid(what, " must have at most ", kMaxRank, " elements, but has ", t->size());
+  }
+  out->n = static_cast<int>(t->size());
+  for (int i = 0; i < out->n; ++i) {
+    out->v[i] = t->dtype == DType::kInt32 ? t->as<int32_t>()[i] : t->as<int64_t>()[i];
+  }
+}
+
+PyObject* make_reference(PyObject* o) {
+  auto* r = PyObject_GC_New(Reference, ReferenceType);
+  if (!r) return nullptr;
+  r->to = Py_NewRef(o);
+  PyObject_GC_Track(r);
+  return reinterpret_cast<PyObject*>(r);
+}
+
+PyObject* tensor_shape_object(Shape* shape) {
+  if (shape->py) return Py_NewRef(shape->py);
+  PyObject* dims = PyTuple_New(shape->rank);
+  if (!dims) return nullptr;
+  for (int i = 0; i < shape->rank; ++i) {
+    PyObject* d = PyLong_FromLongLong(shape->dims[i]);
+    if (!d) {
+      Py_DECREF(dims);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(dims, i, d);
+  }
+  if (!hooks.tensor_shape) return dims;
+  PyObject* made = PyObject_CallOneArg(hooks.tensor_shape, dims);
+  Py_DECREF(dims);
+  if (!made) return nullptr;
+  if (!shape->py) shape->py = Py_NewRef(made);
+  return made;
+}
+
+bool init_tensor(PyObject* module) {
+  if (_import_array() < 0 || !make_types(module) || PyModule_AddFunctions(module, functions) < 0) return false;
+  rebuild = PyObject_GetAttrString(module, "_rebuild");
+  return rebuild && init_tensor_operators(module) && init_dlpack(module);
+}
+
+}  // namespace tapeflow

@@ -1,0 +1,45 @@
+// The Python face of tensors: what module.cc sets up and what the variable's type shares with them.
+#pragma once
+#include <new>
+
+#include "op.h"
+#include "tensor.h"
+
+namespace tapeflow {
+
+bool init_tensor(PyObject* module);
+bool init_tensor_operators(PyObject* module);  // called by init_tensor
+bool init_dlpack(PyObject* module);            // called by init_tensor
+bool init_public(PyObject* module);
+
+// What +, <, [] and the like do with a tensor or a variable on either side.
+extern PyNumberMethods tensor_number_methods;
+PyObject* tensor_richcompare(PyObject* x, PyObject* y, int how);
+Py_hash_t tensor_hash(PyObject* o);
+PyObject* tensor_getitem(PyObject* o, PyObject* key);
+PyObject* call_getitem_op(PyObject* const* args, size_t n, bool* known);  // !known: no such operator yet
+
+PyObject* make_reference(PyObject* o);         // what ref() returns: hashable, equal by identity
+PyObject* tensor_shape_object(Shape* shape);   // new reference to the TensorShape
+
+PyObject* tensor_dlpack(PyObject* self, PyObject* args, PyObject* kwargs);
+PyObject* tensor_dlpack_device(PyObject* self, PyObject*);
+
+inline PyObject* object(Tensor* t) { return reinterpret_cast<PyObject*>(t); }
+inline Tensor* tensor(PyObject* o) { return reinterpret_cast<Tensor*>(o); }
+
+// Native errors end at the C API's boundary.
+template <typename F>
+PyObject* guarded(F&& f) noexcept {
+  try {
+    return f();
+  } catch (const PythonError&) {
+  } catch (const Error& e) {
+    set_python_error(e, nullptr);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  return nullptr;
+}
+
+}  // namespace tapeflow

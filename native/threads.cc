@@ -1,0 +1,48 @@
+#include "threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace tapeflow {
+
+namespace {
+
+int count = 0;         // 0: not yet decided
+bool forked = false;   // the OpenMP pool's threads exist in the parent only
+
+int cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+void in_forked_child() {
+  forked = true;
+  count = 1;
+#ifdef _OPENMP
+  omp_set_num_threads(1);  // oneDNN asks OpenMP how many threads there are
+#endif
+}
+
+}  // namespace
+
+int intra_op_threads() {
+  if (count == 0) {
+    pthread_atfork(nullptr, nullptr, in_forked_child);
+    set_intra_op_threads(0);
+  }
+  return count;
+}
+
+void set_intra_op_threads(int n) {
+  if (forked) return;
+  count = n > 0 ? n : cores();
+#ifdef _OPENMP
+  omp_set_num_threads(count);
+#endif
+}
+
+}  // namespace tapeflow

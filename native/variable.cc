@@ -1,0 +1,388 @@
+#include "variable.h"
+
+#include <structmember.h>
+
+#include <cstring>
+#include <vector>
+
+#include "convert.h"
+#include "op.h"
+#include "tape.h"
+#include "tensor_type.h"
+#include "threads.h"
+#include "variable_type.h"
+
+namespace tapeflow {
+
+PyTypeObject* VariableType;
+
+namespace {
+
+PyObject* make_payload;  // (weak reference) -> 0-d object array of it
+PyObject* take_payload;  // the reverse
+
+Variable* self_of(PyObject* o) { return reinterpret_cast<Variable*>(o); }
+
+// A tensor of its own over the same memory: the cell never holds an op's output, which tapes know.
+Tensor* fresh_view(Tensor* t) {
+  if (t->buffer) return view_tensor(t, t->shape);
+  Tensor* view = object_tensor(t->dtype, t->shape, Py_XNewRef(t->payload));
+  view->device = t->device;
+  return view;
+}
+
+template <typename U>
+void add_rows(char* x, const char* y, int64_t n, bool subtract) {
+  U* a = reinterpret_cast<U*>(x);
+  const U* b = reinterpret_cast<const U*>(y);
+  if (subtract) {
+    for (int64_t i = 0; i < n; ++i) a[i] -= b[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) a[i] += b[i];
+  }
+}
+
+using AddRows = void (*)(char*, const char*, int64_t, bool);
+
+AddRows rows_of(DType d) {
+  switch (d) {
+    case DType::kFloat32: return add_rows<float>;
+    case DType::kFloat64: return add_rows<double>;
+    case DType::kInt32: return add_rows<uint32_t>;  // integers wrap around
+    case DType::kInt64: return add_rows<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+Tensor* handle_of(Variable* v) {
+  if (v->handle) return v->handle;
+  PyObject* weak = PyWeakref_NewRef(reinterpret_cast<PyObject*>(v), nullptr);
+  PyObject* payload = weak ? PyObject_CallOneArg(make_payload, weak) : nullptr;
+  Py_XDECREF(weak);
+  if (!payload) throw PythonError();
+  ShapeRef s(Shape::scalar());
+  return v->handle = object_tensor(DType::kResource, s.get(), payload);
+}
+
+Variable* variable_of(const Tensor* handle) {
+  PyObject* found = handle->payload ? PyObject_CallOneArg(take_payload, handle->payload) : nullptr;
+  if (!found) PyErr_Clear();
+  PyObject* v = found && PyWeakref_Check(found) ? PyWeakref_GetObject(found) : nullptr;
+  Py_XDECREF(found);  // the payload keeps the weak reference
+  if (!v || v == Py_None) {
+    throw Error(Code::kFailedPrecondition, "The variable of this handle is gone: it was deleted.");
+  }
+  if (!is_variable(v)) throw invalid("The resource is not a variable.");
+  if (!self_of(v)->value) {
+    throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
+  }
+  return self_of(v);
+}
+
+Tensor* writable_value(Variable* v) {
+  Tensor* old = v->value;
+  if (!old) throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
+  if (old->unshared() && !old->dict) {
+    // The elements change, so for tapes it is another tensor.
+    old->id = next_tensor_id();
+    old->watch = 0;
+    return old;
+  }
+  if (!old->on_host()) throw unimplemented("An update in place of a variable that is not on the host.");
+  Tensor* copy = new_tensor(old->dtype, old->shape);
+  std::memcpy(copy->data, old->data, static_cast<size_t>(old->bytes()));
+  set_value(v, copy);
+  return copy;
+}
+
+void set_value(Variable* v, Tensor* t) {
+  Tensor* old = v->value;
+  v->value = t;
+  Py_XDECREF(object(old));
+}
+
+bool update_in_place(Variable* v, const Tensor* x, bool subtract) {
+  Tensor* value = v->value;
+  AddRows rows = value ? rows_of(value->dtype) : nullptr;
+  if (!rows || x->dtype != value->dtype || !x->on_host() || !value->on_host() ||
+      !x->shape->same(value->shape)) {
+    return false;
+  }
+  const int64_t n = value->size(), item = item_size(value->dtype);
+  value = writable_value(v);
+  if (n < 4096) {
+    rows(value->data, x->data, n, subtract);
+    return true;
+  }
+  Py_INCREF(object(value));  // another thread may replace the value meanwhile
+  {
+    ReleaseGil unlock(n / 4);
+    parallel_for(n, 0.25, [=](int64_t begin, int64_t end) {
+      rows(value->data + begin * item, x->data + begin * item, end - begin, subtract);
+    });
+  }
+  Py_DECREF(object(value));
+  return true;
+}
+
+namespace {
+
+PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* o = type->tp_alloc(type, 0);
+  if (!o) return nullptr;
+  Variable* v = self_of(o);
+  v->id = next_tensor_id();
+  v->dtype = DType::kInvalid;
+  v->trainable = true;
+  return o;
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(self_of(o)->dict);
+  return 0;
+}
+
+int clear(PyObject* o) {
+  Py_CLEAR(self_of(o)->dict);
+  return 0;
+}
+
+void destroy(PyObject* o) {
+  Variable* v = self_of(o);
+  PyTypeObject* type = Py_TYPE(o);
+  PyObject_GC_UnTrack(o);
+  if (v->weakrefs) PyObject_ClearWeakRefs(o);
+  Py_CLEAR(v->dict);
+  Tensor* value = v->value;
+  Tensor* handle = v->handle;
+  v->value = v->handle = nullptr;
+  Py_XDECREF(object(value));
+  Py_XDECREF(object(handle));
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+PyObject* new_value(PyObject* o) {
+  return guarded([&] { return Py_NewRef(object(read_variable(self_of(o)))); });
+}
+
+PyObject* read_value(PyObject* o, PyObject*) { return new_value(o); }
+
+PyObject* numpy(PyObject* o, PyObject*) {
+  Variable* v = self_of(o);
+  if (!v->value) return new_value(o);  // raises
+  return PyObject_CallMethod(object(v->value), "numpy", nullptr);
+}
+
+PyObject* init(PyObject* o, PyObject* args) {
+  PyObject* dtype;
+  int trainable;
+  if (!PyArg_ParseTuple(args, "Op:_init", &dtype, &trainable)) return nullptr;
+  return guarded([&] {
+    self_of(o)->dtype = parse_dtype(dtype);
+    self_of(o)->trainable = trainable;
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* set(PyObject* o, PyObject* value) {
+  Variable* v = self_of(o);
+  if (!is_tensor(value)) {
+    PyErr_Format(PyExc_TypeError, "Expected a tensor, got %.100s", Py_TYPE(value)->tp_name);
+    return nullptr;
+  }
+  Tensor* t = reinterpret_cast<Tensor*>(value);
+  if (t->dtype != v->dtype) {
+    PyErr_Format(PyExc_ValueError, "Cannot assign a value of dtype %s to a variable of dtype %s",
+                 dtype_name(t->dtype), dtype_name(v->dtype));
+    return nullptr;
+  }
+  return guarded([&] {
+    set_value(v, fresh_view(t));
+    Py_RETURN_NONE;
+  });
+}
+
+// True where the tensor fits at a glance and was assigned; False leaves the call to Python.
+PyObject* try_assign(PyObject* o, PyObject* value) {
+  Variable* v = self_of(o);
+  if (!is_tensor(value) || !v->value || thread_state.graph_scope > 0) Py_RETURN_FALSE;
+  Tensor* t = reinterpret_cast<Tensor*>(value);
+  if (t->dtype != v->dtype || !t->shape->same(v->value->shape)) Py_RETURN_FALSE;
+  return guarded([&] {
+    set_value(v, fresh_view(t));
+    Py_RETURN_TRUE;
+  });
+}
+
+template <bool subtract>
+PyObject* try_update(PyObject* o, PyObject* value) {
+  Variable* v = self_of(o);
+  if (thread_state.graph_scope > 0) Py_RETURN_FALSE;
+  Tensor* x = nullptr;
+  if (is_tensor(value)) {
+    x = reinterpret_cast<Tensor*>(value);
+  } else if (is_variable(value)) {
+    x = self_of(value)->value;
+  }
+  if (!x) Py_RETURN_FALSE;
+  return guarded([&] {
+    Py_INCREF(object(x));
+    bool done;
+    try {
+      done = update_in_place(v, x, subtract);
+    } catch (...) {
+      Py_DECREF(object(x));
+      throw;
+    }
+    Py_DECREF(object(x));
+    return PyBool_FromLong(done);
+  });
+}
+
+PyObject* get_id(PyObject* o, void*) { return PyLong_FromLongLong(self_of(o)->id); }
+PyObject* get_dtype(PyObject* o, void*) {
+  const DType d = self_of(o)->dtype;
+  if (d == DType::kInvalid) {
+    PyErr_SetString(PyExc_AttributeError, "the variable has no dtype yet");
+    return nullptr;
+  }
+  return Py_NewRef(dtype_object(d));
+}
+PyObject* get_trainable(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->trainable); }
+PyObject* get_initialized(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->value != nullptr); }
+
+// The value's shape; that of a variable declared with another one is Python's to know.
+PyObject* get_value_shape(PyObject* o, void*) {
+  Variable* v = self_of(o);
+  if (!v->value) return new_value(o);  // raises
+  return PyObject_GetAttrString(object(v->value), "shape");
+}
+
+PyObject* get_handle(PyObject* o, void*) {
+  return guarded([&] { return Py_NewRef(object(handle_of(self_of(o)))); });
+}
+
+template <PyObject* (*f)(PyObject*)>
+PyObject* by_value(PyObject* o) {
+  PyObject* value = new_value(o);
+  if (!value) return nullptr;
+  PyObject* result = f(value);
+  Py_DECREF(value);
+  return result;
+}
+
+int truth(PyObject* o) {
+  PyObject* value = new_value(o);
+  if (!value) return -1;
+  const int result = PyObject_IsTrue(value);
+  Py_DECREF(value);
+  return result;
+}
+
+PyMethodDef methods[] = {
+    {"read_value", read_value, METH_NOARGS, "The value, as a tensor that later assignments do not change."},
+    {"value", read_value, METH_NOARGS, "The value, as a tensor that later assignments do not change."},
+    {"numpy", numpy, METH_NOARGS, "The value as a NumPy array."},
+    {"_init", init, METH_VARARGS, nullptr},
+    {"_set", set, METH_O, nullptr},
+    {"_try_assign", try_assign, METH_O, nullptr},
+    {"_assign_add", try_update<false>, METH_O, nullptr},
+    {"_assign_sub", try_update<true>, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyGetSetDef getset[] = {
+    {"_id", get_id, nullptr, nullptr, nullptr},
+    {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
+    {"trainable", get_trainable, nullptr, "Whether tapes watch the variable by themselves.", nullptr},
+    {"handle", get_handle, nullptr, "A scalar resource tensor that stands for the variable.", nullptr},
+    {"_is_set", get_initialized, nullptr, nullptr, nullptr},
+    {"_value_shape", get_value_shape, nullptr, nullptr, nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Variable, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Variable, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+bool add_payload_functions() {
+  PyObject* scope = PyDict_New();
+  if (!scope) return false;
+  PyObject* done = nullptr;
+  if (PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) == 0) {
+    done = PyRun_String(
+        "from numpy import empty\n"
+        "def make(x):\n"
+        "    array = empty((), object)\n"
+        "    array[()] = x\n"
+        "    return array\n"
+        "def take(array):\n"
+        "    return array.item()\n",
+        Py_file_input, scope, scope);
+  }
+  if (done) {
+    make_payload = Py_XNewRef(PyDict_GetItemString(scope, "make"));
+    take_payload = Py_XNewRef(PyDict_GetItemString(scope, "take"));
+  }
+  Py_XDECREF(done);
+  Py_DECREF(scope);
+  return make_payload && take_payload;
+}
+
+}  // namespace
+
+bool init_variable(PyObject* module) {
+  if (!add_payload_functions()) return false;
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_new, reinterpret_cast<void*>(create)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_methods, methods},
+      {Py_tp_getset, getset},
+      {Py_tp_members, members},
+      {Py_tp_richcompare, reinterpret_cast<void*>(tensor_richcompare)},
+      {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
+      {Py_nb_negative, reinterpret_cast<void*>(by_value<PyNumber_Negative>)},
+      {Py_nb_positive, reinterpret_cast<void*>(by_value<PyNumber_Positive>)},
+      {Py_nb_absolute, reinterpret_cast<void*>(by_value<PyNumber_Absolute>)},
+      {Py_nb_invert, reinterpret_cast<void*>(by_value<PyNumber_Invert>)},
+      {Py_nb_int, reinterpret_cast<void*>(by_value<PyNumber_Long>)},
+      {Py_nb_float, reinterpret_cast<void*>(by_value<PyNumber_Float>)},
+      {Py_nb_index, reinterpret_cast<void*>(by_value<PyNumber_Index>)},
+      {Py_nb_bool, reinterpret_cast<void*>(truth)},
+  };
+  // The operators of two operands take whatever converts to a tensor on either side.
+  const PyNumberMethods& n = tensor_number_methods;
+  const PyType_Slot binary[] = {
+      {Py_nb_add, reinterpret_cast<void*>(n.nb_add)},
+      {Py_nb_subtract, reinterpret_cast<void*>(n.nb_subtract)},
+      {Py_nb_multiply, reinterpret_cast<void*>(n.nb_multiply)},
+      {Py_nb_remainder, reinterpret_cast<void*>(n.nb_remainder)},
+      {Py_nb_power, reinterpret_cast<void*>(n.nb_power)},
+      {Py_nb_and, reinterpret_cast<void*>(n.nb_and)},
+      {Py_nb_or, reinterpret_cast<void*>(n.nb_or)},
+      {Py_nb_xor, reinterpret_cast<void*>(n.nb_xor)},
+      {Py_nb_floor_divide, reinterpret_cast<void*>(n.nb_floor_divide)},
+      {Py_nb_true_divide, reinterpret_cast<void*>(n.nb_true_divide)},
+      {Py_nb_matrix_multiply, reinterpret_cast<void*>(n.nb_matrix_multiply)},
+  };
+  for (const PyType_Slot& slot : binary) {
+    if (slot.pfunc) slots.push_back(slot);
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"tapeflow._native.Variable", sizeof(Variable), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+  VariableType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return VariableType &&
+         PyModule_AddObjectRef(module, "Variable", reinterpret_cast<PyObject*>(VariableType)) == 0;
+}
+
+}  // namespace tapeflow

@@ -1,0 +1,13 @@
+// The Python type of variables.
+#pragma once
+#include "variable.h"
+
+namespace tapeflow {
+
+// Adds x to the variable's value, or subtracts it, in place. False, with nothing done, where dtypes
+// or shapes differ or there is no native kernel.
+bool update_in_place(Variable* v, const Tensor* x, bool subtract);
+
+bool init_variable(PyObject* module);
+
+}  // namespace tapeflow

@@ -1,0 +1,287 @@
+"""tapeflow: TensorFlow's eager execution, `import tapeflow as tf`.
+
+The names of TensorFlow 2.x; those of 1.x are in `tf.compat.v1`. Rooms that `import tapeflow` need not
+load, such as `tf.keras`, are loaded when they are first used.
+"""
+
+import importlib
+from typing import Any
+
+from tapeflow import (
+    autodiff,
+    bitwise,
+    config,
+    debugging,
+    dtypes,
+    errors,
+    experimental,
+    linalg,
+    math,
+    nest,
+    nn,
+    random,
+    strings,
+    test,
+    types,
+    version,
+)
+from tapeflow._native import Tensor
+from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.core.context import current_name_scope as get_current_name_scope
+from tapeflow.core.context import device, executing_eagerly, init_scope, name_scope
+from tapeflow.core.convert import (
+    constant,
+    convert_to_tensor,
+    is_symbolic_tensor,
+    is_tensor,
+    register_tensor_conversion_function,
+)
+from tapeflow.core.device import DeviceSpec
+from tapeflow.core.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
+from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.ops import operators as _operators
+from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.argmax import argmax, argmin
+from tapeflow.ops.arithmetic import (
+    add,
+    divide,
+    maximum,
+    minimum,
+    multiply,
+    pow,
+    realdiv,
+    scalar_mul,
+    subtract,
+    truediv,
+    truncatediv,
+    truncatemod,
+)
+from tapeflow.ops.array import (
+    ensure_shape,
+    guarantee_const,
+    identity,
+    identity_n,
+    rank,
+    shape,
+    shape_n,
+    size,
+    stop_gradient,
+)
+from tapeflow.ops.assertions import Assert, assert_equal, assert_greater, assert_less, assert_rank
+from tapeflow.ops.broadcasting import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    broadcast_to,
+    repeat,
+    tile,
+)
+from tapeflow.ops.casting import cast, saturate_cast
+from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from tapeflow.ops.comparison import (
+    equal,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    not_equal,
+    where,
+)
+from tapeflow.ops.complex_numbers import complex
+from tapeflow.ops.construction import (
+    fill,
+    linspace,
+    meshgrid,
+    one_hot,
+    ones,
+    ones_like,
+    range,
+    sequence_mask,
+    zeros,
+    zeros_like,
+)
+from tapeflow.ops.control import (
+    case,
+    cond,
+    group,
+    no_op,
+    numpy_function,
+    py_function,
+    switch_case,
+    while_loop,
+)
+from tapeflow.ops.control import tuple_ as tuple
+from tapeflow.ops.cumulative import cumsum
+from tapeflow.ops.decomposition import eig, eigvals
+from tapeflow.ops.einsum import einsum
+from tapeflow.ops.elementwise import abs, exp, floor, negative, round, sign, sqrt, square
+from tapeflow.ops.gather import boolean_mask, gather, gather_nd
+from tapeflow.ops.histogram import histogram_fixed_width, histogram_fixed_width_bins
+from tapeflow.ops.joining import concat, parallel_stack, split, stack, unstack
+from tapeflow.ops.layout import bitcast, expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.mapping import foldl, foldr, map_fn, scan, vectorized_map
+from tapeflow.ops.matmul import matmul, tensordot
+from tapeflow.ops.matrix_function import norm
+from tapeflow.ops.matrix_function import sqrtm as matrix_square_root
+from tapeflow.ops.output import print_ as print
+from tapeflow.ops.padding import pad
+from tapeflow.ops.partition import dynamic_partition, dynamic_stitch
+from tapeflow.ops.reduction import (
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)
+from tapeflow.ops.reorder import reverse, reverse_sequence, roll
+from tapeflow.ops.scatter import (
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)
+from tapeflow.ops.selection import searchsorted, unique, unique_with_counts
+from tapeflow.ops.slicing import slice_ as slice
+from tapeflow.ops.slicing import strided_slice
+from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_paddings, space_to_batch_nd
+from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
+from tapeflow.ops.string_numbers import as_string
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    sigmoid,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from tapeflow.ops.unravel import unravel_index
+from tapeflow.ops.variable import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+    variable_creator_scope,
+)
+
+__version__ = "0.1.0"
+
+newaxis = None
+
+# Rooms and names that are loaded when they are first used, with the modules that hold them.
+_LAZY_ROOMS = {
+    "compat": "tapeflow.compat",
+    "contrib": "tapeflow.contrib",
+    "data": "tapeflow.data",
+    "initializers": "tapeflow.keras.initializers",
+    "keras": "tapeflow.keras",
+    "layers": "tapeflow.layers",
+    "losses": "tapeflow.keras.losses",
+    "metrics": "tapeflow.keras.metrics",
+    "optimizers": "tapeflow.keras.optimizers",
+    "train": "tapeflow.train",
+}
+_LAZY_NAMES = {
+    "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
+    "ones_initializer": ("tapeflow.keras.initializers", "Ones"),
+    "random_normal_initializer": ("tapeflow.keras.initializers", "RandomNormal"),
+    "random_uniform_initializer": ("tapeflow.keras.initializers", "RandomUniform"),
+    "zeros_initializer": ("tapeflow.keras.initializers", "Zeros"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_ROOMS:
+        value = importlib.import_module(_LAZY_ROOMS[name])
+    elif name in _LAZY_NAMES:
+        module, attribute = _LAZY_NAMES[name]
+        value = getattr(importlib.import_module(module), attribute)
+    else:
+        raise AttributeError(f"module 'tapeflow' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY_ROOMS, *_LAZY_NAMES, "__version__"})
+
+
+__all__ = [
+    "Assert", "DType", "DeviceSpec", "GradientTape", "IndexedSlices", "IndexedSlicesSpec", "Tensor",
+    "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable",
+    "VariableAggregation", "VariableSynchronization", "variable_creator_scope",
+    "abs", "acos", "acosh", "add", "add_n", "argmax",
+    "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
+    "assert_rank", "atan", "atan2", "atanh", "autodiff", "batch_to_space", "bfloat16", "bitcast", "bitwise",
+    "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "case",
+    "cast", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64",
+    "concat", "cond", "config", "constant", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient",
+    "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "eig",
+    "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims",
+    "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "gather",
+    "gather_nd", "get_current_name_scope", "grad_pass_through", "greater", "greater_equal", "group",
+    "guarantee_const", "half", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
+    "identity_n", "init_scope", "int16", "int32", "int64", "int8", "is_symbolic_tensor", "is_tensor", "less",
+    "less_equal", "linalg", "linspace", "logical_and", "logical_not", "logical_or", "map_fn", "math",
+    "matmul", "matrix_square_root", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative",
+    "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like",
+    "pad", "parallel_stack", "pow", "print", "py_function", "qint16", "qint32", "qint8", "quint16", "quint8",
+    "random", "range", "rank", "realdiv", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape",
+    "resource", "reverse", "reverse_sequence", "roll", "round", "saturate_cast", "scalar_mul", "scan",
+    "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh",
+    "size", "slice", "space_to_batch", "space_to_batch_nd", "split", "sqrt", "square", "squeeze", "stack",
+    "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case", "tan",
+    "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile", "transpose", "truediv",
+    "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unstack", "variant", "vectorized_map", "version", "where",
+    "while_loop", "zeros", "zeros_like",
+]  # fmt: skip

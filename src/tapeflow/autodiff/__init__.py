@@ -1,0 +1,5 @@
+"""tf.autodiff: automatic differentiation, by tapes and by functions that are made of them."""
+
+from tapeflow.autodiff.tape import GradientTape
+
+__all__ = ["GradientTape"]

@@ -1,0 +1,93 @@
+"""`tf.test.compute_gradient`: Jacobians from the tape, and from finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.core.convert import convert_to_tensor
+
+
+def _evaluate(f, arrays, dtypes):
+    return np.asarray(f(*[convert_to_tensor(a, d) for a, d in zip(arrays, dtypes)]).numpy())
+
+
+def _parts(array):
+    """The real numbers that an array consists of, as a view."""
+    flat = array.reshape(-1)
+    return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
+
+
+def _numeric(f, arrays, dtypes, k, delta):
+    """Central differences; [parts of the result, parts of argument k]."""
+    moved = [np.array(a) for a in arrays]
+    at = _parts(moved[k])
+    columns = []
+    for i in range(at.size):
+        was = at[i]
+        at[i] = was + delta
+        above = _parts(np.array(_evaluate(f, moved, dtypes)))
+        at[i] = was - delta
+        below = _parts(np.array(_evaluate(f, moved, dtypes)))
+        at[i] = was
+        columns.append((above - below) / above.dtype.type(2 * delta))
+    if columns:
+        return np.stack(columns, axis=1)
+    return np.zeros((_parts(np.array(_evaluate(f, arrays, dtypes))).size, 0))
+
+
+def _theoretical(f, arrays, dtypes, k):
+    inputs = [convert_to_tensor(a, d) for a, d in zip(arrays, dtypes)]
+    with GradientTape(persistent=True) as tape:
+        tape.watch(inputs[k])
+        result = f(*inputs)
+    weight = np.zeros(result.shape.as_list(), result.dtype.as_numpy_dtype)
+    parts = _parts(weight)
+    rows = []
+    for i in range(parts.size):
+        parts[i] = 1
+        weights = convert_to_tensor(np.array(weight), result.dtype)
+        gradient = tape.gradient(result, inputs[k], weights, UnconnectedGradients.ZERO)
+        if hasattr(gradient, "to_dense"):
+            gradient = gradient.to_dense()
+        rows.append(_parts(np.array(gradient.numpy())))
+        parts[i] = 0
+    width = _parts(np.array(arrays[k])).size
+    return np.stack(rows) if rows else np.zeros((0, width))
+
+
+def compute_gradient(f, x, delta=None):
+    """The Jacobians of `f` for each of its arguments, by its gradients and by finite differences.
+
+    Args:
+      f: a function of `len(x)` tensors that returns one.
+      x: list of the values to differentiate at.
+      delta: the step of the differences; None: 1/1024.
+
+    Returns two tuples of matrices [elements of the result, elements of the argument]; a complex element
+    counts as two.
+
+    Raises ValueError if `x` is no list.
+    """
+    if not isinstance(x, (list, tuple)):
+        raise ValueError(
+            "`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a "
+            f"{type(x)}"
+        )
+    delta = 1.0 / 1024 if delta is None else delta
+    tensors = [convert_to_tensor(value) for value in x]
+    arrays = [np.array(t.numpy()) for t in tensors]
+    dtypes = [t.dtype for t in tensors]
+    count = range(len(arrays))
+    return (
+        tuple(_theoretical(f, arrays, dtypes, k) for k in count),
+        tuple(_numeric(f, arrays, dtypes, k, delta) for k in count),
+    )
+
+
+def max_error(grad1, grad2):
+    """The largest difference of two results of `compute_gradient`."""
+    errors = [
+        np.max(np.abs(np.asarray(a) - np.asarray(b)), initial=0.0) for a, b in zip(grad1, grad2)
+    ]
+    return max(errors, default=0.0)

@@ -1,0 +1,147 @@
+"""Gradients that programs define themselves, and recomputation instead of keeping."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+from tapeflow import _native
+from tapeflow.autodiff.tape import GradientTape
+from tapeflow.core import nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops.array import identity
+from tapeflow.ops.construction import zeros_like
+
+
+def _takes_variables(grad_fn) -> bool:
+    parameters = inspect.signature(grad_fn).parameters
+    return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _flat_gradients(gradients):
+    """A list of tensors, slices and None, from one of them or a structure."""
+    if gradients is None or isinstance(gradients, IndexedSlices):
+        return [gradients]
+    return nest.flatten(gradients)
+
+
+def custom_gradient(f=None):
+    """Decorates a function that returns its result and the function of its gradient.
+
+    `f(*args)` returns `(result, grad_fn)`, and `grad_fn(*upstream)` the gradient of each argument. Where
+    `f` uses trainable variables, `grad_fn(*upstream, variables=[...])` returns the list of the gradients
+    of the arguments and that of the variables.
+
+    Raises TypeError when `grad_fn` lacks `variables` though `f` uses some, and ValueError on a wrong
+    number of gradients.
+    """
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        args = nest.map_structure(convert_to_tensor, args)
+        watcher = GradientTape()
+        with watcher:
+            returned = f(*args, **kwargs)
+        if not (
+            isinstance(returned, (tuple, list)) and len(returned) == 2 and callable(returned[1])
+        ):
+            raise TypeError(
+                f"@tf.custom_gradient function {getattr(f, '__name__', f)!r} must return its result and a "
+                f"function that computes the gradient, but returned {returned!r}"
+            )
+        result, grad_fn = returned
+        inputs = nest.flatten(args)
+        given = [*inputs, *kwargs.values()]
+        variables = [
+            v for v in watcher.watched_variables() if all(v is not other for other in given)
+        ]
+        if variables and not _takes_variables(grad_fn):
+            raise TypeError(
+                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
+                f"uses variables: {variables}"
+            )
+        token = _native.pause_tapes()
+        try:
+            # Other tensors than those that tapes know already as results of operations inside.
+            result = nest.map_structure(lambda x: identity(convert_to_tensor(x)), result)
+        finally:
+            _native.resume_tapes(token)
+        outputs = nest.flatten(result)
+
+        def backward(*upstream):
+            upstream = [zeros_like(y) if dy is None else dy for dy, y in zip(upstream, outputs)]
+            if variables:
+                of_inputs, of_variables = grad_fn(*upstream, variables=variables)
+                of_variables = _flat_gradients(of_variables)
+                if len(of_variables) != len(variables):
+                    raise ValueError(
+                        "Must return gradient for each variable from @custom_gradient grad_fn."
+                    )
+            else:
+                of_inputs, of_variables = grad_fn(*upstream), []
+            of_inputs = _flat_gradients(of_inputs)
+            if len(of_inputs) != len(inputs):
+                raise ValueError(
+                    f"custom_gradient function expected to return {len(inputs)} gradients, but returned "
+                    f"{len(of_inputs)} instead."
+                )
+            return [
+                g if g is None or isinstance(g, IndexedSlices) else convert_to_tensor(g)
+                for g in (*of_inputs, *of_variables)
+            ]
+
+        label = getattr(f, "__name__", "CustomGradient")
+        _native.record_custom(label, outputs, [*inputs, *variables], backward)
+        return result
+
+    return decorated
+
+
+def grad_pass_through(f):
+    """`f`, with the gradient of the identity."""
+
+    @custom_gradient
+    def passing(*args, **kwargs):
+        def grad(*upstream, variables=None):
+            gradients = upstream[0] if len(args) == 1 else list(upstream)
+            return (gradients, [None] * len(variables)) if variables is not None else gradients
+
+        return f(*args, **kwargs), grad
+
+    return functools.wraps(f)(passing)
+
+
+def recompute_grad(f):
+    """`f`, whose intermediate results are not kept for the gradient but computed again."""
+
+    @custom_gradient
+    def recomputing(*args, **kwargs):
+        token = _native.pause_tapes()
+        watcher = GradientTape()
+        try:
+            with watcher:
+                result = f(*args, **kwargs)
+        finally:
+            _native.resume_tapes(token)
+        # Tapes of this thread are told of the variables, so that they watch them too.
+        for variable in watcher.watched_variables():
+            variable.read_value()
+
+        def grad(*upstream, variables=None):
+            own = [identity(x) for x in nest.flatten(args)]
+            with GradientTape() as tape:
+                tape.watch([x for x in own if x.dtype.is_floating or x.dtype.is_complex])
+                again = f(*nest.pack_sequence_as(args, own), **kwargs)
+            gradients = tape.gradient(
+                nest.flatten(again), own + list(variables or ()), output_gradients=list(upstream)
+            )
+            if variables is None:
+                return gradients
+            return gradients[: len(own)], gradients[len(own) :]
+
+        return result, grad
+
+    return functools.wraps(f)(recomputing)

@@ -1,0 +1,304 @@
+"""`GradientTape`: records operations, and differentiates what it recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.autodiff import explaining
+from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.variable import Variable
+
+_Tensor = _native.Tensor
+_LEAVES = (_native.Tensor, _native.Variable)
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient is where the target does not depend on the source: None, or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+_NONE = UnconnectedGradients.NONE
+
+ONE_USE = (
+    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+)
+
+
+def trainable(dtype: Any) -> bool:
+    """Whether values of a dtype have gradients."""
+    base = dtypes.as_dtype(dtype)
+    return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
+
+
+class GradientTape(_native.Tape):
+    """Records the operations of its context that depend on watched tensors and trainable variables.
+
+    Args:
+      persistent: whether `gradient` may be called more than once.
+      watch_accessed_variables: whether trainable variables are watched on their first use.
+    """
+
+    _spent = False
+    _kept: Any = None
+
+    def watch(self, tensor):
+        """Records what is computed from a tensor, a variable, or a structure of them, from now on.
+
+        Raises ValueError for anything else.
+        """
+        for each in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(each, _LEAVES):
+                raise ValueError(
+                    f"Passed in object {each} of type {type(each).__name__!r}, not tf.Tensor or "
+                    "tf.Variable or ExtensionType."
+                )
+            if trainable(each.dtype):
+                self._watch(each)
+            else:
+                logging.getLogger("tapeflow").warning(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    each.dtype,
+                )
+
+    @contextlib.contextmanager
+    def stop_recording(self):
+        """Inside its context this tape records nothing."""
+        self._pause()
+        try:
+            yield
+        finally:
+            self._resume()
+
+    def reset(self):
+        """Forgets everything, as if the tape was new."""
+        super().reset()
+        self._spent = False
+        self._kept = None
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=_NONE):
+        """The gradients of the sum of `target` with respect to `sources`, in the structure of `sources`.
+
+        Args:
+          target: a tensor or a structure of tensors.
+          sources: a tensor or variable, or a structure of them.
+          output_gradients: weights of the elements of `target`, in its structure; None: ones.
+          unconnected_gradients: what a source is given that `target` does not depend on.
+
+        Raises RuntimeError at the second use of a tape that is not persistent.
+        """
+        if self._spent:
+            self._check_unused()
+        zero = False
+        if unconnected_gradients is not _NONE:
+            try:
+                zero = UnconnectedGradients(unconnected_gradients) is not _NONE
+            except ValueError:
+                raise ValueError(
+                    f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+                ) from None
+        if self._persistent:
+            return self._computed(target, sources, output_gradients, zero)
+        if self._recording:
+            self.__exit__(None, None, None)
+        result = self._computed(target, sources, output_gradients, zero)
+        self._spend()
+        return result
+
+    def _spend(self):
+        """Lets go of what was recorded: a tape that is not persistent was used."""
+        self._spent = True
+        self._kept = super().watched_variables()
+        self._release()
+
+    def _check_unused(self):
+        # A tape that was entered again has something to differentiate again.
+        if not self._recording and not self._entries():
+            raise RuntimeError(ONE_USE)
+        self._spent = False
+        self._kept = None
+
+    def watched_variables(self):
+        """The variables that this tape watches, a tuple in the order of their first use."""
+        kept = self._kept
+        return super().watched_variables() if kept is None or self._recording else kept
+
+    def _computed(self, target, sources, output_gradients, zero):
+        if output_gradients is None and isinstance(target, _Tensor):
+            if isinstance(sources, _LEAVES):
+                return self._gradient([target], [sources], None, zero)[0]
+            if type(sources) is list and all(isinstance(s, _LEAVES) for s in sources):
+                return self._gradient([target], sources, None, zero)
+        return self._structured(target, sources, output_gradients, zero)
+
+    def _structured(self, target, sources, output_gradients, zero):
+        flat_sources, composites = _flat_sources(sources)
+        targets = _flat_targets(target)
+        weights = None
+        if output_gradients is not None:
+            flat = nest.flatten(output_gradients)
+            if len(targets) == 1 and not nest.is_nested(target):
+                flat = [output_gradients]  # which may be a list of numbers
+            if len(flat) != len(targets):
+                raise ValueError(
+                    f"output_gradients has {len(flat)} elements, but the target has {len(targets)}"
+                )
+            weights = [
+                None if w is None else convert_to_tensor(w, t.dtype) for w, t in zip(flat, targets)
+            ]
+        if not targets:
+            results = [None] * len(flat_sources)
+        else:
+            results = self._gradient(targets, flat_sources, weights, zero)
+        if composites:
+            results = [
+                None if gradient is None or source is None
+                else IndexedSlices(gradient, source.indices, source.dense_shape)
+                if isinstance(source, IndexedSlices)
+                else gradient
+                for gradient, source in zip(results, nest.flatten(sources))
+            ]  # fmt: skip
+        return nest.pack_sequence_as(sources, results)
+
+    def jacobian(
+        self,
+        target,
+        sources,
+        unconnected_gradients=_NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
+    ):
+        """The derivatives of each element of `target`: shape `target.shape + source.shape`.
+
+        Raises RuntimeError at the second use of a tape that is not persistent.
+        """
+        zero = self._begin_jacobian(unconnected_gradients)
+        flat_sources, _ = _flat_sources(sources)
+        target = convert_to_tensor(target)
+        shape = target.shape.as_list()
+        count = int(np.prod(shape, dtype=np.int64))
+        rows = []
+        for i in range(count):
+            one = np.zeros(count, target.dtype.as_numpy_dtype)
+            one[i] = 1
+            weight = convert_to_tensor(one.reshape(shape), target.dtype)
+            rows.append(self._gradient([target], flat_sources, [weight], zero))
+        if not self._persistent:
+            self._spend()
+        results = _stacked(rows, flat_sources, shape)
+        return nest.pack_sequence_as(sources, results)
+
+    def batch_jacobian(
+        self,
+        target,
+        source,
+        unconnected_gradients=_NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
+    ):
+        """The derivatives of `target[i]` with respect to `source[i]`: `[batch, *target[i], *source[i]]`.
+
+        Raises ValueError unless both have the same first dimension.
+        """
+        target = convert_to_tensor(target)
+        batch, *inner = target.shape.with_rank_at_least(2).as_list()
+        from_batch, *source_inner = source.shape.with_rank_at_least(2).as_list()
+        if batch != from_batch:
+            raise ValueError(
+                "Need first dimension of target shape (" + str(batch) + ") and source shape "
+                "(" + str(from_batch) + ") to match."
+            )
+        zero = self._begin_jacobian(unconnected_gradients)
+        count = int(np.prod(inner, dtype=np.int64))
+        columns = []
+        for j in range(count):
+            one = np.zeros((batch, count), target.dtype.as_numpy_dtype)
+            one[:, j] = 1
+            weight = convert_to_tensor(one.reshape(batch, *inner), target.dtype)
+            (column,) = self._gradient([target], [source], [weight], zero)
+            columns.append(_dense(column))
+        if not self._persistent:
+            self._spend()
+        if any(column is None for column in columns):
+            return None
+        from tapeflow.ops.joining import Pack
+
+        shape = [batch, *inner, *source_inner]
+        if not columns:
+            return convert_to_tensor(np.zeros(shape, target.dtype.as_numpy_dtype))
+        return Reshape(Pack(columns, axis=1), shape)
+
+    def _begin_jacobian(self, unconnected_gradients) -> bool:
+        if self._spent:
+            self._check_unused()
+        zero = UnconnectedGradients(unconnected_gradients) is not _NONE
+        if self._recording and not self._persistent:
+            self.__exit__(None, None, None)
+        return zero
+
+    def explain(self, target, source) -> str:
+        """Says how `target` depends on `source`, or where the path between them broke."""
+        return explaining.explain(self, target, source)
+
+
+def _dense(gradient):
+    return gradient.to_dense() if isinstance(gradient, IndexedSlices) else gradient
+
+
+def _stacked(rows, sources, shape):
+    from tapeflow.ops.joining import Pack
+
+    results = []
+    for k, source in enumerate(sources):
+        full = [*shape, *source.shape.as_list()]
+        parts = [row[k] for row in rows]
+        if not rows:
+            results.append(convert_to_tensor(np.zeros(full, source.dtype.as_numpy_dtype)))
+        elif any(part is None for part in parts):
+            results.append(None)
+        else:
+            results.append(Reshape(Pack([_dense(part) for part in parts]), full))
+    return results
+
+
+def _flat_sources(sources):
+    """The tensors and variables in a structure, and whether some stand for slices."""
+    composites = False
+    flat = []
+    for each in nest.flatten(sources):
+        if isinstance(each, IndexedSlices):
+            composites = True
+            each = each.values
+        if not isinstance(each, _LEAVES):
+            raise TypeError(
+                "GradientTape.gradient: sources must be tensors or variables, but got "
+                f"{each!r} of type {type(each).__name__!r}"
+            )
+        flat.append(each)
+    return flat, composites
+
+
+def _flat_targets(target):
+    flat = []
+    for each in nest.flatten(target):
+        if isinstance(each, IndexedSlices):
+            each = each.values
+        elif isinstance(each, Variable):
+            each = each.read_value()
+        if not isinstance(each, _Tensor):
+            raise TypeError(
+                "GradientTape.gradient: the target must be made of tensors, but got "
+                f"{each!r} of type {type(each).__name__!r}"
+            )
+        flat.append(each)
+    return flat

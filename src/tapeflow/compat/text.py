@@ -1,0 +1,38 @@
+"""Text as str or bytes, whichever it was given as."""
+
+from __future__ import annotations
+
+import os
+
+
+def as_bytes(bytes_or_text, encoding="utf-8"):
+    """Bytes from bytes or str. Raises TypeError for anything else."""
+    if isinstance(bytes_or_text, bytearray):
+        return bytes(bytes_or_text)
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+def as_text(bytes_or_text, encoding="utf-8"):
+    """str from bytes or str. Raises TypeError for anything else."""
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+as_str = as_text
+
+
+def as_str_any(value, encoding="utf-8"):
+    """str from anything."""
+    return as_text(value, encoding) if isinstance(value, bytes) else str(value)
+
+
+def path_to_str(path):
+    """The str of a path-like object; anything else as it is."""
+    return os.fspath(path) if hasattr(path, "__fspath__") else path

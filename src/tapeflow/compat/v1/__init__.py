@@ -1,0 +1,465 @@
+"""tf.compat.v1: the names and signatures of TensorFlow 1.x."""
+
+import importlib
+from typing import Any
+
+from tapeflow import autodiff, bitwise, config, dtypes, linalg, math, random, test, types, version
+from tapeflow._native import Tensor
+from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.compat.v1 import debugging, errors, nn, strings
+from tapeflow.core.context import (
+    device,
+    disable_eager_execution,
+    disable_tensor_equality,
+    enable_eager_execution,
+    enable_tensor_equality,
+    executing_eagerly,
+    init_scope,
+)
+from tapeflow.core.context import name_scope_v1 as name_scope
+from tapeflow.core.convert import constant_v1 as constant
+from tapeflow.core.convert import convert_to_tensor_v1 as convert_to_tensor
+from tapeflow.core.convert import is_symbolic_tensor, is_tensor, register_tensor_conversion_function
+from tapeflow.core.device import DeviceSpecV1 as DeviceSpec
+from tapeflow.core.dtypes import (
+    QUANTIZED_DTYPES,
+    DType,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
+from tapeflow.core.errors import OpError
+from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
+from tapeflow.core.tensor_shape import (
+    Dimension,
+    TensorShape,
+    dimension_at_index,
+    dimension_value,
+    disable_v2_tensorshape,
+    enable_v2_tensorshape,
+)
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.variable import Variable, VariableAggregation, VariableSynchronization
+from tapeflow.ops.accumulate import accumulate_n, add_n
+from tapeflow.ops.argmax import arg_max, arg_min
+from tapeflow.ops.argmax import argmax_v1 as argmax
+from tapeflow.ops.argmax import argmin_v1 as argmin
+from tapeflow.ops.arithmetic import (
+    add,
+    div,
+    divide,
+    floordiv,
+    floormod,
+    maximum,
+    minimum,
+    multiply,
+    pow,
+    realdiv,
+    scalar_mul,
+    squared_difference,
+    subtract,
+    truediv,
+    truncatediv,
+    truncatemod,
+)
+from tapeflow.ops.arithmetic import floordiv as floor_div
+from tapeflow.ops.arithmetic import floormod as mod
+from tapeflow.ops.array import (
+    ensure_shape,
+    guarantee_const,
+    identity,
+    identity_n,
+    rank,
+    shape_n,
+    stop_gradient,
+)
+from tapeflow.ops.array import shape_v1 as shape
+from tapeflow.ops.array import size_v1 as size
+from tapeflow.ops.assertions import (
+    Assert,
+    assert_integer,
+    assert_proper_iterable,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_type,
+    is_numeric_tensor,
+)
+from tapeflow.ops.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.assertions import assert_greater_equal_v1 as assert_greater_equal
+from tapeflow.ops.assertions import assert_greater_v1 as assert_greater
+from tapeflow.ops.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.assertions import assert_negative_v1 as assert_negative
+from tapeflow.ops.assertions import assert_non_negative_v1 as assert_non_negative
+from tapeflow.ops.assertions import assert_non_positive_v1 as assert_non_positive
+from tapeflow.ops.assertions import assert_none_equal_v1 as assert_none_equal
+from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.assertions import assert_rank_in_v1 as assert_rank_in
+from tapeflow.ops.assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.broadcasting import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+    broadcast_to,
+    repeat,
+    tile,
+)
+from tapeflow.ops.casting import (
+    cast,
+    saturate_cast,
+    to_bfloat16,
+    to_complex64,
+    to_complex128,
+    to_double,
+    to_float,
+    to_int32,
+    to_int64,
+)
+from tapeflow.ops.check import assert_all_finite_v1 as verify_tensor_all_finite
+from tapeflow.ops.check import check_numerics
+from tapeflow.ops.clip import (
+    clip_by_average_norm,
+    clip_by_global_norm,
+    clip_by_norm,
+    clip_by_value,
+    global_norm,
+)
+from tapeflow.ops.comparison import (
+    equal,
+    greater,
+    greater_equal,
+    is_finite,
+    is_inf,
+    is_nan,
+    is_non_decreasing,
+    is_strictly_increasing,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+)
+from tapeflow.ops.comparison import where as where_v2
+from tapeflow.ops.comparison import where_v1 as where
+from tapeflow.ops.complex_numbers import angle, complex, imag, real
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.construction import (
+    fill,
+    linspace,
+    meshgrid,
+    one_hot,
+    ones,
+    range,
+    sequence_mask,
+    zeros,
+)
+from tapeflow.ops.construction import linspace as lin_space
+from tapeflow.ops.construction import ones_like_v1 as ones_like
+from tapeflow.ops.construction import zeros_like_v1 as zeros_like
+from tapeflow.ops.control import (
+    case,
+    group,
+    no_op,
+    numpy_function,
+    py_func,
+    py_function,
+    switch_case,
+)
+from tapeflow.ops.control import cond_v1 as cond
+from tapeflow.ops.control import tuple_v1 as tuple
+from tapeflow.ops.control import while_loop_v1 as while_loop
+from tapeflow.ops.cross import cross
+from tapeflow.ops.cumulative import cumprod, cumsum
+from tapeflow.ops.decomposition import cholesky, qr, svd
+from tapeflow.ops.decomposition import eigh as self_adjoint_eig
+from tapeflow.ops.decomposition import eigvalsh as self_adjoint_eigvals
+from tapeflow.ops.diagonal import band_part as matrix_band_part
+from tapeflow.ops.diagonal import diag as matrix_diag
+from tapeflow.ops.diagonal import diag_part as matrix_diag_part
+from tapeflow.ops.diagonal import set_diag as matrix_set_diag
+from tapeflow.ops.diagonal import trace
+from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
+from tapeflow.ops.einsum import einsum
+from tapeflow.ops.elementwise import (
+    abs,
+    ceil,
+    exp,
+    expm1,
+    floor,
+    log,
+    log1p,
+    negative,
+    reciprocal,
+    rint,
+    round,
+    rsqrt,
+    sign,
+    sqrt,
+    square,
+)
+from tapeflow.ops.gather import batch_gather
+from tapeflow.ops.gather import boolean_mask_v1 as boolean_mask
+from tapeflow.ops.gather import gather_nd_v1 as gather_nd
+from tapeflow.ops.gather import gather_v1 as gather
+from tapeflow.ops.hashing import to_hash_bucket_fast as string_to_hash_bucket_fast
+from tapeflow.ops.histogram import bincount_v1 as bincount
+from tapeflow.ops.histogram import confusion_matrix_v1 as confusion_matrix
+from tapeflow.ops.histogram import histogram_fixed_width, histogram_fixed_width_bins
+from tapeflow.ops.joining import concat, parallel_stack, split, stack, unstack
+from tapeflow.ops.layout import bitcast, invert_permutation, reshape
+from tapeflow.ops.layout import expand_dims_v1 as expand_dims
+from tapeflow.ops.layout import squeeze_v1 as squeeze
+from tapeflow.ops.layout import transpose_v1 as transpose
+from tapeflow.ops.mapping import foldl, foldr, scan, vectorized_map
+from tapeflow.ops.mapping import map_fn_v1 as map_fn
+from tapeflow.ops.matmul import matmul, sparse_matmul, tensordot
+from tapeflow.ops.matrix_function import matrix_transpose
+from tapeflow.ops.matrix_function import norm_v1 as norm
+from tapeflow.ops.matrix_function import sqrtm as matrix_square_root
+from tapeflow.ops.output import Print
+from tapeflow.ops.output import print_ as print
+from tapeflow.ops.padding import pad_v1 as pad
+from tapeflow.ops.partition import dynamic_partition, dynamic_stitch
+from tapeflow.ops.random import gamma as random_gamma
+from tapeflow.ops.random import multinomial, random_crop, truncated_normal
+from tapeflow.ops.random import normal as random_normal
+from tapeflow.ops.random import poisson_v1 as random_poisson
+from tapeflow.ops.random import shuffle as random_shuffle
+from tapeflow.ops.random import uniform as random_uniform
+from tapeflow.ops.random_seed import get_seed
+from tapeflow.ops.random_seed import set_seed as set_random_seed
+from tapeflow.ops.reduction import count_nonzero_v1 as count_nonzero
+from tapeflow.ops.reduction import reduce_all_v1 as reduce_all
+from tapeflow.ops.reduction import reduce_any_v1 as reduce_any
+from tapeflow.ops.reduction import reduce_logsumexp_v1 as reduce_logsumexp
+from tapeflow.ops.reduction import reduce_max_v1 as reduce_max
+from tapeflow.ops.reduction import reduce_mean_v1 as reduce_mean
+from tapeflow.ops.reduction import reduce_min_v1 as reduce_min
+from tapeflow.ops.reduction import reduce_prod_v1 as reduce_prod
+from tapeflow.ops.reduction import reduce_sum_v1 as reduce_sum
+from tapeflow.ops.regex import decode_base64, encode_base64, regex_replace
+from tapeflow.ops.reorder import reverse, roll
+from tapeflow.ops.reorder import reverse as reverse_v2
+from tapeflow.ops.reorder import reverse_sequence_v1 as reverse_sequence
+from tapeflow.ops.scatter import (
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)
+from tapeflow.ops.scatter import tensor_scatter_nd_add as tensor_scatter_add
+from tapeflow.ops.scatter import tensor_scatter_nd_sub as tensor_scatter_sub
+from tapeflow.ops.scatter import tensor_scatter_nd_update as tensor_scatter_update
+from tapeflow.ops.segment import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from tapeflow.ops.selection import searchsorted, setdiff1d, unique, unique_with_counts
+from tapeflow.ops.slicing import slice_ as slice
+from tapeflow.ops.slicing import strided_slice
+from tapeflow.ops.solve import cholesky_solve
+from tapeflow.ops.solve import det as matrix_determinant
+from tapeflow.ops.solve import inv as matrix_inverse
+from tapeflow.ops.solve import lstsq as matrix_solve_ls
+from tapeflow.ops.solve import solve as matrix_solve
+from tapeflow.ops.solve import triangular_solve as matrix_triangular_solve
+from tapeflow.ops.sparse_segment import sparse_segment_mean_v1 as sparse_segment_mean
+from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n_v1 as sparse_segment_sqrt_n
+from tapeflow.ops.sparse_segment import sparse_segment_sum_v1 as sparse_segment_sum
+from tapeflow.ops.spatial import batch_to_space as batch_to_space_nd
+from tapeflow.ops.spatial import batch_to_space_v1 as batch_to_space
+from tapeflow.ops.spatial import depth_to_space_v1 as depth_to_space
+from tapeflow.ops.spatial import required_space_to_batch_paddings, space_to_batch_nd
+from tapeflow.ops.spatial import space_to_batch_v1 as space_to_batch
+from tapeflow.ops.spatial import space_to_depth_v1 as space_to_depth
+from tapeflow.ops.special import (
+    betainc,
+    digamma,
+    erf,
+    erfc,
+    igamma,
+    igammac,
+    lbeta,
+    lgamma,
+    polygamma,
+    zeta,
+)
+from tapeflow.ops.string_numbers import as_string
+from tapeflow.ops.string_numbers import to_number_v1 as string_to_number
+from tapeflow.ops.strings import join as string_join
+from tapeflow.ops.strings import reduce_join_v1 as reduce_join
+from tapeflow.ops.strings import strip as string_strip
+from tapeflow.ops.strings import substr_v1 as substr
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.tensor_diagonal import tensor_diag as diag
+from tapeflow.ops.tensor_diagonal import tensor_diag_part as diag_part
+from tapeflow.ops.trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    log_sigmoid,
+    sigmoid,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from tapeflow.ops.unravel import unravel_index
+
+newaxis = None
+
+_LAZY_ROOMS = {
+    "contrib": "tapeflow.contrib",
+    "data": "tapeflow.data",
+    "initializers": "tapeflow.keras.initializers",
+    "keras": "tapeflow.keras",
+    "layers": "tapeflow.layers",
+    "losses": "tapeflow.compat.v1.losses",
+    "nest": "tapeflow.nest",
+    "train": "tapeflow.train",
+}
+_INITIALIZERS = {
+    "constant_initializer": "Constant",
+    "glorot_normal_initializer": "GlorotNormal",
+    "glorot_uniform_initializer": "GlorotUniform",
+    "ones_initializer": "Ones",
+    "orthogonal_initializer": "Orthogonal",
+    "random_normal_initializer": "RandomNormal",
+    "random_uniform_initializer": "RandomUniform",
+    "truncated_normal_initializer": "TruncatedNormal",
+    "variance_scaling_initializer": "VarianceScaling",
+    "zeros_initializer": "Zeros",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_ROOMS:
+        value = importlib.import_module(_LAZY_ROOMS[name])
+    elif name in _INITIALIZERS:
+        value = getattr(importlib.import_module("tapeflow.keras.initializers"), _INITIALIZERS[name])
+    else:
+        raise AttributeError(f"module 'tapeflow.compat.v1' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def enable_v2_behavior() -> None:
+    """Behave as TensorFlow 2.x: eagerly, tensors compared by their elements, shapes of plain integers."""
+    enable_eager_execution()
+    enable_tensor_equality()
+    enable_v2_tensorshape()
+
+
+def disable_v2_behavior() -> None:
+    """Behave as TensorFlow 1.x."""
+    disable_eager_execution()
+    disable_tensor_equality()
+    disable_v2_tensorshape()
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY_ROOMS, *_INITIALIZERS})
+
+
+__all__ = [
+    "Assert", "DType", "DeviceSpec", "Dimension", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
+    "OpError", "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorShape", "TensorSpec", "TypeSpec",
+    "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
+    "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "arg_max", "arg_min", "argmax", "argmin",
+    "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater",
+    "assert_greater_equal", "assert_less", "assert_less_equal", "assert_negative", "assert_non_negative",
+    "assert_non_positive", "assert_positive", "assert_integer", "assert_near", "assert_none_equal",
+    "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_in",
+    "assert_same_float_dtype", "assert_scalar", "assert_type", "atan", "atan2", "atanh", "autodiff",
+    "batch_gather", "batch_to_space", "batch_to_space_nd", "betainc", "bfloat16", "bincount", "bitcast",
+    "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
+    "case", "cast", "ceil", "check_numerics", "cholesky", "cholesky_solve", "clip_by_average_norm",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64", "concat",
+    "cond", "config", "confusion_matrix", "conj", "constant", "convert_to_tensor", "cos", "cosh",
+    "count_nonzero", "cross", "cumprod", "cumsum", "custom_gradient", "debugging", "decode_base64",
+    "depth_to_space", "device", "diag", "diag_part", "digamma", "dimension_at_index", "dimension_value",
+    "disable_eager_execution", "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape",
+    "div", "div_no_nan", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "einsum",
+    "enable_eager_execution", "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape",
+    "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "executing_eagerly", "exp",
+    "expand_dims", "expm1", "eye", "fill", "float16", "float32", "float64", "floor", "floor_div", "floordiv",
+    "floormod", "foldl", "foldr", "gather", "gather_nd", "get_seed", "global_norm", "grad_pass_through",
+    "greater", "greater_equal", "group", "guarantee_const", "half", "histogram_fixed_width",
+    "histogram_fixed_width_bins", "identity", "identity_n", "igamma", "igammac", "imag", "init_scope",
+    "int16", "int32", "int64", "int8", "invert_permutation", "is_finite", "is_inf", "is_nan",
+    "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_symbolic_tensor", "is_tensor",
+    "lbeta", "less", "less_equal", "lgamma", "lin_space", "linalg", "linspace", "log", "log1p",
+    "log_sigmoid", "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math", "matmul",
+    "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse",
+    "matrix_set_diag", "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
+    "matrix_triangular_solve", "maximum", "meshgrid", "minimum", "mod", "multinomial", "multiply",
+    "name_scope", "negative", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot",
+    "ones", "ones_like", "pad", "parallel_stack", "polygamma", "pow", "print", "py_func", "py_function",
+    "qint16", "qint32", "qint8", "qr", "quint16", "quint8", "random", "random_crop", "random_gamma",
+    "random_normal", "random_poisson", "random_shuffle", "random_uniform", "range", "rank", "real",
+    "realdiv", "reciprocal", "recompute_grad", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
+    "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape",
+    "resource", "reverse", "reverse_sequence", "reverse_v2", "rint", "roll", "round", "rsqrt",
+    "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted", "segment_max", "segment_mean",
+    "segment_min", "segment_prod", "segment_sum", "self_adjoint_eig", "self_adjoint_eigvals",
+    "sequence_mask", "set_random_seed", "setdiff1d", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh",
+    "size", "slice", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse_matmul",
+    "sparse_segment_mean", "sparse_segment_sqrt_n", "sparse_segment_sum", "split", "sqrt", "square",
+    "squared_difference", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "string_join",
+    "string_strip", "string_to_hash_bucket_fast", "string_to_number", "strings", "substr", "subtract", "svd",
+    "switch_case", "tan", "tanh", "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub",
+    "tensor_scatter_update", "tensordot", "test", "tile", "to_bfloat16", "to_complex128", "to_complex64",
+    "to_double", "to_float", "to_int32", "to_int64", "trace", "transpose", "truediv", "truncated_normal",
+    "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean",
+    "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum",
+    "unstack", "variant", "vectorized_map", "verify_tensor_all_finite", "version", "where", "where_v2",
+    "while_loop", "zeros", "zeros_like", "zeta",
+]  # fmt: skip

@@ -1,0 +1,19 @@
+"""`tf.bitwise` with the names and signatures of 1.x."""
+
+from tapeflow.ops.bitwise import (
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    invert,
+    left_shift,
+    right_shift,
+)
+
+__all__ = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "invert",
+    "left_shift",
+    "right_shift",
+]

@@ -1,0 +1,61 @@
+"""`tf.data` with the functions of 1.x."""
+
+from tapeflow.data import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Dataset,
+    DatasetSpec,
+    FixedLengthRecordDataset,
+    Iterator,
+    NumpyIterator,
+    Options,
+    TextLineDataset,
+    ThreadingOptions,
+    experimental,
+)
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "Iterator",
+    "NumpyIterator",
+    "Options",
+    "TextLineDataset",
+    "ThreadingOptions",
+    "experimental",
+    "get_output_classes",
+    "get_output_shapes",
+    "get_output_types",
+    "make_initializable_iterator",
+    "make_one_shot_iterator",
+]
+
+
+def make_one_shot_iterator(dataset):
+    """An iterator over a dataset, with `get_next()`."""
+    return dataset.make_one_shot_iterator()
+
+
+def make_initializable_iterator(dataset, shared_name=None):
+    """An iterator over a dataset that `initializer` starts again."""
+    return dataset.make_initializable_iterator(shared_name)
+
+
+def get_output_types(dataset_or_iterator):
+    """The structure of dtypes of an element."""
+    return dataset_or_iterator.output_types
+
+
+def get_output_shapes(dataset_or_iterator):
+    """The structure of shapes of an element."""
+    return dataset_or_iterator.output_shapes
+
+
+def get_output_classes(dataset_or_iterator):
+    """The structure of Python classes of an element."""
+    return dataset_or_iterator.output_classes

@@ -1,0 +1,67 @@
+"""`tf.debugging` with the names and signatures of 1.x."""
+
+from tapeflow.ops.assertions import (
+    Assert,
+    assert_integer,
+    assert_proper_iterable,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_shapes,
+    assert_type,
+    is_numeric_tensor,
+)
+from tapeflow.ops.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.assertions import assert_greater_equal_v1 as assert_greater_equal
+from tapeflow.ops.assertions import assert_greater_v1 as assert_greater
+from tapeflow.ops.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.assertions import assert_negative_v1 as assert_negative
+from tapeflow.ops.assertions import assert_non_negative_v1 as assert_non_negative
+from tapeflow.ops.assertions import assert_non_positive_v1 as assert_non_positive
+from tapeflow.ops.assertions import assert_none_equal_v1 as assert_none_equal
+from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.assertions import assert_rank_in_v1 as assert_rank_in
+from tapeflow.ops.assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.check import assert_all_finite_v1 as assert_all_finite
+from tapeflow.ops.check import check_numerics
+from tapeflow.ops.comparison import (
+    is_finite,
+    is_inf,
+    is_nan,
+    is_non_decreasing,
+    is_strictly_increasing,
+)
+
+__all__ = [
+    "Assert",
+    "assert_all_finite",
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_integer",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_proper_iterable",
+    "assert_rank",
+    "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_shapes",
+    "assert_type",
+    "check_numerics",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "is_non_decreasing",
+    "is_numeric_tensor",
+    "is_strictly_increasing",
+]

@@ -1,0 +1,245 @@
+"""`tf.initializers` (1.x): first values of variables, drawn by operations with TensorFlow's seeds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.construction import ones, zeros
+from tapeflow.ops.decomposition import qr
+from tapeflow.ops.diagonal import diag_part
+from tapeflow.ops.elementwise import sign
+from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.random import normal, truncated_normal, uniform
+from tapeflow.ops.tensor_diagonal import eye
+
+# The standard deviation of a standard normal cut off at two.
+_TRUNCATED_STDDEV = 0.87962566103423978
+
+
+class Initializer:
+    """A function of shape and dtype; the dtype given to the constructor holds where none is."""
+
+    dtype = dtypes.float32
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        dtype = dtypes.as_dtype(self.dtype if dtype is None else dtype)
+        return self._make(TensorShape(shape).as_list(), dtype)
+
+    def _make(self, sizes, dtype):
+        raise TypeError(f"{type(self).__name__} does not say how it makes values")
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from the constructor's arguments."""
+        return cls(**config)
+
+
+class zeros_initializer(Initializer):
+    """All zeros."""
+
+    def __init__(self, dtype=dtypes.float32):
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def _make(self, sizes, dtype):
+        return zeros(sizes, dtype)
+
+
+class ones_initializer(zeros_initializer):
+    """All ones."""
+
+    def _make(self, sizes, dtype):
+        return ones(sizes, dtype)
+
+
+class constant_initializer(Initializer):
+    """A number everywhere, or the given values in the given shape."""
+
+    def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
+        if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
+            raise TypeError(
+                "Invalid type for initial value: expected Python scalar, list or tuple of values, or "
+                f"numpy.ndarray. Received: {type(value)}"
+            )
+        self.value, self.dtype, self._verify = value, dtypes.as_dtype(dtype), verify_shape
+
+    def _make(self, sizes, dtype):
+        value = np.asarray(self.value, dtype.as_numpy_dtype)
+        if self._verify and list(value.shape) != sizes:
+            raise TypeError(f"Expected Tensor's shape: {tuple(sizes)}, got {value.shape}.")
+        if value.ndim and value.size > math.prod(sizes):
+            raise ValueError(
+                f"Too many elements provided. Needed at most {math.prod(sizes)}, but received "
+                f"{value.size}"
+            )
+        if value.ndim and value.size != math.prod(sizes):
+            # As 1.x does, the last value fills what is left.
+            fill = np.full(math.prod(sizes) - value.size, value.flat[-1], value.dtype)
+            value = np.concatenate([value.ravel(), fill])
+        value = value.reshape(sizes) if value.ndim else np.full(sizes, value)
+        return convert_to_tensor(value, dtype)
+
+
+class random_uniform_initializer(Initializer):
+    """Uniform on [minval, maxval)."""
+
+    def __init__(self, minval=0.0, maxval=None, seed=None, dtype=dtypes.float32):
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def _make(self, sizes, dtype):
+        maxval = self.maxval
+        if maxval is None and dtype.is_floating:
+            maxval = 1.0
+        return uniform(sizes, self.minval, maxval, dtype, self.seed)
+
+
+class random_normal_initializer(Initializer):
+    """Normal."""
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+        self.dtype = _floating(dtype)
+
+    def _make(self, sizes, dtype):
+        return normal(sizes, self.mean, self.stddev, dtype, self.seed)
+
+
+class truncated_normal_initializer(random_normal_initializer):
+    """Normal; values more than two standard deviations from the mean are drawn again."""
+
+    def _make(self, sizes, dtype):
+        return truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
+
+
+class uniform_unit_scaling_initializer(Initializer):
+    """Uniform with variance factor^2 / (number of inputs)."""
+
+    def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
+        self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)
+
+    def _make(self, sizes, dtype):
+        inputs = max(math.prod(sizes[:-1]), 1.0)
+        limit = math.sqrt(3 / inputs) * self.factor
+        return uniform(sizes, -limit, limit, dtype, self.seed)
+
+
+class variance_scaling_initializer(Initializer):
+    """Random values whose variance is scale / (number of inputs, outputs, or their mean)."""
+
+    def __init__(
+        self,
+        scale=1.0,
+        mode="fan_in",
+        distribution="truncated_normal",
+        seed=None,
+        dtype=dtypes.float32,
+    ):
+        if scale <= 0.0:
+            raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
+        if mode not in {"fan_in", "fan_out", "fan_avg"}:
+            raise ValueError(
+                "Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'). Received: "
+                f"{mode}"
+            )
+        distribution = distribution.lower()
+        if distribution not in {"normal", "uniform", "truncated_normal", "untruncated_normal"}:
+            raise ValueError(
+                "Argument `distribution` should be one of ('normal', uniform', 'truncated_normal', "
+                f"'untruncated_normal'). Received: {distribution}"
+            )
+        self.scale, self.mode, self.distribution = scale, mode, distribution
+        self.seed, self.dtype = seed, _floating(dtype)
+
+    def _make(self, sizes, dtype):
+        field = math.prod(sizes[:-2])
+        if len(sizes) < 2:
+            fan_in = fan_out = sizes[0] if sizes else 1
+        else:
+            fan_in, fan_out = sizes[-2] * field, sizes[-1] * field
+        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
+        variance = self.scale / max(1.0, fan)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0 * variance)
+            return uniform(sizes, -limit, limit, dtype, self.seed)
+        if self.distribution == "untruncated_normal":
+            return normal(sizes, 0.0, math.sqrt(variance), dtype, self.seed)
+        stddev = math.sqrt(variance) / _TRUNCATED_STDDEV
+        return truncated_normal(sizes, 0.0, stddev, dtype, self.seed)
+
+
+class glorot_uniform_initializer(variance_scaling_initializer):
+    """Uniform with variance 2 / (inputs + outputs)."""
+
+    def __init__(self, seed=None, dtype=dtypes.float32):
+        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+
+    def get_config(self):
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
+
+class glorot_normal_initializer(glorot_uniform_initializer):
+    """Truncated normal with variance 2 / (inputs + outputs)."""
+
+    def __init__(self, seed=None, dtype=dtypes.float32):
+        super().__init__(seed, dtype)
+        self.distribution = "truncated_normal"
+
+
+class orthogonal_initializer(Initializer):
+    """A matrix with orthonormal rows or columns, times gain."""
+
+    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+        self.gain, self.seed, self.dtype = gain, seed, _floating(dtype)
+
+    def _make(self, sizes, dtype):
+        if len(sizes) < 2:
+            raise ValueError(
+                f"The tensor to initialize, specified by argument `shape` must be at least "
+                f"two-dimensional. Received shape={sizes}"
+            )
+        rows, columns = math.prod(sizes[:-1]), sizes[-1]
+        q, r = qr(normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
+        # The signs make the distribution uniform over orthogonal matrices (Mezzadri 2006).
+        q = q * sign(diag_part(r))
+        return self.gain * reshape(transpose(q) if rows < columns else q, sizes)
+
+
+class identity(Initializer):
+    """The identity matrix, times gain."""
+
+    def __init__(self, gain=1.0, dtype=dtypes.float32):
+        self.gain, self.dtype = gain, _floating(dtype)
+
+    def _make(self, sizes, dtype):
+        if len(sizes) != 2:
+            raise ValueError(
+                "Identity matrix initializer can only be used for 2D matrices. Received: "
+                f"shape={sizes}"
+            )
+        return self.gain * eye(*sizes, dtype=dtype)
+
+
+def _floating(dtype):
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise TypeError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
+    return dtype
+
+
+constant = constant_initializer
+random_uniform = random_uniform_initializer
+random_normal = random_normal_initializer
+uniform_unit_scaling = uniform_unit_scaling_initializer
+variance_scaling = variance_scaling_initializer
+glorot_uniform = glorot_uniform_initializer
+glorot_normal = glorot_normal_initializer
+orthogonal = orthogonal_initializer

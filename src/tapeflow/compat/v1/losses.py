@@ -1,0 +1,373 @@
+"""`tf.losses` (1.x): losses with weights, reduced to a scalar and collected."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import current_graph
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.activation import relu
+from tapeflow.ops.arithmetic import minimum, squared_difference
+from tapeflow.ops.array import stop_gradient
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import not_equal
+from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import log, square
+from tapeflow.ops.layout import reshape, squeeze
+from tapeflow.ops.loss import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from tapeflow.ops.reduction import reduce_sum
+
+LOSSES = "losses"
+REGULARIZATION_LOSSES = "regularization_losses"
+
+
+class Reduction:
+    """What becomes of the losses of the elements of a batch."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    SUM_BY_NONZERO_WEIGHTS = SUM_OVER_NONZERO_WEIGHTS
+
+    @classmethod
+    def all(cls):
+        """All kinds."""
+        return (
+            cls.NONE,
+            cls.SUM,
+            cls.MEAN,
+            cls.SUM_OVER_BATCH_SIZE,
+            cls.SUM_OVER_NONZERO_WEIGHTS,
+            cls.SUM_BY_NONZERO_WEIGHTS,
+        )
+
+    @classmethod
+    def validate(cls, key):
+        """Raises ValueError for an unknown kind."""
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}. Must be one of: {cls.all()}.")
+
+
+def _weights_for(losses, weights):
+    """Weights that broadcast to the losses. Raises ValueError when they do not."""
+    weights = cast(weights, dtypes.float32)
+    have, want = weights.shape, losses.shape
+    if have.rank == 0 or have.rank is None or want.rank is None:
+        return weights
+    if have.rank != want.rank:
+        if have.rank - want.rank == 1 and have[-1] == 1:
+            return squeeze(weights, [-1])
+        if want.rank - have.rank == 1 and want[-1] == 1:
+            return reshape(weights, [*have, 1])
+        raise ValueError(
+            f"weights can not be broadcast to values. values.rank={want.rank}. "
+            f"weights.rank={have.rank}. values.shape={want}. weights.shape={have}."
+        )
+    for size, other in zip(have.as_list(), want.as_list()):
+        if size not in (1, other) and None not in (size, other):
+            raise ValueError(
+                f"weights can not be broadcast to values. values.rank={want.rank}. "
+                f"weights.rank={have.rank}. values.shape={want}. weights.shape={have}."
+            )
+    return weights
+
+
+@public
+def compute_weighted_loss(
+    losses,
+    weights=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """Losses times weights, which broadcast to them, reduced; added to `loss_collection` in graphs."""
+    Reduction.validate(reduction)
+    losses = convert_to_tensor(losses)
+    dtype = losses.dtype
+    # The usual case, all elements alike, needs one operation.
+    if type(weights) is float and weights == 1.0 and dtype == dtypes.float32:
+        count = losses.shape.num_elements()
+        if reduction == Reduction.NONE:
+            loss = losses
+        elif reduction == Reduction.SUM or count is None:
+            loss = reduce_sum(losses)
+            if count is None and reduction != Reduction.SUM:
+                loss = div_no_nan(loss, reduce_sum(ones_like(losses)))
+        else:
+            loss = reduce_sum(losses) / float(count) if count else reduce_sum(losses)
+        return add_loss_to(loss, loss_collection)
+    values = cast(losses, dtypes.float32)
+    weights = _weights_for(values, weights)
+    weighted = values * weights
+    if reduction == Reduction.NONE:
+        loss = weighted
+    else:
+        loss = reduce_sum(weighted)
+        spread = weights + zeros_like(values)
+        if reduction == Reduction.MEAN:
+            loss = div_no_nan(loss, reduce_sum(spread))
+        elif reduction == Reduction.SUM_OVER_NONZERO_WEIGHTS:
+            loss = div_no_nan(loss, reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32)))
+        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+            loss = div_no_nan(loss, reduce_sum(ones_like(values)))
+    return add_loss_to(cast(loss, dtype), loss_collection)
+
+
+def add_loss_to(loss, loss_collection):
+    """Adds a loss to a collection of the graph being built, if any; returns the loss."""
+    graph = current_graph()
+    if loss_collection and graph is not None:
+        graph.add_to_collection(loss_collection, loss)
+    return loss
+
+
+@public
+def add_loss(loss, loss_collection=LOSSES):
+    """Adds a loss to a collection of the graph being built; eagerly there are no collections."""
+    add_loss_to(loss, loss_collection)
+
+
+@public
+def get_losses(scope=None, loss_collection=LOSSES):
+    """The losses collected in the graph being built; eagerly an empty list."""
+    graph = current_graph()
+    return [] if graph is None else graph.get_collection(loss_collection, scope)
+
+
+@public
+def get_regularization_losses(scope=None):
+    """The regularization losses collected in the graph being built; eagerly an empty list."""
+    return get_losses(scope, REGULARIZATION_LOSSES)
+
+
+@public
+def get_regularization_loss(scope=None, name="total_regularization_loss"):
+    """The sum of the regularization losses, 0 when there are none."""
+    found = get_regularization_losses(scope)
+    return add_n(found) if found else convert_to_tensor(0.0)
+
+
+@public
+def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
+    """The sum of the collected losses. Raises ValueError when there are none."""
+    found = get_losses(scope)
+    if add_regularization_losses:
+        found = found + get_regularization_losses(scope)
+    if not found:
+        raise ValueError("No losses have been collected")
+    return add_n(found)
+
+
+def _required(**arguments):
+    for name, value in arguments.items():
+        if value is None:
+            raise ValueError(f"Argument `{name}` must not be None.")
+
+
+def _pair(labels, predictions):
+    """Both as float32 of one shape. Raises ValueError when shapes differ."""
+    predictions, labels = cast(predictions, dtypes.float32), cast(labels, dtypes.float32)
+    if not TensorShape(predictions.shape).is_compatible_with(labels.shape):
+        raise ValueError(f"Shapes {predictions.shape} and {labels.shape} are incompatible")
+    return labels, predictions
+
+
+@public
+def absolute_difference(
+    labels,
+    predictions,
+    weights=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """|predictions - labels|."""
+    _required(labels=labels, predictions=predictions)
+    labels, predictions = _pair(labels, predictions)
+    value = abs_(predictions - labels)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def mean_squared_error(
+    labels,
+    predictions,
+    weights=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """(predictions - labels)^2."""
+    _required(labels=labels, predictions=predictions)
+    labels, predictions = _pair(labels, predictions)
+    value = squared_difference(predictions, labels)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def cosine_distance(
+    labels,
+    predictions,
+    axis=None,
+    weights=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    dim=None,
+):
+    """1 - the cosine between vectors along `axis`, which must be of length 1 already."""
+    axis = dim if axis is None else axis
+    if axis is None:
+        raise ValueError("You must specify argument `axis`.")
+    _required(labels=labels, predictions=predictions)
+    labels, predictions = _pair(labels, predictions)
+    value = 1 - reduce_sum(predictions * labels, axis=axis, keepdims=True)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def hinge_loss(
+    labels,
+    logits,
+    weights=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1."""
+    _required(labels=labels, logits=logits)
+    labels, logits = _pair(labels, logits)
+    value = relu(1.0 - (2 * labels - 1.0) * logits)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def huber_loss(
+    labels,
+    predictions,
+    weights=1.0,
+    delta=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
+    _required(labels=labels, predictions=predictions)
+    labels, predictions = _pair(labels, predictions)
+    error = abs_(predictions - labels)
+    inner = minimum(error, delta)
+    value = 0.5 * inner * inner + delta * (error - inner)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def log_loss(
+    labels,
+    predictions,
+    weights=1.0,
+    epsilon=1e-7,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """-labels * log(predictions) - (1 - labels) * log(1 - predictions)."""
+    _required(labels=labels, predictions=predictions)
+    labels, predictions = _pair(labels, predictions)
+    value = -labels * log(predictions + epsilon) - (1 - labels) * log(1 - predictions + epsilon)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def mean_pairwise_squared_error(
+    labels, predictions, weights=1.0, scope=None, loss_collection=LOSSES
+):
+    """Mean over pairs of elements of a sample of the squared error of their difference."""
+    _required(labels=labels, predictions=predictions)
+    labels, predictions = _pair(labels, predictions)
+    errors = predictions - labels
+    weights = _weights_for(errors, weights)
+    axes = list(range(1, len(errors.shape)))
+    spread = weights + zeros_like(errors)
+    present = reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32), axis=axes, keepdims=True)
+    squares = reduce_sum(square(errors), axis=axes, keepdims=True)
+    sums = reduce_sum(errors, axis=axes, keepdims=True)
+    mean_of_squares = 2.0 * div_no_nan(squares, present - 1)
+    square_of_mean = 2.0 * div_no_nan(square(sums), present * (present - 1))
+    weighted = (mean_of_squares - square_of_mean) * weights
+    return add_loss_to(reduce_sum(weighted), loss_collection)
+
+
+@public
+def sigmoid_cross_entropy(
+    multi_class_labels,
+    logits,
+    weights=1.0,
+    label_smoothing=0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """Cross-entropy of independent labels and sigmoid(logits)."""
+    _required(multi_class_labels=multi_class_labels, logits=logits)
+    logits = convert_to_tensor(logits)
+    labels = cast(multi_class_labels, logits.dtype)
+    if not TensorShape(logits.shape).is_compatible_with(labels.shape):
+        raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
+    if label_smoothing > 0:
+        labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+    value = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def softmax_cross_entropy(
+    onehot_labels,
+    logits,
+    weights=1.0,
+    label_smoothing=0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """Cross-entropy of rows of probabilities and softmax(logits)."""
+    _required(onehot_labels=onehot_labels, logits=logits)
+    logits = convert_to_tensor(logits)
+    labels = cast(onehot_labels, logits.dtype)
+    if not TensorShape(logits.shape).is_compatible_with(labels.shape):
+        raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
+    if label_smoothing > 0:
+        labels = labels * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
+    value = softmax_cross_entropy_with_logits(labels=stop_gradient(labels), logits=logits)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+
+
+@public
+def sparse_softmax_cross_entropy(
+    labels,
+    logits,
+    weights=1.0,
+    scope=None,
+    loss_collection=LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
+    """Cross-entropy of class numbers and softmax(logits)."""
+    _required(labels=labels, logits=logits)
+    logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
+    if (
+        labels.shape.rank is not None
+        and labels.shape.rank == logits.shape.rank
+        and labels.shape[-1] == 1
+    ):
+        labels = squeeze(labels, [-1])
+    value = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)

@@ -1,0 +1,165 @@
+"""`tf.nn` with the names and signatures of 1.x."""
+
+from tapeflow.ops.activation import crelu_v1 as crelu
+from tapeflow.ops.activation import (
+    elu,
+    leaky_relu,
+    relu,
+    relu6,
+    relu_layer,
+    selu,
+    silu,
+    softplus,
+    softsign,
+)
+from tapeflow.ops.activation import silu as swish
+from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
+from tapeflow.ops.bias import bias_add, xw_plus_b
+from tapeflow.ops.convolve import (
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    conv1d_transpose,
+    conv2d_backprop_filter,
+    conv2d_backprop_input,
+    conv3d_backprop_filter,
+    conv_transpose,
+)
+from tapeflow.ops.convolve import conv1d_v1 as conv1d
+from tapeflow.ops.convolve import conv2d_transpose_v1 as conv2d_transpose
+from tapeflow.ops.convolve import conv2d_v1 as conv2d
+from tapeflow.ops.convolve import conv3d_transpose_v1 as conv3d_transpose
+from tapeflow.ops.convolve import conv3d_v1 as conv3d
+from tapeflow.ops.convolve import convolution_v1 as convolution
+from tapeflow.ops.convolve_depthwise import (
+    depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input,
+    depthwise_conv2d_native,
+)
+from tapeflow.ops.convolve_depthwise import depthwise_conv2d_v1 as depthwise_conv2d
+from tapeflow.ops.convolve_depthwise import separable_conv2d_v1 as separable_conv2d
+from tapeflow.ops.dropout import dropout_v1 as dropout
+from tapeflow.ops.embedding import embedding_lookup_v1 as embedding_lookup
+from tapeflow.ops.local_response import local_response_normalization
+from tapeflow.ops.local_response import local_response_normalization as lrn
+from tapeflow.ops.loss import l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits
+from tapeflow.ops.loss import (
+    softmax_cross_entropy_with_logits_v1 as softmax_cross_entropy_with_logits,
+)
+from tapeflow.ops.loss import (
+    softmax_cross_entropy_with_logits_v2_v1 as softmax_cross_entropy_with_logits_v2,
+)
+from tapeflow.ops.loss import (
+    sparse_softmax_cross_entropy_with_logits_v1 as sparse_softmax_cross_entropy_with_logits,
+)
+from tapeflow.ops.loss import (
+    weighted_cross_entropy_with_logits_v1 as weighted_cross_entropy_with_logits,
+)
+from tapeflow.ops.morphology import dilation2d_v1 as dilation2d
+from tapeflow.ops.morphology import erosion2d_v1 as erosion2d
+from tapeflow.ops.normalization import (
+    batch_norm_with_global_normalization_v1 as batch_norm_with_global_normalization,
+)
+from tapeflow.ops.normalization import (
+    batch_normalization,
+    fused_batch_norm,
+    l2_normalize,
+    normalize_moments,
+    zero_fraction,
+)
+from tapeflow.ops.normalization import moments_v1 as moments
+from tapeflow.ops.normalization import sufficient_statistics_v1 as sufficient_statistics
+from tapeflow.ops.normalization import weighted_moments_v1 as weighted_moments
+from tapeflow.ops.pool import avg_pool as avg_pool_v2
+from tapeflow.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from tapeflow.ops.pool import avg_pool_v1 as avg_pool
+from tapeflow.ops.pool import max_pool as max_pool_v2
+from tapeflow.ops.pool import max_pool_v1 as max_pool
+from tapeflow.ops.pool import max_pool_with_argmax_v1 as max_pool_with_argmax
+from tapeflow.ops.pool import pool_v1 as pool
+from tapeflow.ops.selection import in_top_k_v1 as in_top_k
+from tapeflow.ops.selection import top_k
+from tapeflow.ops.softmax import log_softmax_v1 as log_softmax
+from tapeflow.ops.softmax import softmax_v1 as softmax
+from tapeflow.ops.spatial import depth_to_space_v1 as depth_to_space
+from tapeflow.ops.spatial import space_to_batch_v1 as space_to_batch
+from tapeflow.ops.spatial import space_to_depth_v1 as space_to_depth
+from tapeflow.ops.trigonometric import sigmoid, tanh
+
+__all__ = [
+    "approx_max_k",
+    "approx_min_k",
+    "atrous_conv2d",
+    "atrous_conv2d_transpose",
+    "avg_pool",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "avg_pool_v2",
+    "batch_norm_with_global_normalization",
+    "batch_normalization",
+    "bias_add",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_backprop_filter",
+    "conv2d_backprop_input",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_backprop_filter",
+    "conv3d_transpose",
+    "conv_transpose",
+    "convolution",
+    "crelu",
+    "depth_to_space",
+    "depthwise_conv2d",
+    "depthwise_conv2d_backprop_filter",
+    "depthwise_conv2d_backprop_input",
+    "depthwise_conv2d_native",
+    "dilation2d",
+    "dropout",
+    "elu",
+    "embedding_lookup",
+    "erosion2d",
+    "fused_batch_norm",
+    "in_top_k",
+    "l2_loss",
+    "l2_normalize",
+    "leaky_relu",
+    "local_response_normalization",
+    "log_poisson_loss",
+    "log_softmax",
+    "lrn",
+    "max_pool",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "max_pool_v2",
+    "max_pool_with_argmax",
+    "moments",
+    "normalize_moments",
+    "pool",
+    "relu",
+    "relu6",
+    "relu_layer",
+    "selu",
+    "separable_conv2d",
+    "sigmoid",
+    "sigmoid_cross_entropy_with_logits",
+    "silu",
+    "softmax",
+    "softmax_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits_v2",
+    "softplus",
+    "softsign",
+    "space_to_batch",
+    "space_to_depth",
+    "sparse_softmax_cross_entropy_with_logits",
+    "sufficient_statistics",
+    "swish",
+    "tanh",
+    "top_k",
+    "weighted_cross_entropy_with_logits",
+    "weighted_moments",
+    "xw_plus_b",
+    "zero_fraction",
+]

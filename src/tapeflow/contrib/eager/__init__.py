@@ -1,0 +1,74 @@
+"""`tf.contrib.eager`, by custom imported as `tfe`."""
+
+from tapeflow.autodiff.custom_gradient import custom_gradient
+from tapeflow.autodiff.functions import (
+    gradients_function,
+    implicit_gradients,
+    implicit_value_and_gradients,
+    value_and_gradients_function,
+)
+from tapeflow.autodiff.tape import GradientTape
+from tapeflow.contrib.eager import metrics
+from tapeflow.contrib.eager.devices import list_devices, num_gpus
+from tapeflow.contrib.eager.mode import (
+    enable_eager_execution,
+    enable_remote_eager_execution,
+    in_graph_mode,
+    run,
+)
+from tapeflow.contrib.eager.network import Network, Sequential
+from tapeflow.core.context import (
+    ASYNC,
+    DEVICE_PLACEMENT_EXPLICIT,
+    DEVICE_PLACEMENT_SILENT,
+    DEVICE_PLACEMENT_SILENT_FOR_INT32,
+    DEVICE_PLACEMENT_WARN,
+    SYNC,
+    async_clear_error,
+    async_wait,
+    executing_eagerly,
+    execution_mode,
+    set_execution_mode,
+)
+from tapeflow.data.iterating import Iterator
+from tapeflow.ops.variable import Variable
+from tapeflow.train.global_step import get_or_create_global_step
+
+enable = enable_eager_execution
+in_eager_mode = executing_eagerly
+EagerVariable = ResourceVariable = Variable
+__all__ = [
+    "ASYNC",
+    "DEVICE_PLACEMENT_EXPLICIT",
+    "DEVICE_PLACEMENT_SILENT",
+    "DEVICE_PLACEMENT_SILENT_FOR_INT32",
+    "DEVICE_PLACEMENT_WARN",
+    "EagerVariable",
+    "GradientTape",
+    "Iterator",
+    "Network",
+    "ResourceVariable",
+    "SYNC",
+    "Sequential",
+    "Variable",
+    "async_clear_error",
+    "async_wait",
+    "custom_gradient",
+    "enable",
+    "enable_eager_execution",
+    "enable_remote_eager_execution",
+    "executing_eagerly",
+    "execution_mode",
+    "get_or_create_global_step",
+    "gradients_function",
+    "implicit_gradients",
+    "implicit_value_and_gradients",
+    "in_eager_mode",
+    "in_graph_mode",
+    "list_devices",
+    "metrics",
+    "num_gpus",
+    "run",
+    "set_execution_mode",
+    "value_and_gradients_function",
+]

@@ -1,0 +1,95 @@
+"""Connects the native core with the Python one: dtypes, errors, texts, modes. Imported once, for its effect."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import (
+    config,
+    context,
+    convert,
+    device,
+    dtypes,
+    errors,
+    printing,
+    tensor_shape,
+    tensor_spec,
+)
+
+# The core knows the dtypes whose numbers fit into its tables.
+_LAST_DTYPE = 31
+
+
+def _register_dtypes() -> None:
+    for number in range(1, _LAST_DTYPE + 1):
+        dtype = dtypes.DType(number)
+        numpy_type = dtype.as_numpy_dtype if dtype.is_numpy_compatible else None
+        _native.register_dtype(number, dtype, numpy_type)
+    _native.set_dtype_parser(dtypes.as_dtype)
+
+
+def _content(tensor: Any) -> Any:
+    """The elements to be shown; those of resources and variants are the objects themselves."""
+    try:
+        return tensor.numpy()
+    except (TypeError, ValueError, AttributeError, NotImplementedError):
+        return f"<{tensor.dtype.name}>"
+
+
+def _to_str(tensor: Any) -> str:
+    return printing.to_str(_content(tensor), tensor.shape, tensor.dtype)
+
+
+def _to_repr(tensor: Any) -> str:
+    return printing.to_repr(_content(tensor), tensor.shape, tensor.dtype)
+
+
+def _to_format(tensor: Any, spec: str) -> str:
+    return printing.to_format(_content(tensor), spec)
+
+
+def _to_html(tensor: Any) -> str:
+    return printing.to_html(_content(tensor), tensor.shape, tensor.dtype, tensor.device)
+
+
+@contextlib.contextmanager
+def _pause_recording() -> Iterator[None]:
+    token = _native.pause_tapes()
+    try:
+        yield
+    finally:
+        _native.resume_tapes(token)
+
+
+def _memory_info() -> dict[str, int]:
+    stats = _native.allocator_stats()
+    if isinstance(stats, dict):
+        return {"current": stats["current"], "peak": stats["peak"]}
+    return {"current": stats[0], "peak": stats[1]}
+
+
+def _bind() -> None:
+    _register_dtypes()
+    _native.set_hook("error_from_code", errors.from_code)
+    _native.set_hook("tensor_shape", tensor_shape.from_tuple)
+    _native.set_hook("convert", convert.convert_other)
+    _native.set_hook("to_str", _to_str)
+    _native.set_hook("to_repr", _to_repr)
+    _native.set_hook("to_format", _to_format)
+    with contextlib.suppress(TypeError):  # where the type is closed, notebooks show the repr
+        _native.EagerTensor._repr_html_ = _to_html
+    tensor_spec.register_tensor_class(_native.Tensor)
+    context.on_device_change.append(_native.set_device_scope)
+    context.on_graph_change.append(_native.set_graph_scope)
+    context.on_tensor_equality_change.append(_native.set_tensor_equality)
+    context.pause_recording = _pause_recording
+    config.on_threads_change.append(_native.set_threads)
+    host = device.host()
+    host.memory_info = _memory_info
+    host.reset_memory_stats = _native.allocator_reset_peak
+
+
+_bind()

@@ -1,0 +1,436 @@
+"""Where a thread is: its device, its name scope, the graphs it builds; and the modes of the process.
+
+`device` and `name_scope` are the context managers that programs use. What the native core must know on
+every call (is the device not the host, is a graph being built) is told to the callables in
+`on_device_change` and `on_graph_change`, in the thread that it concerns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tapeflow.core import device as placement
+
+# Called with the index of the device that operations of this thread now run on, 0 for the host.
+on_device_change: list[Callable[[int], None]] = []
+# Called with whether operations of this thread now build a graph.
+on_graph_change: list[Callable[[bool], None]] = []
+# Called with whether `==` of tensors now compares elements.
+on_tensor_equality_change: list[Callable[[bool], None]] = []
+# Makes the context manager under which no tape of this thread records; set by the room of tapes.
+pause_recording: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+
+
+def _no_graph() -> None:
+    return None
+
+
+# The graph of a process that is not eager, while no other is entered; set by the room of graphs.
+default_graph: Callable[[], Any] = _no_graph
+
+SYNC = 0
+ASYNC = 1
+
+DEVICE_PLACEMENT_EXPLICIT = 0
+DEVICE_PLACEMENT_WARN = 1
+DEVICE_PLACEMENT_SILENT = 2
+DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+
+_eager_by_default = True
+_tensor_equality = True
+_functions_run_eagerly = False
+_execution_mode = SYNC
+_device_policy = DEVICE_PLACEMENT_SILENT
+_enabled_with: tuple[Any, Any, Any] | None = None
+
+
+class _ThreadState(threading.local):
+    """What each thread has of its own. Its first lines are read on every use: keep it flat."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Any] = []
+        self.name_scope = ""
+        self.device_name = ""
+        self.device_index = 0
+
+
+_state = _ThreadState()
+
+
+# Eager or graph.
+
+
+def executing_eagerly() -> bool:
+    """Whether operations run at once; False while a graph is built."""
+    if _state.graphs:
+        return _state.graphs[-1] is None
+    return _eager_by_default
+
+
+def eager_by_default() -> bool:
+    """Whether operations run at once where no graph is entered: the mode of the process."""
+    return _eager_by_default
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: int | None = None, execution_mode: int | None = None
+) -> None:
+    """Run operations at once, in the whole process, from now on.
+
+    Args:
+      config: a `ConfigProto`, or None.
+      device_policy: one of the `DEVICE_PLACEMENT_` constants, or None for the default.
+      execution_mode: `SYNC` or `ASYNC`; operations finish before they return with either.
+
+    Raises TypeError or ValueError for a wrong argument, and ValueError if a graph is being built or
+    eager execution was enabled with other arguments.
+    """
+    global _eager_by_default, _enabled_with
+    if config is not None and not hasattr(config, "gpu_options"):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if device_policy not in (None, *range(4)):
+        raise ValueError(
+            "device_policy must be one of None, DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, "
+            f"DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32, but got {device_policy!r}"
+        )
+    if execution_mode not in (None, SYNC, ASYNC):
+        raise ValueError(
+            f"execution_mode must be one of None, SYNC, ASYNC, but got {execution_mode!r}"
+        )
+    if _state.graphs:
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    options = (config, device_policy, execution_mode)
+    if _eager_by_default and _enabled_with not in (None, options):
+        raise ValueError(
+            "Trying to change the options of an active eager execution. Enabled with config, "
+            f"device_policy, execution_mode = {_enabled_with}, now asked for {options}."
+        )
+    _enabled_with = options
+    if device_policy is not None:
+        set_device_policy(device_policy)
+    if execution_mode is not None:
+        set_execution_mode(execution_mode)
+    _eager_by_default = True
+    _tell_graph()
+
+
+def disable_eager_execution() -> None:
+    """Let operations build graphs, in the whole process, as 1.x does. To be called at the start."""
+    global _eager_by_default, _enabled_with
+    _eager_by_default = False
+    _enabled_with = None
+    _tell_graph()
+
+
+def _tell_graph() -> None:
+    building = not executing_eagerly()
+    for listener in on_graph_change:
+        listener(building)
+
+
+def current_graph() -> Any:
+    """The graph that operations of this thread go to; None when they run at once."""
+    if _state.graphs:
+        return _state.graphs[-1]
+    return None if _eager_by_default else default_graph()
+
+
+@contextlib.contextmanager
+def graph_scope(graph: Any) -> Iterator[Any]:
+    """Build `graph` in this thread; with None, run operations at once. Name scopes start anew."""
+    state = _state
+    saved = state.name_scope
+    state.graphs.append(graph)
+    state.name_scope = ""
+    _tell_graph()
+    try:
+        yield graph
+    finally:
+        state.graphs.pop()
+        state.name_scope = saved
+        _tell_graph()
+
+
+@contextlib.contextmanager
+def eager_mode() -> Iterator[None]:
+    """Run operations at once, even while a graph is built."""
+    with graph_scope(None):
+        yield
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Leave the functions that are being traced, to create what must outlive them.
+
+    Tapes do not record meanwhile. A graph that is no function's (`building_function` is false) is not
+    left. Names keep the scope they have.
+    """
+    state = _state
+    saved = state.graphs
+    names = state.name_scope
+    outer = list(saved)
+    while outer and getattr(outer[-1], "building_function", False):
+        outer.pop()
+    state.graphs = outer
+    _tell_graph()
+    try:
+        with pause_recording():
+            yield
+    finally:
+        state.graphs = saved
+        state.name_scope = names
+        _tell_graph()
+
+
+# Names.
+
+
+class name_scope:
+    """A context manager that prefixes the names of what is created in it: `with tf.name_scope("a")`.
+
+    Eagerly, names are not made unique. A name that ends with "/" starts from the root, and "" is the
+    root. Enters as the scope's whole name, such as "a/b/".
+
+    Raises ValueError if `name` is no string.
+    """
+
+    __slots__ = ("_name", "_exits")
+
+    def __init__(self, name: str):
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name: str | None = name
+        self._exits: list[Callable[..., Any]] = []
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    def __enter__(self) -> str:
+        graph = current_graph()
+        if graph is not None:
+            scope = graph.name_scope(self._name)
+            entered = scope.__enter__()
+            self._exits.append(scope.__exit__)
+            return entered
+        state = _state
+        saved = state.name_scope
+        if not self._name:
+            state.name_scope = ""
+        elif self._name.endswith("/"):
+            state.name_scope = self._name
+        else:
+            state.name_scope = f"{saved}{self._name}/"
+
+        def leave(*_exception: Any) -> None:
+            state.name_scope = saved
+
+        self._exits.append(leave)
+        return state.name_scope
+
+    def __exit__(self, *exception: Any) -> None:
+        self._exits.pop()(*exception)
+
+
+class name_scope_v1(name_scope):
+    """`name_scope` of 1.x.
+
+    Args:
+      name: the name, or None for `default_name`.
+      default_name: what functions that make operations give as their name.
+      values: the tensors that such a function was given; kept for the signature.
+
+    Raises ValueError if a name is no string or, in a graph, if both are None but `values` are given.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
+        chosen = default_name if name is None else name
+        if not isinstance(chosen, (str, type(None))):
+            raise ValueError("name for name_scope must be a string.")
+        if chosen is None and values is not None and not executing_eagerly():
+            raise ValueError(
+                "At least one of name (None) and default_name (None) must be provided."
+            )
+        self._name = chosen
+        self._exits = []
+
+
+def current_name_scope() -> str:
+    """The prefix of names in this thread: "" or a name that ends with "/"."""
+    graph = current_graph()
+    if graph is None:
+        return _state.name_scope
+    scope = graph.get_name_scope()
+    return f"{scope}/" if scope else ""
+
+
+# Devices.
+
+# From the name around a scope and the name it gives to their combination, with its index.
+_found: dict[tuple[str, str], tuple[str, int]] = {}
+
+
+def reset_devices() -> None:
+    """Forget which name means which device; to be called when the devices change."""
+    _found.clear()
+
+
+def _combine(outer: str, name: str) -> tuple[str, int]:
+    spec = placement.DeviceSpec.from_string(name)
+    if name:
+        spec = placement.DeviceSpec.from_string(outer).make_merged_spec(spec)
+    found = (spec.to_string(), placement.find(spec).index)
+    if len(_found) < 1000:
+        _found[outer, name] = found
+    return found
+
+
+class device:
+    """A context manager that says on which device operations run: `with tf.device("/gpu:0")`.
+
+    Args:
+      device_name_or_function: a device name or `DeviceSpec`, of which the parts left open come from
+        the scope around it; None for no constraint. A function is for graphs only.
+
+    Entering raises InvalidArgumentError if the device is absent, ValueError if the name is none, and
+    RuntimeError for a function where no graph is built.
+    """
+
+    __slots__ = ("_name", "_exits")
+
+    def __init__(self, device_name_or_function: Any):
+        self._name = device_name_or_function
+        self._exits: list[Callable[..., Any]] = []
+        if callable(device_name_or_function) and current_graph() is None:
+            raise RuntimeError(
+                "tf.device does not support functions when eager execution is enabled."
+            )
+
+    def __enter__(self) -> None:
+        graph = current_graph()
+        if graph is not None:
+            scope = graph.device(self._name)
+            scope.__enter__()
+            self._exits.append(scope.__exit__)
+            return
+        name = self._name
+        if name is None or isinstance(name, placement.DeviceSpec):
+            name = placement.canonical_name(name)
+        elif not isinstance(name, str):
+            raise ValueError(f"Expecting a string device name. Got {type(name)}({name})")
+        state = _state
+        saved = (state.device_name, state.device_index)
+        found = _found.get((state.device_name, name))
+        _set_device(state, *(found or _combine(state.device_name, name)))
+
+        def leave(*_exception: Any) -> None:
+            _set_device(state, *saved)
+
+        self._exits.append(leave)
+
+    def __exit__(self, *exception: Any) -> None:
+        self._exits.pop()(*exception)
+
+
+def _set_device(state: _ThreadState, name: str, index: int) -> None:
+    changed = index != state.device_index
+    state.device_name = name
+    state.device_index = index
+    if changed:
+        for listener in on_device_change:
+            listener(index)
+
+
+def device_index() -> int:
+    """The index of the device that operations of this thread run on, 0 for the host."""
+    return _state.device_index
+
+
+def device_name() -> str:
+    """The device scope of this thread as it was asked for, "" if there is none."""
+    return _state.device_name
+
+
+# Modes that are kept, and read by those whom they concern.
+
+
+def enable_tensor_equality() -> None:
+    """Let `==` of tensors compare elements, as in 2.x."""
+    _set_tensor_equality(True)
+
+
+def disable_tensor_equality() -> None:
+    """Let `==` of tensors compare identity, as in 1.x."""
+    _set_tensor_equality(False)
+
+
+def _set_tensor_equality(elementwise: bool) -> None:
+    global _tensor_equality
+    _tensor_equality = elementwise
+    for listener in on_tensor_equality_change:
+        listener(elementwise)
+
+
+def tensor_equality() -> bool:
+    return _tensor_equality
+
+
+def get_execution_mode() -> int:
+    return _execution_mode
+
+
+def set_execution_mode(mode: int | None) -> None:
+    """`SYNC`, `ASYNC`, or None for `SYNC`. Operations finish before they return with either."""
+    global _execution_mode
+    if mode not in (None, SYNC, ASYNC):
+        raise ValueError(f"Execution mode must be one of SYNC, ASYNC, but got {mode!r}")
+    _execution_mode = SYNC if mode is None else mode
+
+
+@contextlib.contextmanager
+def execution_mode(mode: int | None) -> Iterator[None]:
+    """The execution mode of a block; see `set_execution_mode`."""
+    saved = _execution_mode
+    set_execution_mode(mode)
+    try:
+        yield
+    finally:
+        set_execution_mode(saved)
+
+
+def async_wait() -> None:
+    """Wait until operations have finished. They have."""
+
+
+def async_clear_error() -> None:
+    """Forget errors of operations that run asynchronously. There are none."""
+
+
+@contextlib.contextmanager
+def async_scope() -> Iterator[None]:
+    """A block whose operations may run asynchronously; they have finished when it ends."""
+    with execution_mode(ASYNC):
+        yield
+
+
+def get_device_policy() -> int:
+    return _device_policy
+
+
+def set_device_policy(policy: int) -> None:
+    global _device_policy
+    _device_policy = policy
+
+
+def functions_run_eagerly() -> bool:
+    return _functions_run_eagerly
+
+
+def set_functions_run_eagerly(run_eagerly: bool) -> None:
+    global _functions_run_eagerly
+    _functions_run_eagerly = run_eagerly

@@ -1,0 +1,281 @@
+"""Values to tensors: `convert_to_tensor`, `constant`, and what programs register for their own types.
+
+Native code converts tensors, variables, numbers, strings, NumPy arrays and lists of such. `convert_other` takes the
+rest: lists that hold tensors, shapes, and objects that know how to become a tensor or an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import Dimension, TensorShape
+
+_convert = _native.convert
+_Tensor = _native.Tensor
+_TENSORS = (_native.Tensor, _native.Variable)
+
+# Joins tensors along a new first axis; set by the room of ops.
+stack: Callable[[list[Any]], Any] | None = None
+
+_registered: list[tuple[int, tuple[type, ...], Callable[..., Any]]] = []
+
+
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Let `conversion_func(value, dtype, name, as_ref)` make tensors of instances of `base_type`.
+
+    Args:
+      base_type: a type or a tuple of types.
+      conversion_func: may return NotImplemented to leave a value to the next function.
+      priority: lower ones are asked first, equal ones in the order of their registration.
+
+    Raises TypeError for arguments of a wrong type, and for Python numbers, arrays and tensors, which
+    convert in one way only.
+    """
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not types or not all(isinstance(cls, type) for cls in types):
+        raise TypeError(
+            f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}"
+        )
+    if any(issubclass(cls, (int, float, complex, np.generic, np.ndarray)) for cls in types):
+        raise TypeError(
+            "Cannot register conversions for Python numeric types and NumPy scalars and arrays."
+        )
+    if not callable(conversion_func):
+        raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
+    _registered.append((priority, types, conversion_func))
+    _registered.sort(key=lambda entry: entry[0])
+
+
+@public
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Any:
+    """`value` as a tensor: a number, string, array, (nested) list of these, variable or tensor.
+
+    Args:
+      dtype: the dtype of the result, else it follows from the value. Tensors are not cast.
+      dtype_hint: a dtype to be used if the value can have it.
+
+    Raises TypeError for a value that does not fit `dtype`, ValueError for one that is none of the
+    above, and for a tensor of another dtype.
+    """
+    if dtype is not None:
+        return _convert(value, dtypes.as_dtype(dtype).base_dtype)
+    if isinstance(value, _Tensor):
+        return value
+    if dtype_hint is not None:
+        try:
+            return _convert(value, dtypes.as_dtype(dtype_hint).base_dtype)
+        except (TypeError, ValueError):
+            pass
+    return _convert(value, None)
+
+
+@public
+def convert_to_tensor_v1(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+) -> Any:
+    """`convert_to_tensor` with the arguments of 1.x."""
+    return convert_to_tensor(value, dtype, preferred_dtype if dtype_hint is None else dtype_hint)
+
+
+@public
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+    """A tensor of the given elements.
+
+    Args:
+      shape: the shape of the result; a scalar fills it, else the number of elements must agree.
+
+    Raises TypeError for elements that do not fit `dtype` or `shape`.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if wanted is not None and isinstance(value, _TENSORS) and value.dtype != wanted:
+        raise TypeError(
+            f"Expected tensor {value} with dtype {wanted!r}, but got dtype {value.dtype!r}."
+        )
+    tensor = _convert(value, wanted)
+    if shape is None:
+        return tensor
+    dims = tuple(TensorShape(shape).as_list())
+    if tensor.shape == dims:
+        return tensor
+    elements = tensor.numpy()
+    if np.size(elements) == 1 and np.ndim(elements) == 0:
+        filled = np.full(dims, elements, object if tensor.dtype == dtypes.string else None)
+        return _native.tensor_of(filled, tensor.dtype)
+    count = int(np.prod(dims, dtype=np.int64))
+    if np.size(elements) != count:
+        raise TypeError(
+            f"Eager execution of tf.constant with unsupported shape. Tensor {elements} (converted from "
+            f"{value}) has {np.size(elements)} elements, but got `shape` {dims} with {count} elements)."
+        )
+    return _native.tensor_of(np.reshape(elements, dims), tensor.dtype)
+
+
+@public
+def constant_v1(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Any:
+    """`constant` of 1.x.
+
+    With `verify_shape` the value must have the given shape already, else TypeError is raised.
+    """
+    if verify_shape and shape is not None:
+        found = np.shape(_convert(value, None).numpy())
+        if found != tuple(TensorShape(shape).as_list()):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, but got {found}.")
+    return constant(value, dtype, shape)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, a variable, or a value made of tensors such as IndexedSlices."""
+    return isinstance(x, (*_TENSORS, IndexedSlices)) or hasattr(type(x), "__tf_tensor__")
+
+
+def is_symbolic_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor of a graph."""
+    return isinstance(x, _Tensor) and not isinstance(x, _native.EagerTensor)
+
+
+def convert_other(value: Any, number: int) -> Any:
+    """What native code asks for values that it does not know. `number` is that of a dtype, 0 for any.
+
+    Raises ValueError for a value that no tensor can be made of.
+    """
+    dtype = dtypes.DType(number) if number else None
+    for _, types, function in _registered:
+        if isinstance(value, types):
+            tensor = function(value, dtype=dtype, name=None, as_ref=False)
+            if tensor is not NotImplemented:
+                return _checked(tensor, value, dtype)
+    if isinstance(value, TensorShape):
+        return _shape_tensor(value, dtype)
+    if isinstance(value, Dimension):
+        return _convert(value.value, dtype)
+    if isinstance(value, IndexedSlices):
+        return _convert(value.to_dense(), dtype)
+    if isinstance(value, _Tensor):  # of a graph
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype "
+                f"{value.dtype.name}: {value!r}"
+            )
+        return value
+    own = getattr(type(value), "__tf_tensor__", None)
+    if own is not None:
+        return own(value, dtype, None)
+    if isinstance(value, (list, tuple, range, bytearray)):
+        return _from_sequence(value, dtype)
+    return _from_array(value, dtype)
+
+
+def _checked(tensor: Any, value: Any, dtype: DType | None) -> Any:
+    if dtype is not None and tensor.dtype != dtype:
+        raise RuntimeError(
+            f"The conversion of {value!r} to dtype {dtype.name} returned dtype {tensor.dtype.name}."
+        )
+    return tensor
+
+
+def _shape_tensor(shape: TensorShape, dtype: DType | None) -> Any:
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        assert dtype is not None
+        raise TypeError(
+            f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
+        )
+    dims = shape.as_list()
+    if dtype is None:
+        dtype = dtypes.int64 if any(d >= 2**31 for d in dims) else dtypes.int32  # type: ignore[operator]
+    return _native.tensor_of(np.array(dims, dtype.as_numpy_dtype), dtype)
+
+
+def _first_dtype(value: Any) -> DType | None:
+    """The dtype of the first tensor among the leaves."""
+    if isinstance(value, (list, tuple)):
+        return next((d for d in map(_first_dtype, value) if d is not None), None)
+    return value.dtype if isinstance(value, _TENSORS) else None
+
+
+def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
+    """A tensor of the elements, stacked by an op if tensors are among them, so that gradients reach these."""
+    given = _first_dtype(value)
+    if given is not None:
+        dtype = dtype or given
+        if stack is not None:
+            return stack([_leaf(element, dtype) for element in value])
+    if type(value) not in (list, tuple):
+        return _convert(list(value), dtype)
+    return _native.tensor_of(*_as_array(value, dtype))
+
+
+def _leaf(element: Any, dtype: DType) -> Any:
+    """One element beside tensors. TensorFlow casts tensors here where a dtype was asked for."""
+    if isinstance(element, _TENSORS) and element.dtype != dtype:
+        from_numpy = element.numpy()  # only reached for a mixture of dtypes
+        return _native.tensor_of(np.asarray(from_numpy, dtype.as_numpy_dtype), dtype)
+    return _convert(element, dtype)
+
+
+def _as_array(value: Sequence[Any], dtype: DType | None) -> tuple[np.ndarray, DType]:
+    """Elements without tensors among them, such as NumPy arrays: converted one by one, then stacked."""
+    parts: list[Any] = []
+    for element in value:
+        part = _convert(element, dtype)
+        dtype = dtype or _of_elements(element, part)
+        parts.append(part if part.dtype == dtype else _convert(element, dtype))
+    assert dtype is not None
+    numpy_type = object if dtype == dtypes.string else dtype.as_numpy_dtype
+    arrays = [np.asarray(part.numpy(), numpy_type) for part in parts]
+    if any(a.shape != arrays[0].shape for a in arrays):
+        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+    joined = np.empty((len(arrays), *arrays[0].shape), numpy_type)
+    for i, a in enumerate(arrays):
+        joined[i, ...] = a
+    return joined, dtype
+
+
+def _of_elements(element: Any, part: Any) -> DType:
+    """In a list, integers of NumPy count as Python's do: int32 where they fit."""
+    if part.dtype == dtypes.int64 and isinstance(element, (np.integer, np.ndarray)):
+        array = np.asarray(element)
+        if array.size == 0 or (abs(array) < 2**31).all():
+            return dtypes.int32
+    return part.dtype
+
+
+def _from_array(value: Any, dtype: DType | None) -> Any:
+    """What the array protocols make of a foreign object, such as an array of another library."""
+    if (
+        isinstance(value, memoryview)
+        or hasattr(value, "__array__")
+        or hasattr(value, "__array_interface__")
+        or hasattr(value, "__array_struct__")
+    ):
+        array = np.asarray(value)
+    elif hasattr(value, "__dlpack__"):
+        array = np.from_dlpack(value)
+    else:
+        raise ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+        )
+    return _convert(array, dtype)

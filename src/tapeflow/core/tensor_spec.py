@@ -1,0 +1,206 @@
+"""`TensorSpec`: the dtype and what is known of the shape of a tensor, as `tf.function` signatures give it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from tapeflow.core import dtypes, tensor_shape
+
+# The classes of which the values are tensors; the rooms that define them add theirs.
+_tensor_classes: tuple[Any, ...] = ()
+
+
+def register_tensor_class(cls: type) -> None:
+    """Let instances of `cls` be what a `TensorSpec` describes."""
+    global _tensor_classes
+    _tensor_classes = (*_tensor_classes, cls)
+
+
+class TypeSpec:
+    """What all descriptions of values share: equality, subtypes and compatibility by their parts."""
+
+    __slots__ = ()
+
+    def _parts(self) -> tuple[Any, ...]:
+        """The arguments that make an equal spec."""
+        raise TypeError(f"{type(self).__name__} describes nothing by itself")
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values that this describes."""
+        raise TypeError(f"{type(self).__name__} describes nothing by itself")
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each value that agrees with this spec agrees with `other`."""
+        return type(other) is type(self) and all(
+            _part_is_subtype(mine, its)
+            for mine, its in zip(self._parts(), other._parts(), strict=True)
+        )
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value, or some value of a spec, agrees with this spec."""
+        raise TypeError(f"{type(self).__name__} describes nothing by itself")
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> Self | None:
+        """The spec that says the most of what is true of this and all of `others`; None if none is."""
+        if any(type(other) is not type(self) for other in others):
+            return None
+        parts = []
+        for mine, *theirs in zip(self._parts(), *[other._parts() for other in others], strict=True):
+            if isinstance(mine, tensor_shape.TensorShape):
+                mine = mine.most_specific_common_supertype(theirs)
+            elif any(not _equal(mine, its) for its in theirs):
+                return None
+            parts.append(mine)
+        return type(self)(*parts)
+
+    def most_specific_compatible_type(self, other: Any) -> Self:
+        """As `most_specific_common_supertype`; raises ValueError where that is None."""
+        result = self.most_specific_common_supertype([other])
+        if result is None:
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return result
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is type(self) and all(
+            _equal(mine, its) for mine, its in zip(self._parts(), other._parts(), strict=True)
+        )
+
+    def __hash__(self) -> int:
+        parts = [p.tobytes() if isinstance(p, np.ndarray) else p for p in self._parts()]
+        return hash((type(self), *parts))
+
+    def __reduce__(self) -> Any:
+        return type(self), self._parts()
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.array_equal(a, b)
+    return a == b
+
+
+def _part_is_subtype(mine: Any, its: Any) -> bool:
+    if isinstance(mine, tensor_shape.TensorShape):
+        return mine.is_subtype_of(its)
+    return _equal(mine, its)
+
+
+class TensorSpec(TypeSpec):
+    """Describes a tensor.
+
+    Args:
+      shape: whatever `TensorShape` accepts.
+      dtype: whatever `as_dtype` accepts.
+      name: the name of an argument, or None.
+    """
+
+    __slots__ = ("_shape", "_dtype", "_name")
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
+        self._shape = tensor_shape.as_shape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    @property
+    def shape(self) -> tensor_shape.TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    @property
+    def value_type(self) -> type:
+        return _tensor_classes[0] if _tensor_classes else object
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._name
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> Self:
+        """The spec of a tensor with the shape and dtype of `spec`, and its name if none is given."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """The spec of a tensor. Raises ValueError if `tensor` is none."""
+        if not isinstance(tensor, _tensor_classes):
+            raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
+        return TensorSpec(tensor.shape, tensor.dtype, name)
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Whether dtype and shape of a tensor or `TensorSpec` agree with these; False for others."""
+        classes: tuple[Any, ...] = (TensorSpec, *_tensor_classes)
+        if not isinstance(spec_or_tensor, classes):
+            return False
+        return self._dtype.is_compatible_with(
+            spec_or_tensor.dtype
+        ) and self._shape.is_compatible_with(spec_or_tensor.shape)
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
+
+
+class BoundedTensorSpec(TensorSpec):
+    """Describes a tensor and the bounds of its elements.
+
+    Args:
+      shape, dtype, name: as of `TensorSpec`.
+      minimum, maximum: the bounds, both included; they broadcast to the shape.
+
+    Raises ValueError if a bound is None, no number, or does not broadcast to the shape.
+    """
+
+    __slots__ = ("_minimum", "_maximum")
+
+    def __init__(self, shape: Any, dtype: Any, minimum: Any, maximum: Any, name: str | None = None):
+        super().__init__(shape, dtype, name)
+        self._minimum = self._bound("minimum", minimum)
+        self._maximum = self._bound("maximum", maximum)
+
+    def _bound(self, which: str, value: Any) -> np.ndarray:
+        if value is None:
+            raise ValueError(f"`{which}` can not be None.")
+        array = np.array(value, dtype=self._dtype.as_numpy_dtype)
+        known = array.shape if self._shape.rank is None else self._shape.as_list()
+        dims = [1 if d is None else d for d in known]
+        try:
+            np.broadcast_shapes(array.shape, tuple(dims))
+        except ValueError:
+            raise ValueError(
+                f"`{which}` {value} is not compatible with shape {self._shape}."
+            ) from None
+        array.setflags(write=False)
+        return array
+
+    @property
+    def minimum(self) -> np.ndarray:
+        return self._minimum
+
+    @property
+    def maximum(self) -> np.ndarray:
+        return self._maximum
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._minimum, self._maximum, self._name
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> Self:
+        """As `TensorSpec.from_spec`; without bounds in `spec`, those of the dtype."""
+        minimum = getattr(spec, "minimum", spec.dtype.min)
+        maximum = getattr(spec, "maximum", spec.dtype.max)
+        return cls(spec.shape, spec.dtype, minimum, maximum, name or spec.name)
+
+    def __repr__(self) -> str:
+        return (
+            f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, "
+            f"minimum={self.minimum!r}, maximum={self.maximum!r})"
+        )

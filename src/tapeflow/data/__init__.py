@@ -1,0 +1,22 @@
+"""`tf.data`: input pipelines."""
+
+from tapeflow.data import experimental
+from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
+from tapeflow.data.element import DatasetSpec
+from tapeflow.data.iterating import Iterator, NumpyIterator, Options, ThreadingOptions
+from tapeflow.data.records import FixedLengthRecordDataset, TextLineDataset
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetSpec",
+    "FixedLengthRecordDataset",
+    "Iterator",
+    "NumpyIterator",
+    "Options",
+    "TextLineDataset",
+    "ThreadingOptions",
+    "experimental",
+]

@@ -1,0 +1,42 @@
+"""Arguments of dataset transformations: integers as TensorFlow takes them, errors as it words them."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+
+
+def integer(value, op):
+    """A Python int from an int, a NumPy integer or an integer scalar tensor. Raises TypeError."""
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int64 [Op:{op}]")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"Cannot convert {value!r} to EagerTensor of dtype int64 [Op:{op}]"
+        ) from None
+    if not -(2**63) <= number < 2**63:
+        raise InvalidArgumentError(None, None, f"{number} does not fit in int64 [Op:{op}]")
+    return number
+
+
+def require(condition, message, op):
+    """Raises InvalidArgumentError that names the transformation's op."""
+    if not condition:
+        raise InvalidArgumentError(None, None, f"{message} [Op:{op}]")
+
+
+def require_callable(fn, name="func"):
+    """Raises ValueError for an argument that should be a function and is not."""
+    if not callable(fn):
+        raise ValueError(
+            f"Argument `{name}` must be a callable. Received {name}={fn!r} (of type {type(fn)})"
+        )

@@ -1,0 +1,178 @@
+"""Elements of datasets: nested structures of tensors, and the specs that describe them.
+
+Unlike `tf.nest`, a list inside an element is not structure: it is converted to one tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.ops.joining import stack as stack_tensors
+from tapeflow.ops.variable import Variable
+
+
+def is_structure(value):
+    """Whether `value` is a tuple or a mapping, the two containers of dataset elements."""
+    return isinstance(value, (tuple, Mapping))
+
+
+def rebuild(like, items):
+    """The items (in the order of `children(like)`) in a container of the type of `like`."""
+    if isinstance(like, Mapping):
+        pairs = dict(zip(like, items))
+        return pairs if type(like) is dict else type(like)(pairs)
+    if hasattr(like, "_fields"):
+        return type(like)(*items)
+    return tuple(items)
+
+
+def children(value):
+    """The items of a container, mappings in the order of their keys' insertion."""
+    return list(value.values()) if isinstance(value, Mapping) else list(value)
+
+
+def flatten(value):
+    """The leaves of an element, from left to right, mappings in sorted order of keys."""
+    if isinstance(value, Mapping):
+        return [leaf for key in sorted(value) for leaf in flatten(value[key])]
+    if isinstance(value, tuple):
+        return [leaf for item in value for leaf in flatten(item)]
+    return [value]
+
+
+def map_leaves(fn, first, *rest):
+    """`fn` on corresponding leaves. Raises TypeError or ValueError where structures differ."""
+    if not is_structure(first):
+        return fn(first, *rest)
+    for other in rest:
+        same_container(first, other)
+    if isinstance(first, Mapping):
+        columns = [[other[key] for key in first] for other in rest]
+    else:
+        columns = [list(other) for other in rest]
+    return rebuild(first, [map_leaves(fn, *items) for items in zip(children(first), *columns)])
+
+
+def same_container(first, other):
+    """Raises when two containers differ in kind, length or keys."""
+    mapping = isinstance(first, Mapping)
+    if not is_structure(other) or mapping != isinstance(other, Mapping):
+        raise TypeError(
+            "The two structures don't have the same sequence type. "
+            f"First structure has type {type(first)}, while second structure has type {type(other)}."
+        )
+    if len(first) != len(other):
+        raise ValueError(
+            "The two structures don't have the same number of elements. "
+            f"First structure: {first}. Second structure: {other}."
+        )
+    if mapping and set(first) != set(other):
+        raise ValueError(
+            "The two structures don't have the same keys. "
+            f"First structure: {list(first)}. Second structure: {list(other)}."
+        )
+
+
+def to_element(value):
+    """`value` with every leaf a tensor; datasets and None stay as they are."""
+    kind = type(value)
+    if kind is EagerTensor:
+        return value
+    if isinstance(value, (tuple, Mapping)):
+        return rebuild(value, [to_element(item) for item in children(value)])
+    if value is None or hasattr(value, "element_spec") or hasattr(value, "_is_composite"):
+        return value
+    if isinstance(value, Variable):
+        return value.read_value()
+    return convert_to_tensor(value)
+
+
+def spec_of(element):
+    """The structure of specs of one concrete element."""
+    return map_leaves(leaf_spec, element)
+
+
+def leaf_spec(leaf):
+    """The spec of one leaf: a TensorSpec, a DatasetSpec, or None for None."""
+    if leaf is None:
+        return None
+    if isinstance(leaf, Tensor):
+        return TensorSpec(leaf.shape, leaf.dtype)
+    if hasattr(leaf, "element_spec"):
+        return DatasetSpec(leaf.element_spec)
+    return leaf.spec
+
+
+class DatasetSpec:
+    """The type of a dataset that is an element of a dataset, as `Dataset.window` makes them."""
+
+    def __init__(self, element_spec, dataset_shape=()):
+        self._element_spec = element_spec
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    @property
+    def element_spec(self):
+        """The spec of the inner dataset's elements."""
+        return self._element_spec
+
+    def __repr__(self):
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, DatasetSpec) and self._element_spec == other._element_spec
+
+    def __hash__(self):
+        return hash(DatasetSpec)
+
+
+def stack(elements):
+    """One element whose tensors are those of `elements` along a new first axis."""
+    first = elements[0]
+    if type(first) is EagerTensor:
+        return stack_tensors(elements)
+    if isinstance(first, Mapping):
+        return rebuild(first, [stack([e[key] for e in elements]) for key in first])
+    if isinstance(first, tuple):
+        return rebuild(first, [stack(list(column)) for column in zip(*elements)])
+    if first is None:
+        return None
+    raise TypeError(f"Elements of type {type(first).__name__} cannot be batched.")
+
+
+def rows(tensor):
+    """The slices of a tensor along its first axis."""
+    return [tensor[i] for i in range(tensor.shape[0])]
+
+
+def as_numpy(leaf):
+    """The NumPy value of a leaf; an inner dataset becomes an iterable of NumPy values."""
+    if isinstance(leaf, Tensor):
+        value = leaf.numpy()
+        return value if isinstance(value, (bytes, np.generic)) else np.asarray(value)
+    if hasattr(leaf, "as_numpy_iterator"):
+        return leaf.as_numpy_iterator()
+    return leaf
+
+
+def merge_specs(first, second):
+    """The most specific spec that both specs satisfy, or None when there is none."""
+    if not isinstance(first, TensorSpec) or not isinstance(second, TensorSpec):
+        return first if first == second else None
+    if first.dtype != second.dtype:
+        return None
+    return TensorSpec(common_shape(first.shape, second.shape), first.dtype)
+
+
+def common_shape(first, second):
+    """A shape with None where the two shapes differ, unknown when their ranks do."""
+    first, second = TensorShape(first), TensorShape(second)
+    if first.rank is None or first.rank != second.rank:
+        return TensorShape(None)
+    pairs = zip(first.as_list(), second.as_list())
+    return TensorShape([a if a == b else None for a, b in pairs])

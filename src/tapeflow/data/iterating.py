@@ -1,0 +1,162 @@
+"""Passes over a dataset: the iterators of 1.x and 2.x."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from tapeflow._native import Tensor
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.data import element
+
+
+@dataclass
+class ThreadingOptions:
+    """How many threads a dataset may use."""
+
+    max_intra_op_parallelism: int | None = None
+    private_threadpool_size: int | None = None
+
+
+@dataclass
+class Options:
+    """What `Dataset.with_options` remembers; none of it changes the elements."""
+
+    deterministic: bool | None = None
+    autotune: object = None
+    experimental_deterministic: bool | None = None
+    threading: ThreadingOptions = field(default_factory=ThreadingOptions)
+
+
+class Iterator:
+    """One pass over a dataset; `next(it)`, `it.next()` and `it.get_next()` give its elements.
+
+    Several threads may share it. `get_next` raises OutOfRangeError at the end.
+    """
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self._elements = iter(dataset._start())
+        self._lock = threading.Lock()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with self._lock:
+            return next(self._elements)
+
+    def next(self):
+        """The next element; raises StopIteration at the end."""
+        return self.__next__()
+
+    def get_next(self, name=None):
+        """The next element; raises OutOfRangeError at the end."""
+        try:
+            return self.__next__()
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
+
+    def get_next_as_optional(self):
+        """The next element in an Optional, which is empty at the end."""
+        try:
+            return Optional.from_value(self.__next__())
+        except StopIteration:
+            return Optional.empty(self.element_spec)
+
+    @property
+    def initializer(self):
+        """Starts the pass again; needed in 1.x programs only."""
+        self._elements = iter(self._dataset._start())
+
+    @property
+    def element_spec(self):
+        """The structure of TensorSpecs of an element."""
+        return self._dataset.element_spec
+
+    @property
+    def output_types(self):
+        """The structure of dtypes of an element (1.x)."""
+        return self._dataset.output_types
+
+    @property
+    def output_shapes(self):
+        """The structure of shapes of an element (1.x)."""
+        return self._dataset.output_shapes
+
+    @property
+    def output_classes(self):
+        """The structure of Python classes of an element (1.x)."""
+        return self._dataset.output_classes
+
+
+class NumpyIterator:
+    """One pass over a dataset, with NumPy values in place of tensors."""
+
+    def __init__(self, dataset):
+        self._iterator = iter(dataset)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return element.map_leaves(element.as_numpy, next(self._iterator))
+
+    def next(self):
+        """The next element; raises StopIteration at the end."""
+        return self.__next__()
+
+
+class Optional:
+    """An element that may be absent."""
+
+    def __init__(self, value, spec, present):
+        self._value = value
+        self._spec = spec
+        self._present = present
+
+    @staticmethod
+    def from_value(value):
+        """An Optional that holds `value`."""
+        value = element.to_element(value)
+        return Optional(value, element.spec_of(value), True)
+
+    @staticmethod
+    def empty(element_spec):
+        """An Optional without a value."""
+        return Optional(None, element_spec, False)
+
+    @property
+    def element_spec(self):
+        """The structure of specs of the value."""
+        return self._spec
+
+    def has_value(self, name=None):
+        """A scalar bool tensor."""
+        return element.convert_to_tensor(self._present)
+
+    def get_value(self, name=None):
+        """The value; raises InvalidArgumentError when there is none."""
+        if not self._present:
+            raise InvalidArgumentError(
+                None, None, "The given optional does not have a value. [Op:OptionalGetValue]"
+            )
+        return self._value
+
+
+def single_element(dataset):
+    """The only element of a dataset."""
+    elements = iter(dataset)
+    for value in elements:
+        for _ in elements:
+            raise InvalidArgumentError(
+                None, None, "Dataset had more than one element. [Op:DatasetToSingleElement]"
+            )
+        return value
+    raise InvalidArgumentError(None, None, "Dataset was empty. [Op:DatasetToSingleElement]")
+
+
+def class_of(spec):
+    """The class that a spec stands for."""
+    return Tensor if isinstance(spec, TensorSpec) else spec.value_type

@@ -1,0 +1,118 @@
+"""Row streams: datasets that only choose and order rows of arrays held in memory.
+
+`from_tensor_slices(...).shuffle(...).repeat(...).take(...)` never needs its elements one by one:
+it is a stream of row numbers. A batch of it is one gather per array.
+"""
+
+from __future__ import annotations
+
+import operator
+from itertools import islice
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.data.element import map_leaves
+from tapeflow.ops.gather import gather
+
+_BLOCK = 8192
+
+
+class RowStream:
+    """`columns`: an element whose tensors hold the rows of every element along axis 0, or a
+    function that makes it when it is first needed.
+
+    `blocks()` starts a new pass: an iterator of int64 arrays of row numbers.
+    """
+
+    def __init__(self, columns, blocks):
+        self._columns = columns
+        self.blocks = blocks
+
+    @property
+    def columns(self):
+        """The element of all rows."""
+        return self._columns() if callable(self._columns) else self._columns
+
+    def with_blocks(self, blocks):
+        """The same columns, visited in another order."""
+        return RowStream(self._columns, blocks)
+
+    def numbers(self):
+        """The row numbers of a new pass as Python integers."""
+        for block in self.blocks():
+            yield from block.tolist()
+
+    def elements(self):
+        """The elements of a new pass, one by one."""
+        columns = self.columns
+        if type(columns) is tuple and not any(isinstance(c, (tuple, dict)) for c in columns):
+            for i in self.numbers():
+                yield tuple([column[i] for column in columns])
+        else:
+            for i in self.numbers():
+                yield map_leaves(operator.itemgetter(i), columns)
+
+    def batches(self, size, drop_remainder):
+        """The elements of a new pass, `size` at a time."""
+        columns = self.columns
+        for numbers in regroup(self.blocks(), size, drop_remainder):
+            yield gather_rows(columns, numbers)
+
+
+def gather_rows(columns, numbers):
+    """One batched element: the rows `numbers` of every column."""
+    first, size = int(numbers[0]), numbers.size
+    if int(numbers[-1]) - first == size - 1 and (size < 3 or (np.diff(numbers) == 1).all()):
+        window = slice(first, first + size)
+        return map_leaves(lambda column: column[window], columns)
+    indices = convert_to_tensor(numbers)
+    return map_leaves(lambda column: gather(column, indices), columns)
+
+
+def in_blocks(numbers):
+    """Arrays of row numbers from an iterator of integers."""
+    numbers = iter(numbers)
+    while True:
+        block = np.fromiter(islice(numbers, _BLOCK), np.int64)
+        if block.size == 0:
+            return
+        yield block
+
+
+def regroup(blocks, size, drop_remainder=False):
+    """The same row numbers in arrays of `size`, the last one possibly shorter."""
+    left = np.empty(0, np.int64)
+    for block in blocks:
+        left = np.concatenate([left, block]) if left.size else block
+        whole = left.size - left.size % size
+        for start in range(0, whole, size):
+            yield left[start : start + size]
+        left = left[whole:]
+    if left.size and not drop_remainder:
+        yield left
+
+
+def first_rows(blocks, count):
+    """The first `count` row numbers."""
+    for block in blocks:
+        if count <= 0:
+            return
+        yield block[:count]
+        count -= block.size
+
+
+def after_rows(blocks, count):
+    """All but the first `count` row numbers."""
+    for block in blocks:
+        if count < block.size:
+            yield block[count:]
+        count = max(0, count - block.size)
+
+
+def every_nth_row(blocks, step, offset):
+    """The row numbers at positions offset, offset + step, ..."""
+    for block in blocks:
+        if offset < block.size:
+            yield block[offset::step]
+        offset = (offset - block.size) % step

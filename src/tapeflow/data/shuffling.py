@@ -1,0 +1,94 @@
+"""Order of a shuffled dataset: TensorFlow's generator and its buffer, number for number."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+
+_MULTIPLIER = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_WEYL = (0x9E3779B9, 0xBB67AE85)
+_LOW = np.uint64(0xFFFFFFFF)
+_BLOCK = 4096  # counters drawn at once: enough to hide NumPy's cost per call
+
+
+class PhiloxStream:
+    """32-bit numbers of Philox4x32-10 (Salmon et al., 2011) keyed by two 64-bit seeds."""
+
+    def __init__(self, seed, seed2):
+        self._key = seed & (2**64 - 1)
+        self._high = seed2 & (2**64 - 1)
+        self._counter = 0
+        self._unused = iter(())
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        for number in self._unused:
+            return number
+        # The first draws are few: a seed generator asks for two numbers per epoch.
+        count = 4 if self._counter == 0 else _BLOCK
+        self._unused = iter(self._draw(count))
+        return next(self._unused)
+
+    def _draw(self, count):
+        low = np.arange(self._counter, self._counter + count, dtype=np.uint64)
+        self._counter += count
+        c0, c1 = low & _LOW, low >> np.uint64(32)
+        c2 = np.full(count, self._high & 0xFFFFFFFF, np.uint64)
+        c3 = np.full(count, self._high >> 32, np.uint64)
+        k0, k1 = self._key & 0xFFFFFFFF, self._key >> 32
+        for _ in range(10):
+            p0, p1 = c0 * _MULTIPLIER[0], c2 * _MULTIPLIER[1]
+            c0, c1, c2, c3 = (
+                (p1 >> np.uint64(32)) ^ c1 ^ np.uint64(k0),
+                p1 & _LOW,
+                (p0 >> np.uint64(32)) ^ c3 ^ np.uint64(k1),
+                p0 & _LOW,
+            )
+            k0, k1 = (k0 + _WEYL[0]) & 0xFFFFFFFF, (k1 + _WEYL[1]) & 0xFFFFFFFF
+        return np.stack([c0, c1, c2, c3], axis=1).ravel().tolist()
+
+
+class SeedGenerator:
+    """Seeds for each pass over a shuffled dataset: always the same, or new ones every time."""
+
+    def __init__(self, seed, seed2, reshuffle):
+        self._seeds = (seed, seed2)
+        self._stream = PhiloxStream(seed, seed2) if reshuffle else None
+
+    def next_seeds(self):
+        """The pair of seeds of the pass that begins now."""
+        if self._stream is None:
+            return self._seeds
+        return next(self._stream), next(self._stream)
+
+
+def shuffled(items, size, stream):
+    """The items in the order in which a shuffle buffer of `size` items lets them out.
+
+    A random item of the buffer leaves; the buffer's first item takes its place, and the next
+    item of the input the first one's.
+    """
+    items = iter(items)
+    buffer = list(islice(items, size))
+    start = 0
+    if len(buffer) == size:
+        for item in items:
+            index = start + next(stream) % size
+            if index >= size:
+                index -= size
+            yield buffer[index]
+            buffer[index] = buffer[start]
+            buffer[start] = item
+            start += 1
+            if start == size:
+                start = 0
+    buffer = buffer[start:] + buffer[:start]
+    count = len(buffer)
+    for first, number in zip(range(count), stream):
+        index = first + number % (count - first)
+        yield buffer[index]
+        buffer[index] = buffer[first]
+        buffer[first] = None

@@ -1,0 +1,1 @@
+"""Layers, models and what they are made of."""

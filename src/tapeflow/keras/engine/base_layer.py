@@ -1,0 +1,535 @@
+"""`tf.keras.layers.Layer`: weights, and a function of tensors that uses them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow._native import EagerTensor
+from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import backend, constraints, initializers, regularizers
+from tapeflow.keras.engine import calling
+from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
+from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.tracking import Tracked, unique
+from tapeflow.keras.registry import snake_case
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.variable import Variable
+
+_ARGUMENTS = {
+    "input_dim",
+    "input_shape",
+    "batch_input_shape",
+    "batch_size",
+    "weights",
+    "activity_regularizer",
+    "autocast",
+    "implementation",
+}
+
+
+class Layer(Tracked):
+    """A function of tensors with weights.
+
+    Subclasses define `call(inputs, ...)`, and `build(input_shape)` where weights depend on shapes.
+
+    Args:
+      trainable: whether the weights made by it count as trainable.
+      name: the layer's name; made from the class's name and a number when None.
+      dtype: of the computation and of the weights, floatx when None; None inside `call` for none.
+      dynamic: accepted for compatibility; every layer may run Python eagerly.
+    """
+
+    # A class sets this where `call` takes one tensor, does not depend on `training`, adds no losses
+    # and fails by itself on input that its spec forbids: its calls then skip all bookkeeping.
+    _plain_call = False
+    _checks_inputs = True
+    _call_may_add_losses = True
+    _is_metric = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "call" in cls.__dict__ and "_plain_call" not in cls.__dict__:
+            cls._plain_call = False
+        if "__call__" in cls.__dict__:
+            cls._plain_call = False
+
+    def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
+        for argument in kwargs:
+            if argument not in _ARGUMENTS:
+                raise TypeError(("Keyword argument not understood:", argument))
+        self._start_tracking()
+        attributes = self.__dict__
+        attributes["_trainable"] = bool(trainable)
+        attributes["_name"] = self._make_name(name)
+        attributes["_fast"] = False
+        attributes["built"] = False
+        attributes["_losses"] = []
+        attributes["_loss_functions"] = []
+        attributes["_own_metrics"] = []
+        attributes["_nodes"] = []
+        attributes["_input_spec"] = None
+        attributes["_input_shape_seen"] = None
+        attributes["_autocast"] = kwargs.get("autocast", True)
+        attributes["_initial_weights"] = kwargs.get("weights")
+        attributes["supports_masking"] = False
+        attributes["stateful"] = False
+        attributes["_dynamic"] = dynamic
+        attributes["_activity_regularizer"] = regularizers.get(kwargs.get("activity_regularizer"))
+        self._set_dtype(dtype)
+        self._set_batch_input_shape(kwargs)
+
+    def _make_name(self, name):
+        if name is None:
+            return backend.unique_name(snake_case(type(self).__name__))
+        if not isinstance(name, str):
+            raise TypeError(f"A layer's name must be a string, got {name!r}.")
+        return name
+
+    def _set_dtype(self, dtype):
+        if isinstance(dtype, dict):
+            dtype = dtype.get("config", {}).get("name")
+        name = getattr(dtype, "name", dtype)
+        if name in ("mixed_float16", "mixed_bfloat16"):
+            compute, variable = dtypes.as_dtype(name[6:]), dtypes.float32
+        else:
+            compute = variable = backend.default_dtype(dtype)
+        attributes = self.__dict__
+        attributes["_dtype_given"] = dtype is not None
+        attributes["_compute_dtype_object"] = compute
+        attributes["_variable_dtype_object"] = variable
+
+    def _set_batch_input_shape(self, kwargs):
+        if "batch_input_shape" in kwargs:
+            shape = tuple(kwargs["batch_input_shape"])
+        elif "input_shape" in kwargs:
+            shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+        elif kwargs.get("input_dim") is not None:
+            shape = (kwargs.get("batch_size"), kwargs["input_dim"])
+        else:
+            return
+        self.__dict__["_batch_input_shape"] = shape
+
+    # What subclasses define
+
+    def build(self, input_shape):
+        """Makes the weights; called before the first call with the shape of the inputs."""
+        self.built = True
+
+    def call(self, inputs, *args, **kwargs):
+        """The layer's function."""
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs for a shape of inputs."""
+        sample = nest.map_structure(
+            lambda s: _sample(s, self.compute_dtype), _as_shapes(input_shape)
+        )
+        outputs = self(sample)
+        unknown = _unknown_batch(input_shape)
+        return nest.map_structure(lambda x: _with_batch(x.shape, unknown), outputs)
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask of the outputs: none, or the inputs' where masking is supported."""
+        if not self.supports_masking and any(m is not None for m in nest.flatten(mask)):
+            raise TypeError(
+                f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}"
+            )
+        return mask
+
+    def get_config(self):
+        """The constructor's arguments."""
+        config = {"name": self.name, "trainable": self._trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self._variable_dtype_object.name
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer from the constructor's arguments."""
+        return cls(**config)
+
+    # Calls
+
+    def __call__(self, *args, **kwargs):
+        if self._fast and len(args) == 1 and not kwargs:
+            inputs = args[0]
+            if type(inputs) is EagerTensor and inputs.dtype is self._compute_dtype_object:
+                try:
+                    return self.call(inputs)
+                except Exception as error:
+                    assert_input_compatibility(self._input_spec, inputs, self.name)
+                    calling._note(error, self)
+                    raise
+        return calling.call_layer(self, args, kwargs)
+
+    def _after_call(self):
+        """Called at the end of every call that was not fast."""
+        if not self._fast and type(self)._plain_call:
+            self._fast = calling.is_fast(self)
+
+    def _scope_name(self):
+        return self._name
+
+    def _symbolic_outputs(self, inputs, shapes, args, kwargs):
+        """KerasTensors for the outputs of a symbolic call."""
+        if type(self).compute_output_shape is Layer.compute_output_shape or args or kwargs:
+            return self._probe(inputs, args, kwargs)
+        shape = self.compute_output_shape(shapes)
+        dtype = self._compute_dtype_object
+        return nest.map_structure(lambda s: KerasTensor(s, dtype), _as_shapes(shape))
+
+    def _probe(self, inputs, args, kwargs):
+        """The symbolic outputs, found by a call on zeros."""
+
+        def sample(x):
+            return _sample(x.shape, x.dtype) if isinstance(x, KerasTensor) else x
+
+        leaves = [x for x in nest.flatten((inputs, args, kwargs)) if isinstance(x, KerasTensor)]
+        unknown = any(x.shape.rank and x.shape.as_list()[0] is None for x in leaves)
+        outputs = self(
+            nest.map_structure(sample, inputs),
+            *nest.map_structure(sample, args),
+            **nest.map_structure(sample, kwargs),
+        )
+        return nest.map_structure(
+            lambda x: KerasTensor(_with_batch(x.shape, unknown), x.dtype), outputs
+        )
+
+    # Weights
+
+    def add_weight(
+        self,
+        name=None,
+        shape=None,
+        dtype=None,
+        initializer=None,
+        regularizer=None,
+        trainable=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=None,
+        aggregation=None,
+        partitioner=None,
+        **kwargs,
+    ):
+        """Makes a variable that belongs to the layer.
+
+        Floats start Glorot-uniform and everything else with zeros when there is no initializer.
+        """
+        for argument in kwargs:
+            if argument not in (
+                "collections",
+                "experimental_autocast",
+                "caching_device",
+                "getter",
+                "autocast",
+                "layout",
+            ):
+                raise TypeError(f"Unknown keyword argument: {argument}")
+        shape = TensorShape(() if shape is None else shape)
+        dtype = dtypes.as_dtype(dtype) if dtype is not None else self._variable_dtype_object
+        initializer = initializers.get(initializer)
+        if initializer is None:
+            if dtype.is_floating:
+                initializer = initializers.GlorotUniform()
+            elif dtype.is_integer or dtype.is_bool:
+                initializer = initializers.Zeros()
+            else:
+                raise ValueError(
+                    f"An initializer for variable {name} of type {dtype} is required for layer "
+                    f"{self.name}. Received: {initializer}."
+                )
+        on_read = getattr(synchronization, "name", None) == "ON_READ"
+        if on_read and trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                "non-trainable variables. You have specified trainable=True and "
+                "synchronization=VariableSynchronization.ON_READ."
+            )
+        variable = Variable(
+            lambda: initializer(shape, dtype=dtype),
+            trainable=(not on_read) if trainable is None else bool(trainable),
+            name=name,
+            dtype=dtype,
+            constraint=constraints.get(constraint),
+        )
+        self._own_weights.append(variable)
+        regularizer = regularizers.get(regularizer)
+        if regularizer is not None:
+            self._loss_functions.append(lambda: regularizer(variable))
+        return variable
+
+    def add_variable(self, *args, **kwargs):
+        """The old name of add_weight."""
+        return self.add_weight(*args, **kwargs)
+
+    @property
+    def trainable_weights(self):
+        """The variables to train, of this layer and the layers in it."""
+        return unique(self._gather(True)) if self._trainable else []
+
+    @property
+    def non_trainable_weights(self):
+        """The variables not to train, of this layer and the layers in it."""
+        if self._trainable:
+            return unique(self._gather(False))
+        return unique(self._gather(True) + self._gather(False))
+
+    def _gather(self, trainable):
+        """Variables that are trainable or not, those of this layer first."""
+        found = [weight for weight in self._own_weights if weight.trainable is trainable]
+        for value in self._held():
+            if isinstance(value, Variable):
+                if value.trainable is trainable:
+                    found.append(value)
+            elif not value._is_metric:
+                found += value.trainable_weights if trainable else value.non_trainable_weights
+        return found
+
+    @property
+    def weights(self):
+        """All variables."""
+        return unique(self.trainable_weights + self.non_trainable_weights)
+
+    @property
+    def variables(self):
+        """All variables."""
+        return self.weights
+
+    @property
+    def trainable_variables(self):
+        """The variables to train."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self):
+        """The variables not to train."""
+        return self.non_trainable_weights
+
+    def get_weights(self):
+        """The values of all variables as NumPy arrays."""
+        return [weight.numpy() for weight in self.weights]
+
+    def set_weights(self, weights):
+        """Sets all variables from arrays. Raises ValueError for a wrong number or shape."""
+        variables = self.weights
+        if len(variables) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of '
+                f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, value in zip(variables, weights):
+            if not TensorShape(variable.shape).is_compatible_with(np.shape(value)):
+                raise ValueError(
+                    f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible with "
+                    f"provided weight shape {np.shape(value)}."
+                )
+        for variable, value in zip(variables, weights):
+            variable.assign(value)
+
+    def _load_initial_weights(self):
+        if self._initial_weights is not None:
+            self.set_weights(self._initial_weights)
+            self._initial_weights = None
+
+    def count_params(self):
+        """The number of scalars in the weights. Raises ValueError before the layer is built."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on layer {self.name}, but the layer isn't built. "
+                f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
+        return int(sum(np.prod(weight.shape.as_list()) for weight in self.weights))
+
+    # Losses and metrics
+
+    def add_loss(self, losses, **kwargs):
+        """Adds scalar tensors, or functions that give them, to what `losses` returns."""
+        for loss in nest.flatten(losses):
+            if callable(loss):
+                self._loss_functions.append(loss)
+            elif loss is not None:
+                self._losses.append(convert_to_tensor(loss))
+
+    @property
+    def losses(self):
+        """The losses added since the last call began, and the regularization of weights."""
+        found = []
+        for layer in self._all_layers():
+            found += layer._losses
+            for function in layer._loss_functions:
+                loss = function()
+                found.append(loss if hasattr(loss, "dtype") else convert_to_tensor(loss))
+        return found
+
+    def _clear_losses(self):
+        for layer in self._all_layers():
+            if layer._losses:
+                layer._losses.clear()
+
+    def _all_layers(self):
+        """This layer and all layers in it, each once."""
+        seen, queue = {}, [self]
+        while queue:
+            layer = queue.pop(0)
+            if id(layer) not in seen:
+                seen[id(layer)] = layer
+                queue += layer._sublayers()
+        return list(seen.values())
+
+    def add_metric(self, value, name=None, **kwargs):
+        """Keeps the mean of `value` under `name`."""
+        from tapeflow.keras.metrics import Mean
+
+        for metric in self._own_metrics:
+            if metric.name == name:
+                return metric(value)
+        metric = Mean(name=name)
+        self._own_metrics.append(metric)
+        return metric(value)
+
+    @property
+    def metrics(self):
+        """The metrics of this layer and the layers in it."""
+        found = []
+        for layer in self._all_layers():
+            found += layer._own_metrics
+            found += [value for value in layer._held() if getattr(value, "_is_metric", False)]
+        return unique(found)
+
+    # Description
+
+    @property
+    def name(self):
+        """The layer's name."""
+        return self._name
+
+    @property
+    def trainable(self):
+        """Whether the weights count as trainable; setting it sets all layers in this one too."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        for layer in self._all_layers():
+            layer._trainable = bool(value)
+
+    @property
+    def dtype(self):
+        """The dtype of the weights, by name."""
+        return self._variable_dtype_object.name
+
+    @property
+    def compute_dtype(self):
+        """The dtype of the computation, by name."""
+        return self._compute_dtype_object.name
+
+    @property
+    def variable_dtype(self):
+        """The dtype of the weights, by name."""
+        return self._variable_dtype_object.name
+
+    @property
+    def dynamic(self):
+        """As given to the constructor."""
+        return self._dynamic
+
+    @property
+    def activity_regularizer(self):
+        """The penalty on outputs."""
+        return self._activity_regularizer
+
+    @activity_regularizer.setter
+    def activity_regularizer(self, regularizer):
+        self._activity_regularizer = regularizer
+        self._fast = False
+
+    @property
+    def input_spec(self):
+        """What the layer asks of its inputs."""
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, value):
+        for spec in nest.flatten(value):
+            if spec is not None and not isinstance(spec, InputSpec):
+                raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {value}")
+        self.__dict__["_input_spec"] = value
+
+    @property
+    def submodules(self):
+        """All layers inside this one."""
+        return tuple(self._all_layers()[1:])
+
+    def _symbolic(self, what, position=None):
+        nodes = self._nodes
+        if not nodes:
+            raise AttributeError(
+                f"The layer {self.name} has never been called and thus has no defined {what}."
+            )
+        if position is None and len({id(node) for node in nodes}) > 1:
+            raise AttributeError(
+                f'The layer "{self.name}" has multiple inbound nodes, hence the notion of "layer '
+                f'{what}" is ill-defined. Use `get_{what}_at(node_index)` instead.'
+            )
+        node = nodes[position or 0]
+        return node.inputs if what == "input" else node.outputs
+
+    @property
+    def input(self):
+        """The symbolic input of the layer's only symbolic call."""
+        return self._symbolic("input")
+
+    @property
+    def output(self):
+        """The symbolic output of the layer's only symbolic call."""
+        return self._symbolic("output")
+
+    def get_input_at(self, node_index):
+        """The symbolic input of a symbolic call."""
+        return self._symbolic("input", node_index)
+
+    def get_output_at(self, node_index):
+        """The symbolic output of a symbolic call."""
+        return self._symbolic("output", node_index)
+
+    @property
+    def input_shape(self):
+        """The shape of the symbolic input."""
+        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.input)
+
+    @property
+    def output_shape(self):
+        """The shape of the symbolic output."""
+        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.output)
+
+
+def _as_shapes(structure):
+    """TensorShapes in a structure in which lists and tuples of sizes stand for shapes."""
+    if isinstance(structure, TensorShape):
+        return structure
+    if isinstance(structure, dict):
+        return {key: _as_shapes(value) for key, value in structure.items()}
+    if isinstance(structure, (list, tuple)) and any(
+        isinstance(item, (list, tuple, TensorShape)) for item in structure
+    ):
+        return [_as_shapes(item) for item in structure]
+    return TensorShape(structure)
+
+
+def _sample(shape, dtype):
+    return zeros([1 if size is None else size for size in shape.as_list()], dtype)
+
+
+def _unknown_batch(input_shape):
+    first = nest.flatten(_as_shapes(input_shape))[0]
+    return bool(first.rank) and first.as_list()[0] is None
+
+
+def _with_batch(shape, unknown):
+    sizes = TensorShape(shape).as_list()
+    return TensorShape([None, *sizes[1:]] if unknown and sizes else sizes)

@@ -1,0 +1,206 @@
+"""A call of a layer: inputs become tensors of its dtype, `training` finds its way, weights are made."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+
+import numpy as np
+
+from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core import nest
+from tapeflow.core.context import executing_eagerly, name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import backend
+from tapeflow.keras.engine.input_spec import assert_input_compatibility
+from tapeflow.keras.engine.symbolic import KerasTensor, call_symbolically
+from tapeflow.ops.casting import cast
+from tapeflow.ops.variable import Variable
+
+
+class _CallState(threading.local):
+    """Where this thread is: how deep in calls of layers, and whether they are training."""
+
+    def __init__(self):
+        self.depth = 0
+        self.training = None
+
+
+state = _CallState()
+_signatures: dict[object, CallSignature] = {}
+
+
+class CallSignature:
+    """What a layer's `call` takes."""
+
+    def __init__(self, call):
+        try:
+            parameters = list(inspect.signature(call).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        self.names = [
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        by_name = {p.name: p for p in parameters}
+        self.takes_training = "training" in by_name or keywords
+        self.takes_mask = "mask" in by_name
+        self.training_default = None
+        if "training" in by_name and by_name["training"].default is not inspect.Parameter.empty:
+            self.training_default = by_name["training"].default
+        # Position among the arguments after self, None for keyword-only ones.
+        self.training_position = self.names.index("training") if "training" in self.names else None
+
+    @property
+    def first(self):
+        """The name of the first argument."""
+        return self.names[0] if self.names else "inputs"
+
+
+def signature_of(layer):
+    """The CallSignature of a layer, kept for its class."""
+    call = layer.__dict__.get("call") or type(layer).call
+    found = _signatures.get(call)
+    if found is None:
+        bound = call if "call" in layer.__dict__ else call.__get__(layer)
+        found = _signatures[call] = CallSignature(bound)
+    return found
+
+
+def call_layer(layer, args, kwargs):
+    """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
+    signature = signature_of(layer)
+    if args:
+        inputs, rest = args[0], args[1:]
+    elif signature.first in kwargs:
+        kwargs = dict(kwargs)
+        inputs, rest = kwargs.pop(signature.first), ()
+    else:
+        raise ValueError("The first argument to `Layer.call` must always be passed.")
+
+    if type(inputs) is not EagerTensor or inputs.dtype is not layer._compute_dtype_object:
+        if _is_symbolic(inputs):
+            return call_symbolically(layer, inputs, rest, kwargs)
+        inputs = _prepare(layer, inputs)
+
+    depth, outer_training = state.depth, state.training
+    if depth == 0 and layer._call_may_add_losses:
+        layer._clear_losses()
+    training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
+    if layer._input_spec is not None:
+        assert_input_compatibility(layer._input_spec, inputs, layer.name)
+
+    state.depth, state.training = depth + 1, training
+    try:
+        if layer.built:
+            outputs = layer.call(inputs, *rest, **kwargs)
+        else:
+            with name_scope(layer._scope_name()):
+                build_from_inputs(layer, inputs)
+                outputs = layer.call(inputs, *rest, **kwargs)
+    except Exception as error:
+        _note(error, layer)
+        raise
+    finally:
+        state.depth, state.training = depth, outer_training
+    if layer._activity_regularizer is not None:
+        _add_activity_loss(layer, inputs, outputs)
+    layer._after_call()
+    return outputs
+
+
+def _resolve_training(signature, outer, rest, kwargs):
+    """Whether this call trains: as told, else as the call around it, else as set globally."""
+    position = signature.training_position
+    if position is not None and len(rest) >= position:
+        return rest[position - 1] if position else None, kwargs
+    training = kwargs.get("training")
+    if training is not None:
+        if not signature.takes_training:
+            kwargs = {name: value for name, value in kwargs.items() if name != "training"}
+        return training, kwargs
+    training = outer
+    if training is None and backend.learning_phase_is_set():
+        training = bool(backend.learning_phase())
+    if training is None:
+        return signature.training_default, kwargs
+    if signature.takes_training:
+        kwargs = {**kwargs, "training": training}
+    return training, kwargs
+
+
+def _is_symbolic(inputs):
+    if isinstance(inputs, KerasTensor):
+        return True
+    if isinstance(inputs, (list, tuple, dict)):
+        return any(isinstance(x, KerasTensor) for x in nest.flatten(inputs))
+    return False
+
+
+def _prepare(layer, inputs):
+    """The inputs as tensors, floating ones in the layer's compute dtype."""
+    target = layer._compute_dtype_object if layer._autocast else None
+    if isinstance(inputs, (Tensor, np.ndarray)):
+        return _prepare_leaf(inputs, target, layer)
+    return nest.map_structure(lambda x: _prepare_leaf(x, target, layer), inputs)
+
+
+def _prepare_leaf(x, target, layer):
+    if isinstance(x, (np.ndarray, np.generic, float, int)):
+        x = convert_to_tensor(x)
+    elif not isinstance(x, (Tensor, Variable)) and not hasattr(x, "dtype"):
+        if type(layer)._checks_inputs:
+            raise TypeError(
+                f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for "
+                f"layer '{layer.name}'."
+            )
+        return x
+    if target is not None and x.dtype.is_floating and x.dtype != target and hasattr(x, "shape"):
+        return cast(x, target)
+    return x
+
+
+def build_from_inputs(layer, inputs):
+    """Makes the weights of a layer for these inputs."""
+    layer._input_shape_seen = shapes_of(inputs)
+    layer.build(layer._input_shape_seen)
+    layer.built = True
+    layer._load_initial_weights()
+    if layer._input_spec is not None:
+        assert_input_compatibility(layer._input_spec, inputs, layer.name)
+
+
+def shapes_of(inputs):
+    """The structure of shapes of the inputs."""
+    if hasattr(inputs, "shape"):
+        return TensorShape(inputs.shape)
+    return nest.map_structure(
+        lambda x: TensorShape(x.shape) if hasattr(x, "shape") else None, inputs
+    )
+
+
+def _note(error, layer):
+    """Says once, in an error's notes, in which layer it was raised."""
+    if not getattr(error, "__notes__", None):
+        error.add_note(f"in layer {layer.name!r} (type {type(layer).__name__})")
+
+
+def _add_activity_loss(layer, inputs, outputs):
+    for output in nest.flatten(outputs):
+        penalty = layer._activity_regularizer(output)
+        batch = output.shape[0] if output.shape.rank else 1
+        layer.add_loss(
+            penalty / cast(batch, output.dtype) if hasattr(penalty, "dtype") else penalty
+        )
+
+
+def is_fast(layer):
+    """Whether later calls with one tensor of the right dtype may go straight to `layer.call`."""
+    return (
+        type(layer)._plain_call
+        and layer.built
+        and layer._activity_regularizer is None
+        and "call" not in layer.__dict__
+        and executing_eagerly()
+    )

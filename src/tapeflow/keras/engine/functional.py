@@ -1,0 +1,143 @@
+"""Models made of symbolic tensors: `Model(inputs, outputs)`."""
+
+from __future__ import annotations
+
+from tapeflow.core import nest
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import backend
+from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.symbolic import KerasTensor
+
+
+class Functional(Model):
+    """The computation that leads from symbolic inputs to symbolic outputs, layer call by layer call."""
+
+    def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
+        super().__init__(name=name or backend.unique_name("model"), trainable=trainable, **kwargs)
+        state = self.__dict__
+        state["_inputs"], state["_outputs"] = inputs, outputs
+        for leaf in nest.flatten(inputs):
+            if not isinstance(leaf, KerasTensor) or leaf.node is None:
+                raise ValueError(
+                    "Inputs to a Functional model must be symbolic tensors that come from "
+                    f"`keras.Input`. Received: {leaf}"
+                )
+        state["_order"] = _calls_between(nest.flatten(inputs), nest.flatten(outputs))
+        layers = {}
+        for tensor in nest.flatten(inputs):
+            layers.setdefault(id(tensor.layer), tensor.layer)
+        for node in state["_order"]:
+            layers.setdefault(id(node.layer), node.layer)
+        state["_layers"] = list(layers.values())
+        self._tracked["_layers"] = self._layers
+        self.built = True
+
+    @property
+    def layers(self):
+        """The layers, input layers first, each before those that use its outputs."""
+        return self._layers[:]
+
+    @property
+    def inputs(self):
+        """The symbolic inputs, in a list."""
+        return nest.flatten(self._inputs)
+
+    @property
+    def outputs(self):
+        """The symbolic outputs, in a list."""
+        return nest.flatten(self._outputs)
+
+    @property
+    def input(self):
+        """The symbolic inputs."""
+        return self._inputs
+
+    @property
+    def output(self):
+        """The symbolic outputs."""
+        return self._outputs
+
+    @property
+    def input_shape(self):
+        """The shapes of the inputs."""
+        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self._inputs)
+
+    @property
+    def output_shape(self):
+        """The shapes of the outputs."""
+        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self._outputs)
+
+    def build(self, input_shape=None):
+        """Nothing: the layers were built when they were called on symbolic tensors."""
+        self.built = True
+
+    def call(self, inputs, training=None, mask=None):
+        expected = nest.flatten(self._inputs)
+        if isinstance(inputs, dict) and not isinstance(self._inputs, dict):
+            given = [inputs[tensor.name] for tensor in expected]
+        else:
+            given = nest.flatten(inputs)
+        if len(given) != len(expected):
+            raise ValueError(
+                f'Layer "{self.name}" expects {len(expected)} input(s), but it received {len(given)} '
+                f"input tensors. Inputs received: {inputs}"
+            )
+        values = {}
+        for tensor, value in zip(expected, given):
+            _check_input(self, tensor, value)
+            values[id(tensor)] = value
+
+        def value_of(leaf):
+            return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
+
+        for node in self._order:
+            outputs = node.layer(
+                nest.map_structure(value_of, node.inputs),
+                *nest.map_structure(value_of, node.args),
+                **nest.map_structure(value_of, node.kwargs),
+            )
+            for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
+                values[id(tensor)] = value
+        return nest.map_structure(value_of, self._outputs)
+
+    def compute_output_shape(self, input_shape):
+        return nest.map_structure(lambda x: x.shape, self._outputs)
+
+    def get_config(self):
+        return {"name": self.name, "trainable": self.trainable}
+
+
+def _check_input(model, tensor, value):
+    have, want = TensorShape(value.shape), tensor.shape
+    if have.rank == want.rank and not want.is_compatible_with(have):
+        raise ValueError(
+            f'Input 0 of layer "{model.name}" is incompatible with the layer: expected '
+            f"shape={tuple(want.as_list())}, found shape={tuple(have.as_list())}"
+        )
+
+
+def _calls_between(inputs, outputs):
+    """The nodes from inputs to outputs, each after those it needs. Raises ValueError at loose ends."""
+    known = {id(tensor) for tensor in inputs}
+    order, done = [], set()
+    stack = [(tensor, False) for tensor in reversed(outputs)]
+    while stack:
+        tensor, ready = stack.pop()
+        if id(tensor) in known:
+            continue
+        node = tensor.node
+        if node is None or (not node.parents() and not ready):
+            raise ValueError(
+                f"Graph disconnected: cannot obtain value for tensor {tensor} at layer "
+                f'"{tensor.layer.name if node else None}".'
+            )
+        if ready:
+            if id(node) not in done:
+                done.add(id(node))
+                order.append(node)
+            for output in nest.flatten(node.outputs):
+                known.add(id(output))
+        else:
+            stack.append((tensor, True))
+            stack += [(parent, False) for parent in reversed(node.parents())]
+    return order

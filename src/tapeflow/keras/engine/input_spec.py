@@ -1,0 +1,113 @@
+"""What a layer asks of its inputs."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes, nest
+from tapeflow.core.tensor_shape import TensorShape
+
+
+class InputSpec:
+    """dtype, shape, ndim, bounds of ndim and sizes of axes that an input must have."""
+
+    def __init__(
+        self,
+        dtype=None,
+        shape=None,
+        ndim=None,
+        max_ndim=None,
+        min_ndim=None,
+        axes=None,
+        allow_last_axis_squeeze=False,
+        name=None,
+    ):
+        self.dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self.shape = None
+        if shape is not None:
+            shape = TensorShape(shape)
+            self.shape = None if shape.rank is None else tuple(shape.as_list())
+        self.ndim = len(self.shape) if self.shape is not None else ndim
+        self.max_ndim = max_ndim
+        self.min_ndim = min_ndim
+        self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+        self.allow_last_axis_squeeze = allow_last_axis_squeeze
+        self.name = name
+        if self.axes and (self.ndim is not None or self.max_ndim is not None):
+            highest = (self.ndim if self.ndim is not None else self.max_ndim) - 1
+            if max(self.axes) > highest:
+                raise ValueError(
+                    f"Axis {max(self.axes)} is greater than the maximum allowed value: {highest}"
+                )
+
+    def __repr__(self):
+        parts = [
+            f"dtype={self.dtype}" if self.dtype else "",
+            f"shape={self.shape}" if self.shape else "",
+            f"ndim={self.ndim}" if self.ndim else "",
+            f"max_ndim={self.max_ndim}" if self.max_ndim else "",
+            f"min_ndim={self.min_ndim}" if self.min_ndim else "",
+            f"axes={self.axes}" if self.axes else "",
+        ]
+        return f"InputSpec({', '.join(part for part in parts if part)})"
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            "dtype": self.dtype,
+            "shape": self.shape,
+            "ndim": self.ndim,
+            "max_ndim": self.max_ndim,
+            "min_ndim": self.min_ndim,
+            "axes": self.axes,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        """A spec from the constructor's arguments."""
+        return cls(**config)
+
+
+def assert_input_compatibility(input_spec, inputs, layer_name):
+    """Raises ValueError when inputs are not what input_spec asks for."""
+    if not input_spec:
+        return
+    specs = nest.flatten(input_spec)
+    inputs = nest.flatten(inputs)
+    if len(inputs) != len(specs):
+        raise ValueError(
+            f'Layer "{layer_name}" expects {len(specs)} input(s), but it received {len(inputs)} '
+            f"input tensors. Inputs received: {inputs}"
+        )
+    for index, (x, spec) in enumerate(zip(inputs, specs)):
+        if spec is not None:
+            problem = _problem(x, spec)
+            if problem:
+                raise ValueError(
+                    f'Input {index} of layer "{layer_name}" is incompatible with the layer: {problem}'
+                )
+
+
+def _problem(x, spec):
+    shape = TensorShape(x.shape)
+    if shape.rank is None:
+        return None
+    sizes, rank = shape.as_list(), shape.rank
+    full = tuple(sizes)
+    if spec.ndim is not None and not spec.allow_last_axis_squeeze and rank != spec.ndim:
+        return f"expected ndim={spec.ndim}, found ndim={rank}. Full shape received: {full}"
+    if spec.max_ndim is not None and rank > spec.max_ndim:
+        return f"expected max_ndim={spec.max_ndim}, found ndim={rank}"
+    if spec.min_ndim is not None and rank < spec.min_ndim:
+        return f"expected min_ndim={spec.min_ndim}, found ndim={rank}. Full shape received: {full}"
+    if spec.dtype is not None and x.dtype.name != spec.dtype:
+        return f"expected dtype={spec.dtype}, found dtype={x.dtype}"
+    for axis, size in spec.axes.items():
+        if size is not None and sizes[axis] not in {size, None}:
+            return (
+                f"expected axis {axis} of input shape to have value {size}, but received input with "
+                f"shape {full}"
+            )
+    if spec.shape is not None:
+        for want, have in zip(spec.shape, sizes):
+            if want is not None and have is not None and want != have:
+                return f"expected shape={spec.shape}, found shape={full}"
+    return None

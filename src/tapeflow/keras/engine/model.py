@@ -1,0 +1,143 @@
+"""`tf.keras.Model`: a layer of layers that can be trained."""
+
+from __future__ import annotations
+
+from tapeflow.core import nest
+from tapeflow.keras.engine import calling, summary
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes, _sample
+from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.tracking import unique
+from tapeflow.keras.engine.training import Training
+from tapeflow.ops.variable import Variable
+
+
+class Model(Training, Layer):
+    """Layers grouped into one, with training, evaluation and prediction.
+
+    Either subclassed, with layers made in `__init__` and used in `call`, or made of symbolic tensors:
+    `Model(inputs, outputs)`.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        if cls is Model and _are_symbolic(args, kwargs):
+            from tapeflow.keras.engine.functional import Functional
+
+            return object.__new__(Functional)
+        return object.__new__(cls)
+
+    def __init__(self, *args, **kwargs):
+        if args and isinstance(args[0], str) and "name" not in kwargs:
+            kwargs["name"], args = args[0], args[1:]
+        if args:
+            raise TypeError(
+                f"{type(self).__name__} takes symbolic inputs and outputs, or no positional "
+                f"arguments; got {args}"
+            )
+        super().__init__(**kwargs)
+        self._start_training_state()
+
+    def build(self, input_shape):
+        """Makes the weights by a call on zeros of this shape."""
+        if calling.state.depth or self._is_being_built:
+            self.built = True
+            return
+        if input_shape is None:
+            raise ValueError(
+                "Input shape must be defined when calling `build()` on a `Model` subclass."
+            )
+        shapes = _as_shapes(input_shape)
+        sample = nest.map_structure(lambda s: _sample(s, self.compute_dtype), shapes)
+        self.__dict__["_is_being_built"] = True
+        try:
+            self(sample)
+        finally:
+            self.__dict__["_is_being_built"] = False
+        self.built = True
+
+    _is_being_built = False
+
+    def call(self, inputs, *args, **kwargs):
+        raise NotImplementedError(
+            "Unimplemented `tf.keras.Model.call()`: if you intend to create a `Model` with the "
+            "Functional API, please provide `inputs` and `outputs` arguments. Otherwise, subclass "
+            "`Model` with an overridden `call()` method."
+        )
+
+    @property
+    def layers(self):
+        """The layers held directly."""
+        return self._sublayers()
+
+    def get_layer(self, name=None, index=None):
+        """A layer by name or position. Raises ValueError when there is none."""
+        if index is not None and name is not None:
+            raise ValueError(
+                f"Provide only a layer name or a layer index. Received: index={index}, name={name}."
+            )
+        layers = self.layers
+        if index is not None:
+            if len(layers) <= index:
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(layers)} "
+                    "layers."
+                )
+            return layers[index]
+        for layer in layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(
+            f"No such layer: {name}. Existing layers are: {[layer.name for layer in layers]}."
+        )
+
+    def _gather(self, trainable):
+        """As Layer's, but the layers' variables before the model's own."""
+        found = []
+        for value in self._held():
+            if isinstance(value, Variable):
+                if value.trainable is trainable:
+                    found.append(value)
+            elif not value._is_metric:
+                found += value.trainable_weights if trainable else value.non_trainable_weights
+        return found + [weight for weight in self._own_weights if weight.trainable is trainable]
+
+    @property
+    def weights(self):
+        """All variables, layer by layer."""
+        found = []
+        for value in self._held():
+            if isinstance(value, Variable):
+                found.append(value)
+            elif not value._is_metric:
+                found += value.weights
+        own = self._own_weights
+        found += [weight for weight in own if weight.trainable]
+        found += [weight for weight in own if not weight.trainable]
+        return unique(found)
+
+    def summary(
+        self,
+        line_length=None,
+        positions=None,
+        print_fn=None,
+        expand_nested=False,
+        show_trainable=False,
+        layer_range=None,
+    ):
+        """Prints the layers with their output shapes and numbers of parameters."""
+        if not self.built:
+            raise ValueError(
+                "This model has not yet been built. Build the model first by calling `build()` or by "
+                "calling the model on a batch of data."
+            )
+        summary.print_summary(self, line_length, print_fn)
+
+    def reset_states(self):
+        """Lets every stateful layer begin anew."""
+        for layer in self._all_layers()[1:]:
+            if layer.stateful and hasattr(layer, "reset_states"):
+                layer.reset_states()
+
+
+def _are_symbolic(args, kwargs):
+    candidates = [*args[:2], kwargs.get("inputs"), kwargs.get("outputs")]
+    return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(candidates))

@@ -1,0 +1,173 @@
+"""`tf.keras.Sequential`: layers one after another."""
+
+from __future__ import annotations
+
+from tapeflow.core import nest
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine import calling
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.symbolic import KerasTensor, make_input
+from tapeflow.keras.registry import to_config
+
+
+class Sequential(Model):
+    """A model whose layers each take the one output of the layer before.
+
+    Weights exist from the start when the first layer says its input shape, else from the first call.
+    """
+
+    def __init__(self, layers=None, name=None, **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.__dict__["_stack"] = []
+        self._tracked["_stack"] = self._stack
+        self.__dict__["_has_input_layer"] = False
+        self.__dict__["_input"] = self.__dict__["_output"] = None
+        if layers is not None:
+            for layer in layers if isinstance(layers, (list, tuple)) else [layers]:
+                self.add(layer)
+
+    @property
+    def layers(self):
+        """The layers, without the input layer."""
+        return self._stack[1:] if self._has_input_layer else self._stack[:]
+
+    def add(self, layer):
+        """Appends a layer. Raises TypeError for anything else."""
+        if isinstance(layer, KerasTensor):
+            layer = layer.layer
+        if not isinstance(layer, Layer):
+            if not callable(layer):
+                raise TypeError(
+                    "The added layer must be an instance of class Layer. "
+                    f"Received: layer={layer} of type {type(layer)}."
+                )
+            from tapeflow.keras.layers.core import Lambda
+
+            layer = Lambda(layer)
+        if any(layer.name == other.name for other in self._stack):
+            raise ValueError(
+                "All layers added to a Sequential model should have unique names. Name "
+                f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
+                "argument to pass a unique name."
+            )
+        from tapeflow.keras.layers.core import InputLayer
+
+        if not self._stack:
+            if isinstance(layer, InputLayer):
+                self.__dict__["_input"] = self.__dict__["_output"] = layer.output
+                self.__dict__["_has_input_layer"] = True
+            else:
+                shape = getattr(layer, "_batch_input_shape", None)
+                inner = layer._stack[0] if isinstance(layer, Sequential) and layer._stack else None
+                if shape is None and isinstance(inner, InputLayer):
+                    shape = inner._batch_input_shape
+                if shape is not None and not _is_empty_embedding_shape(layer, shape):
+                    start = make_input(batch_shape=shape, name=f"{layer.name}_input")
+                    self._stack.append(start.layer)
+                    self.__dict__["_input"] = self.__dict__["_output"] = start
+                    self.__dict__["_has_input_layer"] = True
+        if not (self._stack and layer is self._stack[0]):
+            self._stack.append(layer)
+        if self._output is not None and not isinstance(layer, InputLayer):
+            self.__dict__["_output"] = layer(self._output)
+        self.built = self._output is not None and bool(self.layers)
+
+    def pop(self):
+        """Removes the last layer. Raises TypeError when there is none."""
+        if not self.layers:
+            raise TypeError("There are no layers in the model.")
+        self._stack.pop()
+        if self._has_input_layer:
+            self.__dict__["_output"] = self._input
+            for layer in self.layers:
+                self.__dict__["_output"] = layer(self._output)
+        self.built = self.built and bool(self.layers)
+
+    def build(self, input_shape=None):
+        """Makes the weights for inputs of this shape."""
+        if self._input is not None or input_shape is None:
+            self.built = bool(self.layers)
+            return
+        if calling.state.depth or self._is_being_built:
+            self.built = True
+            return
+        super().build(input_shape)
+
+    def call(self, inputs, training=None, mask=None):
+        for layer in self.layers:
+            inputs = layer(inputs)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        shape = TensorShape(input_shape)
+        for layer in self.layers:
+            shape = layer.compute_output_shape(shape)
+        return shape
+
+    def _scope_name(self):
+        # Names of variables do not begin with the name of a Sequential: "dense/kernel:0".
+        return ""
+
+    @property
+    def weights(self):
+        """All variables. Raises ValueError before there are any."""
+        if not self.built and self.layers and not any(layer.built for layer in self.layers):
+            raise ValueError(
+                f"Weights for model '{self.name}' have not yet been created. Weights are created when "
+                "the model is first called on inputs or `build()` is called with an `input_shape`."
+            )
+        return super().weights
+
+    @property
+    def inputs(self):
+        """The symbolic inputs, in a list."""
+        return None if self._input is None else [self._input]
+
+    @property
+    def outputs(self):
+        """The symbolic outputs, in a list."""
+        return None if self._output is None else [self._output]
+
+    @property
+    def input(self):
+        """The symbolic input."""
+        if self._input is None:
+            raise AttributeError(f"The model {self.name} has no defined input shape yet.")
+        return self._input
+
+    @property
+    def output(self):
+        """The symbolic output."""
+        if self._output is None:
+            raise AttributeError(f"The model {self.name} has no defined output shape yet.")
+        return self._output
+
+    @property
+    def input_shape(self):
+        """The shape of the input, None for unknown sizes."""
+        return tuple(self.input.shape.as_list())
+
+    @property
+    def output_shape(self):
+        """The shape of the output, None for unknown sizes."""
+        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.output)
+
+    def get_config(self):
+        return {"name": self.name, "layers": [to_config(layer) for layer in self._stack]}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A model from what get_config returned."""
+        from tapeflow.keras.layers import deserialize
+
+        layers = config["layers"] if isinstance(config, dict) else config
+        model = cls(name=config.get("name") if isinstance(config, dict) else None)
+        for layer in layers:
+            model.add(deserialize(layer, custom_objects))
+        return model
+
+
+def _is_empty_embedding_shape(layer, shape):
+    """Whether the shape is only the (None, None) that an Embedding without input_length has."""
+    return type(layer).__name__ == "Embedding" and all(size is None for size in shape)

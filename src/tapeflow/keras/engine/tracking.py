@@ -1,0 +1,81 @@
+"""What a layer holds: the variables and layers among its attributes, also inside lists and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tapeflow.ops.variable import Variable
+
+
+class Tracked:
+    """Remembers attributes that hold variables, layers, or containers that may hold them.
+
+    Containers are looked into when asked, so that what is appended to a list later counts too.
+    """
+
+    def _start_tracking(self):
+        self.__dict__["_tracked"] = {}
+        self.__dict__["_own_weights"] = []
+
+    def __setattr__(self, name, value):
+        tracked = self.__dict__.get("_tracked")
+        if tracked is None:
+            if isinstance(value, (Tracked, Variable)):
+                raise RuntimeError(
+                    f"It looks like you are subclassing `{type(self).__bases__[0].__name__}` and you "
+                    "forgot to call `super().__init__()` before setting attributes."
+                )
+        else:
+            if name in tracked:
+                self._untrack(name)
+            if isinstance(value, Variable):
+                if not any(value is weight for weight in self._own_weights):
+                    self._own_weights.append(value)
+                tracked[name] = value
+            elif isinstance(value, (Tracked, list, tuple, dict)) and not name.startswith("__"):
+                tracked[name] = value
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        if name in self.__dict__.get("_tracked", ()):
+            self._untrack(name)
+        object.__delattr__(self, name)
+
+    def _untrack(self, name):
+        value = self._tracked.pop(name)
+        if isinstance(value, Variable) and not any(v is value for v in self._tracked.values()):
+            self._own_weights[:] = [weight for weight in self._own_weights if weight is not value]
+
+    def _held(self):
+        """Layers and, inside containers, variables, in the order in which they were assigned."""
+        held = []
+        for value in self._tracked.values():
+            if isinstance(value, Tracked):
+                held.append(value)
+            elif not isinstance(value, Variable):
+                _collect(value, held)
+        return held
+
+    def _sublayers(self):
+        """The layers held directly, each once."""
+        seen = {}
+        for value in self._held():
+            if isinstance(value, Tracked) and not getattr(value, "_is_metric", False):
+                seen.setdefault(id(value), value)
+        return list(seen.values())
+
+
+def _collect(container, held):
+    for value in container.values() if isinstance(container, Mapping) else container:
+        if isinstance(value, (Tracked, Variable)):
+            held.append(value)
+        elif isinstance(value, (list, tuple, dict)):
+            _collect(value, held)
+
+
+def unique(variables):
+    """The variables, each once, in order."""
+    seen = {}
+    for variable in variables:
+        seen.setdefault(id(variable), variable)
+    return list(seen.values())

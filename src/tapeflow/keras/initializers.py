@@ -1,0 +1,365 @@
+"""First values of weights. Formulas: Glorot & Bengio 2010, He et al. 2015, LeCun et al. 1998, Saxe et al. 2014."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import backend
+from tapeflow.keras.registry import resolve, to_config
+from tapeflow.ops.construction import ones, zeros
+from tapeflow.ops.decomposition import qr
+from tapeflow.ops.diagonal import diag_part
+from tapeflow.ops.elementwise import sign
+from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.random import normal as random_normal
+from tapeflow.ops.random import truncated_normal
+from tapeflow.ops.random import uniform as random_uniform
+from tapeflow.ops.random_stateless import stateless_normal as stateless_random_normal
+from tapeflow.ops.random_stateless import stateless_truncated_normal
+from tapeflow.ops.random_stateless import stateless_uniform as stateless_random_uniform
+from tapeflow.ops.tensor_diagonal import eye
+
+# The standard deviation of a standard normal cut off at two.
+_TRUNCATED_STDDEV = 0.87962566103423978
+
+
+class Initializer:
+    """A function of shape and dtype that gives a tensor, and can be described by a config."""
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        raise TypeError(f"{type(self).__name__} must define __call__(shape, dtype)")
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from the constructor's arguments."""
+        config.pop("dtype", None)
+        return cls(**config)
+
+
+def _sizes(shape):
+    return TensorShape(shape).as_list()
+
+
+def _number_dtype(dtype, name):
+    dtype = backend.default_dtype(dtype)
+    if dtype == dtypes.string or not (
+        dtype.is_floating or dtype.is_integer or dtype.is_complex or dtype.is_bool
+    ):
+        raise ValueError(f"Expected numeric or boolean dtype for {name}, got {dtype}.")
+    return dtype
+
+
+def _float_dtype(dtype):
+    dtype = backend.default_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype}.")
+    return dtype
+
+
+class Zeros(Initializer):
+    """All zeros."""
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
+
+
+class Ones(Initializer):
+    """All ones."""
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return ones(_sizes(shape), _number_dtype(dtype, "Ones"))
+
+
+class Constant(Initializer):
+    """A number everywhere, or the given values in the given shape."""
+
+    def __init__(self, value=0):
+        self.value = value
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = backend.default_dtype(dtype)
+        sizes = _sizes(shape)
+        value = np.asarray(self.value, dtype.as_numpy_dtype)
+        if value.ndim and value.size == math.prod(sizes):
+            value = value.reshape(sizes)
+        return convert_to_tensor(np.broadcast_to(value, sizes).copy(), dtype)
+
+    def get_config(self):
+        return {"value": self.value}
+
+
+class _Random(Initializer):
+    """Random values; with a seed, always the same."""
+
+    seed = None
+
+    def _uniform(self, shape, low, high, dtype):
+        if self.seed is None:
+            return random_uniform(shape, low, high, dtype)
+        return stateless_random_uniform(shape, (self.seed, 0), low, high, dtype)
+
+    def _normal(self, shape, mean, stddev, dtype):
+        if self.seed is None:
+            return random_normal(shape, mean, stddev, dtype)
+        return stateless_random_normal(shape, (self.seed, 0), mean, stddev, dtype)
+
+    def _truncated(self, shape, mean, stddev, dtype):
+        if self.seed is None:
+            return truncated_normal(shape, mean, stddev, dtype)
+        return stateless_truncated_normal(shape, (self.seed, 0), mean, stddev, dtype)
+
+
+class RandomUniform(_Random):
+    """Uniform on [minval, maxval)."""
+
+    def __init__(self, minval=-0.05, maxval=0.05, seed=None):
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = backend.default_dtype(dtype)
+        if not dtype.is_floating and not dtype.is_integer:
+            raise ValueError(f"Expected float or integer dtype, got {dtype}.")
+        return self._uniform(_sizes(shape), self.minval, self.maxval, dtype)
+
+    def get_config(self):
+        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+
+
+class RandomNormal(_Random):
+    """Normal."""
+
+    def __init__(self, mean=0.0, stddev=0.05, seed=None):
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return self._normal(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
+
+    def get_config(self):
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+
+
+class TruncatedNormal(RandomNormal):
+    """Normal; values more than two standard deviations from the mean are drawn again."""
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        return self._truncated(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
+
+
+class VarianceScaling(_Random):
+    """Random values whose variance is scale / (number of inputs, outputs, or their mean)."""
+
+    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None):
+        if scale <= 0.0:
+            raise ValueError(f"`scale` must be positive float. Received: scale={scale}.")
+        if mode not in {"fan_in", "fan_out", "fan_avg"}:
+            raise ValueError(
+                f"Invalid `mode` argument: {mode}. Please use one of 'fan_in', 'fan_out', 'fan_avg'"
+            )
+        distribution = distribution.lower()
+        if distribution == "normal":
+            distribution = "truncated_normal"
+        if distribution not in {"uniform", "truncated_normal", "untruncated_normal"}:
+            raise ValueError(f"Invalid `distribution` argument: {distribution}.")
+        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = _float_dtype(dtype)
+        sizes = _sizes(shape)
+        fan_in, fan_out = fans(sizes)
+        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
+        variance = self.scale / max(1.0, fan)
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0 * variance)
+            return self._uniform(sizes, -limit, limit, dtype)
+        if self.distribution == "truncated_normal":
+            return self._truncated(sizes, 0.0, math.sqrt(variance) / _TRUNCATED_STDDEV, dtype)
+        return self._normal(sizes, 0.0, math.sqrt(variance), dtype)
+
+    def get_config(self):
+        return {
+            "scale": self.scale,
+            "mode": self.mode,
+            "distribution": self.distribution,
+            "seed": self.seed,
+        }
+
+
+def fans(sizes):
+    """(inputs, outputs) of one unit of a kernel of this shape."""
+    if len(sizes) < 1:
+        return 1, 1
+    if len(sizes) == 1:
+        return sizes[0], sizes[0]
+    field = math.prod(sizes[:-2])
+    return sizes[-2] * field, sizes[-1] * field
+
+
+class _Scaled(VarianceScaling):
+    """A VarianceScaling with fixed settings."""
+
+    _settings: tuple = ()
+
+    def __init__(self, seed=None):
+        super().__init__(*self._settings, seed=seed)
+
+    def get_config(self):
+        return {"seed": self.seed}
+
+
+class GlorotUniform(_Scaled):
+    """Uniform with variance 2 / (fan_in + fan_out)."""
+
+    _settings = (1.0, "fan_avg", "uniform")
+
+
+class GlorotNormal(_Scaled):
+    """Truncated normal with variance 2 / (fan_in + fan_out)."""
+
+    _settings = (1.0, "fan_avg", "truncated_normal")
+
+
+class HeUniform(_Scaled):
+    """Uniform with variance 2 / fan_in."""
+
+    _settings = (2.0, "fan_in", "uniform")
+
+
+class HeNormal(_Scaled):
+    """Truncated normal with variance 2 / fan_in."""
+
+    _settings = (2.0, "fan_in", "truncated_normal")
+
+
+class LecunUniform(_Scaled):
+    """Uniform with variance 1 / fan_in."""
+
+    _settings = (1.0, "fan_in", "uniform")
+
+
+class LecunNormal(_Scaled):
+    """Truncated normal with variance 1 / fan_in."""
+
+    _settings = (1.0, "fan_in", "truncated_normal")
+
+
+class Orthogonal(_Random):
+    """A matrix with orthonormal rows or columns, times gain."""
+
+    def __init__(self, gain=1.0, seed=None):
+        self.gain, self.seed = gain, seed
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = _float_dtype(dtype)
+        sizes = _sizes(shape)
+        if len(sizes) < 2:
+            raise ValueError(
+                "The tensor to initialize must be at least two-dimensional. Received: "
+                f"shape={sizes} of rank {len(sizes)}."
+            )
+        rows, columns = math.prod(sizes[:-1]), sizes[-1]
+        tall = (max(rows, columns), min(rows, columns))
+        q, r = qr(self._normal(tall, 0.0, 1.0, dtype), full_matrices=False)
+        # The signs make the distribution uniform over orthogonal matrices (Mezzadri 2006).
+        q = q * sign(diag_part(r))
+        if rows < columns:
+            q = transpose(q)
+        return self.gain * reshape(q, sizes)
+
+    def get_config(self):
+        return {"gain": self.gain, "seed": self.seed}
+
+
+class Identity(Initializer):
+    """The identity matrix, times gain."""
+
+    def __init__(self, gain=1.0):
+        self.gain = gain
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = _float_dtype(dtype)
+        sizes = _sizes(shape)
+        if len(sizes) != 2:
+            raise ValueError(
+                "Identity matrix initializer can only be used for 2D matrices. Received: "
+                f"shape={sizes} of rank {len(sizes)}."
+            )
+        return self.gain * eye(*sizes, dtype=dtype)
+
+    def get_config(self):
+        return {"gain": self.gain}
+
+
+zeros_initializer = Zeros
+ones_initializer = Ones
+
+_CLASSES = (
+    Zeros,
+    Ones,
+    Constant,
+    RandomUniform,
+    RandomNormal,
+    TruncatedNormal,
+    VarianceScaling,
+    GlorotUniform,
+    GlorotNormal,
+    HeUniform,
+    HeNormal,
+    LecunUniform,
+    LecunNormal,
+    Orthogonal,
+    Identity,
+)
+_NAMES = {cls.__name__: cls for cls in _CLASSES} | {
+    "zeros": Zeros,
+    "zero": Zeros,
+    "ones": Ones,
+    "one": Ones,
+    "constant": Constant,
+    "uniform": RandomUniform,
+    "random_uniform": RandomUniform,
+    "normal": RandomNormal,
+    "random_normal": RandomNormal,
+    "truncated_normal": TruncatedNormal,
+    "variance_scaling": VarianceScaling,
+    "glorot_uniform": GlorotUniform,
+    "glorot_normal": GlorotNormal,
+    "he_uniform": HeUniform,
+    "he_normal": HeNormal,
+    "lecun_uniform": LecunUniform,
+    "lecun_normal": LecunNormal,
+    "orthogonal": Orthogonal,
+    "identity": Identity,
+}
+constant, random_uniform_initializer, random_normal_initializer = (
+    Constant,
+    RandomUniform,
+    RandomNormal,
+)
+glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
+he_uniform, he_normal = HeUniform, HeNormal
+lecun_uniform, lecun_normal = LecunUniform, LecunNormal
+variance_scaling, orthogonal, identity = VarianceScaling, Orthogonal, Identity
+
+
+def get(identifier):
+    """An initializer from a name, a config, a function or an initializer."""
+    return resolve(identifier, _NAMES, "initializer")
+
+
+def serialize(initializer):
+    """The config of an initializer."""
+    return to_config(initializer)
+
+
+def deserialize(config, custom_objects=None):
+    """An initializer from its config."""
+    return resolve(config, _NAMES, "initializer", custom_objects)

@@ -1,0 +1,104 @@
+"""`tf.keras.layers`."""
+
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.symbolic import make_input as Input
+from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
+from tapeflow.keras.layers.convolutional import (
+    Conv1D,
+    Conv1DTranspose,
+    Conv2D,
+    Conv2DTranspose,
+    Conv3D,
+    DepthwiseConv2D,
+    SeparableConv1D,
+    SeparableConv2D,
+)
+from tapeflow.keras.layers.core import (
+    Activation,
+    ActivityRegularization,
+    Dense,
+    Dropout,
+    Flatten,
+    InputLayer,
+    Lambda,
+    Masking,
+    Permute,
+    RepeatVector,
+    Reshape,
+    SpatialDropout1D,
+    SpatialDropout2D,
+)
+from tapeflow.keras.layers.embeddings import Embedding
+from tapeflow.keras.layers.merging import (
+    Add,
+    Average,
+    Concatenate,
+    Dot,
+    Maximum,
+    Minimum,
+    Multiply,
+    Subtract,
+    add,
+    average,
+    concatenate,
+    dot,
+    multiply,
+    subtract,
+)
+from tapeflow.keras.layers.merging import maximum_of as maximum
+from tapeflow.keras.layers.merging import minimum_of as minimum
+from tapeflow.keras.layers.noise import AlphaDropout, GaussianDropout, GaussianNoise
+from tapeflow.keras.layers.normalization import BatchNormalization, LayerNormalization
+from tapeflow.keras.layers.pooling import (
+    AveragePooling1D,
+    AveragePooling2D,
+    AveragePooling3D,
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalAveragePooling3D,
+    GlobalMaxPooling1D,
+    GlobalMaxPooling2D,
+    GlobalMaxPooling3D,
+    MaxPooling1D,
+    MaxPooling2D,
+    MaxPooling3D,
+)
+from tapeflow.keras.layers.resizing import (
+    Cropping1D,
+    Cropping2D,
+    UpSampling1D,
+    UpSampling2D,
+    ZeroPadding1D,
+    ZeroPadding2D,
+)
+from tapeflow.keras.registry import resolve as _resolve
+from tapeflow.keras.registry import to_config as _to_config
+
+Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
+Convolution2DTranspose, Convolution1DTranspose = Conv2DTranspose, Conv1DTranspose
+Deconvolution2D = Conv2DTranspose
+SeparableConvolution1D, SeparableConvolution2D = SeparableConv1D, SeparableConv2D
+MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
+AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
+GlobalMaxPool1D, GlobalMaxPool2D = GlobalMaxPooling1D, GlobalMaxPooling2D
+GlobalAvgPool1D, GlobalAvgPool2D = GlobalAveragePooling1D, GlobalAveragePooling2D
+
+
+def serialize(layer):
+    """The config of a layer."""
+    return _to_config(layer)
+
+
+def deserialize(config, custom_objects=None):
+    """A layer from its config."""
+    from tapeflow.keras.engine.functional import Functional
+    from tapeflow.keras.engine.model import Model
+    from tapeflow.keras.engine.sequential import Sequential
+
+    known = {name: value for name, value in globals().items() if isinstance(value, type)}
+    known |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
+    return _resolve(config, known, "layer", custom_objects)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

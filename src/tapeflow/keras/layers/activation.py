@@ -1,0 +1,164 @@
+"""Activations with settings or weights."""
+
+from __future__ import annotations
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import activations, constraints, initializers, regularizers
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.layers.core import SameShape
+from tapeflow.ops.activation import elu as nn_elu
+from tapeflow.ops.activation import leaky_relu as nn_leaky_relu
+from tapeflow.ops.activation import relu
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import greater
+
+
+class ReLU(SameShape):
+    """max(x, 0), with a slope below `threshold` and a limit max_value."""
+
+    _plain_call = True
+
+    def __init__(self, max_value=None, negative_slope=0.0, threshold=0.0, **kwargs):
+        super().__init__(**kwargs)
+        for name, value in (("max_value", max_value), ("threshold", threshold)):
+            if value is not None and value < 0.0:
+                raise ValueError(
+                    f"{name} of a ReLU layer cannot be a negative value. Received: {value}"
+                )
+        if negative_slope is None or negative_slope < 0.0:
+            raise ValueError(
+                "negative_slope of a ReLU layer cannot be a negative value. Received: "
+                f"{negative_slope}"
+            )
+        self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
+
+    def call(self, inputs):
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "max_value": self.max_value,
+            "negative_slope": self.negative_slope,
+            "threshold": self.threshold,
+        }
+
+
+class LeakyReLU(SameShape):
+    """x for positive x, alpha * x otherwise."""
+
+    _plain_call = True
+
+    def __init__(self, alpha=0.3, **kwargs):
+        super().__init__(**kwargs)
+        if alpha is None:
+            raise ValueError("The alpha value of a Leaky ReLU layer cannot be None.")
+        self.alpha = float(alpha)
+
+    def call(self, inputs):
+        return nn_leaky_relu(inputs, self.alpha)
+
+    def get_config(self):
+        return {**super().get_config(), "alpha": self.alpha}
+
+
+class ELU(SameShape):
+    """x for positive x, alpha * (exp(x) - 1) otherwise."""
+
+    _plain_call = True
+
+    def __init__(self, alpha=1.0, **kwargs):
+        super().__init__(**kwargs)
+        if alpha is None:
+            raise ValueError("Alpha of an ELU layer cannot be None, expecting a float.")
+        self.alpha = float(alpha)
+
+    def call(self, inputs):
+        outputs = nn_elu(inputs)
+        if self.alpha == 1.0:
+            return outputs
+        positive = cast(inputs > 0, inputs.dtype)
+        return outputs * (positive + (1.0 - positive) * self.alpha)
+
+    def get_config(self):
+        return {**super().get_config(), "alpha": self.alpha}
+
+
+class ThresholdedReLU(SameShape):
+    """x where x > theta, 0 elsewhere."""
+
+    _plain_call = True
+
+    def __init__(self, theta=1.0, **kwargs):
+        super().__init__(**kwargs)
+        if theta is None or theta < 0:
+            raise ValueError(f"Theta must be >= 0, got {theta}.")
+        self.theta = float(theta)
+
+    def call(self, inputs):
+        return inputs * cast(greater(inputs, self.theta), inputs.dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "theta": self.theta}
+
+
+class Softmax(SameShape):
+    """exp(x) / sum(exp(x)) along `axis`."""
+
+    _plain_call = True
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs):
+        return activations.softmax(inputs, axis=self.axis)
+
+    def get_config(self):
+        return {**super().get_config(), "axis": self.axis}
+
+
+class PReLU(SameShape):
+    """x for positive x, alpha * x otherwise, where alpha is learned."""
+
+    def __init__(
+        self,
+        alpha_initializer="zeros",
+        alpha_regularizer=None,
+        alpha_constraint=None,
+        shared_axes=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer = regularizers.get(alpha_regularizer)
+        self.alpha_constraint = constraints.get(alpha_constraint)
+        axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
+        self.shared_axes = None if axes is None else list(axes)
+
+    def build(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()[1:]
+        for axis in self.shared_axes or ():
+            sizes[axis - 1] = 1
+        self.alpha = self.add_weight(
+            "alpha",
+            sizes,
+            initializer=self.alpha_initializer,
+            regularizer=self.alpha_regularizer,
+            constraint=self.alpha_constraint,
+        )
+        own = {i: size for i, size in enumerate(sizes, 1) if i not in (self.shared_axes or ())}
+        self.input_spec = InputSpec(ndim=len(sizes) + 1, axes=own)
+        self.built = True
+
+    def call(self, inputs):
+        return relu(inputs) - self.alpha * relu(-inputs)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "alpha_initializer": initializers.serialize(self.alpha_initializer),
+            "alpha_regularizer": regularizers.serialize(self.alpha_regularizer),
+            "alpha_constraint": constraints.serialize(self.alpha_constraint),
+            "shared_axes": self.shared_axes,
+        }

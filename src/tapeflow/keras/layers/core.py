@@ -1,0 +1,403 @@
+"""Dense and the layers without weights: activations, dropout, shapes, lambdas."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+from tapeflow.core import nest
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import activations, backend, constraints, initializers, regularizers
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.symbolic import KerasTensor, Node
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.bias import bias_add
+from tapeflow.ops.broadcasting import tile
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import not_equal
+from tapeflow.ops.dropout import dropout as nn_dropout
+from tapeflow.ops.layout import expand_dims, reshape, transpose
+from tapeflow.ops.matmul import MatMul, tensordot
+from tapeflow.ops.reduction import reduce_any
+
+
+class InputLayer(Layer):
+    """Where data enters a model."""
+
+    def __init__(self, input_shape=None, batch_size=None, dtype=None, name=None, **kwargs):
+        batch_shape = kwargs.pop("batch_input_shape", None)
+        for argument in ("sparse", "ragged", "input_tensor", "type_spec"):
+            kwargs.pop(argument, None)
+        if batch_shape is None and input_shape is not None:
+            batch_shape = (batch_size, *TensorShape(input_shape).as_list())
+        super().__init__(dtype=dtype, name=name or backend.unique_name("input", zero_based=False))
+        self.built = True
+        self._batch_input_shape = None if batch_shape is None else tuple(batch_shape)
+        output = KerasTensor(batch_shape, dtype or backend.floatx(), name=self.name)
+        self._nodes.append(Node(self, [], (), {}, output))
+
+    @property
+    def output(self):
+        """The symbolic tensor that stands for the data."""
+        return self._nodes[0].outputs
+
+    def get_config(self):
+        return {
+            "batch_input_shape": self._batch_input_shape,
+            "dtype": self.output.dtype.name,
+            "name": self.name,
+        }
+
+
+class Dense(Layer):
+    """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
+
+    _plain_call = True
+
+    def __init__(
+        self,
+        units,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.units = int(units) if not isinstance(units, int) else units
+        if self.units < 0:
+            raise ValueError(
+                "Received an invalid value for `units`, expected a positive integer. "
+                f"Received: units={units}"
+            )
+        self.activation = activations.get(activation)
+        self._activate = None if self.activation is activations.linear else self.activation
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+        self.bias = None
+        self.input_spec = InputSpec(min_ndim=2)
+        self.supports_masking = True
+
+    def build(self, input_shape):
+        last = TensorShape(input_shape)[-1]
+        last = getattr(last, "value", last)
+        if last is None:
+            raise ValueError(
+                "The last dimension of the inputs to a Dense layer should be defined. Found None. "
+                f"Full input shape received: {input_shape}"
+            )
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: last})
+        self.kernel = self.add_weight(
+            "kernel",
+            [last, self.units],
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias",
+                [self.units],
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        self.built = True
+
+    def call(self, inputs):
+        if inputs.dtype is not self._compute_dtype_object:
+            inputs = cast(inputs, self._compute_dtype_object)
+        if len(inputs.shape) == 2:
+            outputs = MatMul(inputs, self.kernel)
+        else:
+            outputs = tensordot(inputs, self.kernel, [[len(inputs.shape) - 1], [0]])
+        if self.bias is not None:
+            outputs = bias_add(outputs, self.bias)
+        return outputs if self._activate is None else self._activate(outputs)
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape([*TensorShape(input_shape).as_list()[:-1], self.units])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "activation": activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+            "kernel_initializer": initializers.serialize(self.kernel_initializer),
+            "bias_initializer": initializers.serialize(self.bias_initializer),
+            "kernel_regularizer": regularizers.serialize(self.kernel_regularizer),
+            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
+            "activity_regularizer": regularizers.serialize(self.activity_regularizer),
+            "kernel_constraint": constraints.serialize(self.kernel_constraint),
+            "bias_constraint": constraints.serialize(self.bias_constraint),
+        }
+
+
+class SameShape(Layer):
+    """A layer whose outputs have the shape of its inputs."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+
+class Activation(SameShape):
+    """An activation function as a layer."""
+
+    _plain_call = True
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+    def get_config(self):
+        return {**super().get_config(), "activation": activations.serialize(self.activation)}
+
+
+class ActivityRegularization(SameShape):
+    """The identity, with a penalty on the inputs."""
+
+    def __init__(self, l1=0.0, l2=0.0, **kwargs):
+        super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
+        self.l1, self.l2 = l1, l2
+
+    def get_config(self):
+        return {**super().get_config(), "l1": self.l1, "l2": self.l2}
+
+
+class Dropout(SameShape):
+    """While training, sets a part `rate` of the inputs to 0 and divides the others by 1 - rate."""
+
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        if isinstance(rate, (int, float)) and not 0 <= rate <= 1:
+            raise ValueError(
+                f"Invalid value {rate} received for `rate`, expected a value between 0 and 1."
+            )
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+
+    def _noise_shape(self, inputs):
+        if self.noise_shape is None:
+            return None
+        sizes = inputs.shape.as_list()
+        return [sizes[i] if size is None else size for i, size in enumerate(self.noise_shape)]
+
+    def call(self, inputs, training=None):
+        if not training or not self.rate:
+            return inputs
+        return nn_dropout(inputs, self.rate, self._noise_shape(inputs), self.seed)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "rate": self.rate,
+            "noise_shape": self.noise_shape,
+            "seed": self.seed,
+        }
+
+
+class SpatialDropout1D(Dropout):
+    """Dropout of whole channels of (batch, steps, channels)."""
+
+    def __init__(self, rate, seed=None, **kwargs):
+        super().__init__(rate, seed=seed, **kwargs)
+        self.input_spec = InputSpec(ndim=3)
+
+    def _noise_shape(self, inputs):
+        sizes = inputs.shape.as_list()
+        return [sizes[0], 1, sizes[2]]
+
+
+class SpatialDropout2D(Dropout):
+    """Dropout of whole channels of images."""
+
+    def __init__(self, rate, data_format=None, seed=None, **kwargs):
+        super().__init__(rate, seed=seed, **kwargs)
+        self.data_format = backend.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=4)
+
+    def _noise_shape(self, inputs):
+        sizes = inputs.shape.as_list()
+        if self.data_format == "channels_first":
+            return [sizes[0], sizes[1], 1, 1]
+        return [sizes[0], 1, 1, sizes[3]]
+
+
+class Flatten(Layer):
+    """(batch, ...) -> (batch, all the rest)."""
+
+    _plain_call = True
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = backend.normalize_data_format(data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs):
+        rank = len(inputs.shape)
+        if self.data_format == "channels_first" and rank > 2:
+            inputs = transpose(inputs, [0, *range(2, rank), 1])
+        if rank == 1:
+            return expand_dims(inputs, 1)
+        sizes = inputs.shape.as_list()
+        rest = sizes[1:]
+        if None not in rest:
+            return reshape(inputs, [-1 if math.prod(rest) else sizes[0], math.prod(rest)])
+        return reshape(inputs, [shape_of(inputs)[0], -1])
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        rest = sizes[1:]
+        return TensorShape([sizes[0], None if None in rest else math.prod(rest)])
+
+    def get_config(self):
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+class Reshape(Layer):
+    """(batch, ...) -> (batch, *target_shape), where one size may be -1."""
+
+    _plain_call = True
+
+    def __init__(self, target_shape, **kwargs):
+        super().__init__(**kwargs)
+        self.target_shape = tuple(int(size) for size in target_shape)
+        if sum(size < 0 for size in self.target_shape) > 1:
+            raise ValueError(
+                "There must be at most one unknown dimension in output_shape. Received: "
+                f"output_shape={self.target_shape}."
+            )
+
+    def call(self, inputs):
+        batch = inputs.shape[0]
+        return reshape(
+            inputs, [shape_of(inputs)[0] if batch is None else batch, *self.target_shape]
+        )
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        target = list(self.target_shape)
+        if -1 in target:
+            rest = sizes[1:]
+            known = math.prod(size for size in target if size != -1)
+            unknown = None if None in rest else math.prod(rest) // max(known, 1)
+            target[target.index(-1)] = unknown
+        return TensorShape([sizes[0], *target])
+
+    def get_config(self):
+        return {**super().get_config(), "target_shape": self.target_shape}
+
+
+class Permute(Layer):
+    """Permutes the axes after the first; dims counts them from 1."""
+
+    _plain_call = True
+
+    def __init__(self, dims, **kwargs):
+        super().__init__(**kwargs)
+        self.dims = tuple(dims)
+        if sorted(dims) != list(range(1, len(dims) + 1)):
+            raise ValueError(
+                "Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` "
+                f"must be consecutive and start from 1. Received dims={dims}"
+            )
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs):
+        return transpose(inputs, (0, *self.dims))
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape([sizes[0], *[sizes[dim] for dim in self.dims]])
+
+    def get_config(self):
+        return {**super().get_config(), "dims": self.dims}
+
+
+class RepeatVector(Layer):
+    """(batch, features) -> (batch, n, features)."""
+
+    _plain_call = True
+
+    def __init__(self, n, **kwargs):
+        super().__init__(**kwargs)
+        try:
+            self.n = operator.index(n)
+        except TypeError:
+            raise TypeError(f"Expected an integer value for `n`, got {type(n)}.") from None
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs):
+        return tile(expand_dims(inputs, 1), [1, self.n, 1])
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape([sizes[0], self.n, sizes[1]])
+
+    def get_config(self):
+        return {**super().get_config(), "n": self.n}
+
+
+class Lambda(Layer):
+    """A Python function as a layer."""
+
+    def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.arguments = arguments or {}
+        self._output_shape = output_shape
+        self.mask = mask
+
+    def call(self, inputs, mask=None, training=None):
+        from tapeflow.keras.engine.calling import CallSignature
+
+        signature = CallSignature(self.function)
+        arguments = dict(self.arguments)
+        if "mask" in signature.names:
+            arguments["mask"] = mask
+        if "training" in signature.names:
+            arguments["training"] = training
+        return self.function(inputs, **arguments)
+
+    def compute_output_shape(self, input_shape):
+        if self._output_shape is None:
+            return super().compute_output_shape(input_shape)
+        if callable(self._output_shape):
+            return nest.map_structure(TensorShape, self._output_shape(input_shape))
+        return TensorShape([TensorShape(input_shape).as_list()[0], *self._output_shape])
+
+
+class Masking(SameShape):
+    """Sets steps in which all features equal mask_value to 0."""
+
+    def __init__(self, mask_value=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.mask_value = mask_value
+
+    def compute_mask(self, inputs, mask=None):
+        return reduce_any(not_equal(inputs, self.mask_value), axis=-1)
+
+    def call(self, inputs):
+        kept = reduce_any(not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
+        return inputs * cast(kept, inputs.dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "mask_value": self.mask_value}

@@ -1,0 +1,259 @@
+"""Layers that make one tensor of several."""
+
+from __future__ import annotations
+
+import functools
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import expand_dims, reshape, transpose
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.normalization import l2_normalize
+
+
+class _Merge(Layer):
+    """Elementwise on two or more tensors, broadcasting."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def _merge(self, inputs):
+        raise TypeError(f"{type(self).__name__} does not define how it merges its inputs")
+
+    def build(self, input_shape):
+        if not isinstance(input_shape, (list, tuple)):
+            raise ValueError(
+                "A merge layer should be called on a list of inputs. Received: "
+                f"input_shape={input_shape} (not a list of shapes)"
+            )
+        if len(input_shape) < 1:
+            raise ValueError(
+                "A merge layer should be called on a list of at least 1 input. Received "
+                f"{len(input_shape)} inputs. Full input_shape received: {input_shape}"
+            )
+        self.compute_output_shape(input_shape)
+        self.built = True
+
+    def call(self, inputs):
+        if not isinstance(inputs, (list, tuple)):
+            raise ValueError(
+                f"A merge layer should be called on a list of inputs. Received: inputs={inputs} (not "
+                "a list of tensors)"
+            )
+        rank = max(len(x.shape) for x in inputs)
+        inputs = [_with_rank(x, rank) for x in inputs]
+        return self._merge(inputs)
+
+    def compute_output_shape(self, input_shape):
+        shapes = [TensorShape(s).as_list() for s in input_shape]
+        rank = max(map(len, shapes))
+        padded = [[s[0], *[1] * (rank - len(s)), *s[1:]] if s else [1] * rank for s in shapes]
+        sizes = []
+        for column in zip(*padded):
+            known = {size for size in column if size not in (1, None)}
+            if len(known) > 1:
+                raise ValueError(
+                    "Inputs have incompatible shapes. Received shapes "
+                    f"{' and '.join(str(tuple(s[1:])) for s in shapes)}"
+                )
+            sizes.append(known.pop() if known else None if None in column else 1)
+        return TensorShape(sizes)
+
+
+def _with_rank(x, rank):
+    while len(x.shape) < rank:
+        x = expand_dims(x, 1)
+    return x
+
+
+class Add(_Merge):
+    """The sum."""
+
+    def _merge(self, inputs):
+        return functools.reduce(lambda a, b: a + b, inputs)
+
+
+class Multiply(_Merge):
+    """The product."""
+
+    def _merge(self, inputs):
+        return functools.reduce(lambda a, b: a * b, inputs)
+
+
+class Average(_Merge):
+    """The mean."""
+
+    def _merge(self, inputs):
+        return functools.reduce(lambda a, b: a + b, inputs) / len(inputs)
+
+
+class Maximum(_Merge):
+    """The largest."""
+
+    def _merge(self, inputs):
+        return functools.reduce(maximum, inputs)
+
+
+class Minimum(_Merge):
+    """The smallest."""
+
+    def _merge(self, inputs):
+        return functools.reduce(minimum, inputs)
+
+
+class Subtract(_Merge):
+    """The difference of two tensors."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        if len(input_shape) != 2:
+            raise ValueError(
+                "A `Subtract` layer should be called on exactly 2 inputs. Received: "
+                f"input_shape={input_shape}"
+            )
+
+    def _merge(self, inputs):
+        if len(inputs) != 2:
+            raise ValueError(
+                f"A `Subtract` layer should be called on exactly 2 inputs. Received: inputs={inputs}"
+            )
+        return inputs[0] - inputs[1]
+
+
+class Concatenate(_Merge):
+    """The tensors one after another along `axis`."""
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def build(self, input_shape):
+        if not isinstance(input_shape, (list, tuple)) or len(input_shape) < 1:
+            raise ValueError(
+                "A `Concatenate` layer should be called on a list of at least 1 input. Received: "
+                f"input_shape={input_shape}"
+            )
+        shapes = [TensorShape(s).as_list() for s in input_shape]
+        rest = {
+            tuple(size for i, size in enumerate(s) if i != self.axis % len(s)) for s in shapes if s
+        }
+        if len({len(s) for s in shapes}) > 1 or any(
+            len({size for size in column if size is not None}) > 1 for column in zip(*rest)
+        ):
+            raise ValueError(
+                "A `Concatenate` layer requires inputs with matching shapes except for the "
+                f"concatenation axis. Received: input_shape={[tuple(s) for s in shapes]}"
+            )
+        self.built = True
+
+    def call(self, inputs):
+        return concat(list(inputs), axis=self.axis)
+
+    def compute_output_shape(self, input_shape):
+        shapes = [TensorShape(s).as_list() for s in input_shape]
+        sizes = [next((x for x in column if x is not None), None) for column in zip(*shapes)]
+        along = [s[self.axis] for s in shapes]
+        sizes[self.axis] = None if None in along else sum(along)
+        return TensorShape(sizes)
+
+    def get_config(self):
+        return {**super().get_config(), "axis": self.axis}
+
+
+class Dot(_Merge):
+    """The product of two tensors, summed over an axis of each."""
+
+    def __init__(self, axes, normalize=False, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(axes, (int, list, tuple)):
+            raise TypeError(
+                f"Invalid type for argument `axes`: it should be a list or an int. Got {axes}"
+            )
+        if not isinstance(axes, int) and len(axes) != 2:
+            raise ValueError(
+                f"Invalid format for argument `axes`: it should contain two elements. Got {axes}"
+            )
+        self.axes, self.normalize = axes, normalize
+
+    def build(self, input_shape):
+        if not isinstance(input_shape, (list, tuple)) or len(input_shape) != 2:
+            raise ValueError(
+                f"A `Dot` layer should be called on a list of 2 inputs. Received: {input_shape}"
+            )
+        self.built = True
+
+    def _axes(self, ranks):
+        axes = [self.axes] * 2 if isinstance(self.axes, int) else list(self.axes)
+        return [axis % rank for axis, rank in zip(axes, ranks)]
+
+    def call(self, inputs):
+        first, second = inputs
+        axes = self._axes([len(first.shape), len(second.shape)])
+        if self.normalize:
+            first = l2_normalize(first, axis=axes[0])
+            second = l2_normalize(second, axis=axes[1])
+        outer = []
+        folded = []
+        for x, axis, last in ((first, axes[0], True), (second, axes[1], False)):
+            sizes = x.shape.as_list()
+            others = [i for i in range(1, len(sizes)) if i != axis]
+            x = transpose(x, [0, *others, axis] if last else [0, axis, *others])
+            outer += [sizes[i] for i in others]
+            folded.append(
+                reshape(x, [sizes[0], -1, sizes[axis]] if last else [sizes[0], sizes[axis], -1])
+            )
+        return reshape(matmul(*folded), [first.shape[0], *(outer or [1])])
+
+    def compute_output_shape(self, input_shape):
+        shapes = [TensorShape(s).as_list() for s in input_shape]
+        axes = self._axes([len(s) for s in shapes])
+        outer = [
+            size for s, axis in zip(shapes, axes) for i, size in enumerate(s) if i not in (0, axis)
+        ]
+        return TensorShape([shapes[0][0], *(outer or [1])])
+
+    def get_config(self):
+        return {**super().get_config(), "axes": self.axes, "normalize": self.normalize}
+
+
+def add(inputs, **kwargs):
+    """The sum of a list of tensors."""
+    return Add(**kwargs)(inputs)
+
+
+def subtract(inputs, **kwargs):
+    """The difference of two tensors."""
+    return Subtract(**kwargs)(inputs)
+
+
+def multiply(inputs, **kwargs):
+    """The product of a list of tensors."""
+    return Multiply(**kwargs)(inputs)
+
+
+def average(inputs, **kwargs):
+    """The mean of a list of tensors."""
+    return Average(**kwargs)(inputs)
+
+
+def maximum_of(inputs, **kwargs):
+    """The largest of a list of tensors."""
+    return Maximum(**kwargs)(inputs)
+
+
+def minimum_of(inputs, **kwargs):
+    """The smallest of a list of tensors."""
+    return Minimum(**kwargs)(inputs)
+
+
+def concatenate(inputs, axis=-1, **kwargs):
+    """The tensors of a list one after another."""
+    return Concatenate(axis=axis, **kwargs)(inputs)
+
+
+def dot(inputs, axes, normalize=False, **kwargs):
+    """The product of two tensors, summed over an axis of each."""
+    return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

@@ -1,0 +1,181 @@
+"""Pooling over windows and over whole images."""
+
+from __future__ import annotations
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import backend
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.layers.convolution_arithmetic import (
+    normalize_padding,
+    normalize_tuple,
+    output_length,
+    to_nn_format,
+)
+from tapeflow.ops.layout import transpose
+from tapeflow.ops.pool import avg_pool, max_pool
+from tapeflow.ops.reduction import reduce_max, reduce_mean
+
+
+class _Pooling(Layer):
+    """A function of windows of each channel."""
+
+    rank = 2
+    _pool = staticmethod(max_pool)
+
+    def __init__(self, pool_size=2, strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        if strides is None:
+            strides = pool_size
+        self.pool_size = normalize_tuple(pool_size, self.rank, "pool_size")
+        self.strides = normalize_tuple(strides, self.rank, "strides")
+        self.padding = normalize_padding(padding)
+        self.data_format = backend.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def call(self, inputs):
+        # Windows are pooled with channels last, the layout that the CPU's kernels have.
+        first = self.data_format == "channels_first"
+        if first:
+            inputs = transpose(inputs, [0, *range(2, self.rank + 2), 1])
+        outputs = self._pool(
+            inputs,
+            [1, *self.pool_size, 1],
+            [1, *self.strides, 1],
+            self.padding.upper(),
+            to_nn_format("channels_last", self.rank),
+        )
+        return (
+            transpose(outputs, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else outputs
+        )
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        start = 2 if self.data_format == "channels_first" else 1
+        for i in range(self.rank):
+            sizes[start + i] = output_length(
+                sizes[start + i], self.pool_size[i], self.padding, self.strides[i]
+            )
+        return TensorShape(sizes)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "pool_size": self.pool_size,
+            "padding": self.padding,
+            "strides": self.strides,
+            "data_format": self.data_format,
+        }
+
+
+class _Pooling1D(_Pooling):
+    rank = 1
+
+
+class MaxPooling2D(_Pooling):
+    """The largest value of each window."""
+
+    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+
+
+class AveragePooling2D(MaxPooling2D):
+    """The mean of each window."""
+
+    _pool = staticmethod(avg_pool)
+
+
+class MaxPooling1D(_Pooling1D):
+    """The largest value of each window of steps."""
+
+
+class AveragePooling1D(_Pooling1D):
+    """The mean of each window of steps."""
+
+    _pool = staticmethod(avg_pool)
+
+
+class MaxPooling3D(_Pooling):
+    """The largest value of each window."""
+
+    rank = 3
+
+    def __init__(
+        self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, **kwargs
+    ):
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+
+
+class AveragePooling3D(MaxPooling3D):
+    """The mean of each window."""
+
+    _pool = staticmethod(avg_pool)
+
+
+class _GlobalPooling(Layer):
+    """One number per channel."""
+
+    rank = 2
+    _reduce = staticmethod(reduce_mean)
+    _plain_call = True
+
+    def __init__(self, data_format=None, keepdims=False, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = backend.normalize_data_format(data_format)
+        self.keepdims = keepdims
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def _axes(self):
+        start = 2 if self.data_format == "channels_first" else 1
+        return list(range(start, start + self.rank))
+
+    def call(self, inputs):
+        return self._reduce(inputs, axis=self._axes(), keepdims=self.keepdims)
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        axes = self._axes()
+        if self.keepdims:
+            return TensorShape([1 if i in axes else size for i, size in enumerate(sizes)])
+        return TensorShape([size for i, size in enumerate(sizes) if i not in axes])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "data_format": self.data_format,
+            "keepdims": self.keepdims,
+        }
+
+
+class GlobalAveragePooling1D(_GlobalPooling):
+    """The mean over steps."""
+
+    rank = 1
+
+
+class GlobalMaxPooling1D(GlobalAveragePooling1D):
+    """The largest value over steps."""
+
+    _reduce = staticmethod(reduce_max)
+
+
+class GlobalAveragePooling2D(_GlobalPooling):
+    """The mean over an image."""
+
+
+class GlobalMaxPooling2D(GlobalAveragePooling2D):
+    """The largest value over an image."""
+
+    _reduce = staticmethod(reduce_max)
+
+
+class GlobalAveragePooling3D(_GlobalPooling):
+    """The mean over a volume."""
+
+    rank = 3
+
+
+class GlobalMaxPooling3D(GlobalAveragePooling3D):
+    """The largest value over a volume."""
+
+    _reduce = staticmethod(reduce_max)

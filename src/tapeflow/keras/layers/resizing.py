@@ -1,0 +1,160 @@
+"""Padding, cropping and repeating of steps and images."""
+
+from __future__ import annotations
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import backend
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
+from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.padding import pad
+
+
+class _Resizing(Layer):
+    """Changes the sizes of `rank` axes between batch and channels."""
+
+    rank = 2
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = backend.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    @property
+    def _start(self):
+        return 2 if self.data_format == "channels_first" else 1
+
+    def _new_size(self, i, size):
+        raise TypeError(f"{type(self).__name__} does not say how it changes sizes")
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        for i in range(self.rank):
+            size = sizes[self._start + i]
+            sizes[self._start + i] = None if size is None else self._new_size(i, size)
+        return TensorShape(sizes)
+
+    def get_config(self):
+        config = super().get_config()
+        return {**config, "data_format": self.data_format} if self.rank > 1 else config
+
+
+def _pairs(value, rank, name):
+    """((before, after), ...) from an int, a tuple of ints, or a tuple of pairs."""
+    if isinstance(value, int):
+        return normalize_pairs([(value, value)] * rank, name)
+    value = tuple(value)
+    if rank == 1 and len(value) == 2 and all(isinstance(item, int) for item in value):
+        return normalize_pairs([value], name)
+    if len(value) != rank:
+        raise ValueError(f"`{name}` should have {rank} elements. Received: {value}.")
+    pairs = [(item, item) if isinstance(item, int) else tuple(item) for item in value]
+    return normalize_pairs(pairs, name)
+
+
+def normalize_pairs(pairs, name):
+    """The pairs as tuples of ints >= 0. Raises ValueError for others."""
+    return tuple(normalize_tuple(pair, 2, name, allow_zero=True) for pair in pairs)
+
+
+class ZeroPadding2D(_Resizing):
+    """Adds rows and columns of zeros."""
+
+    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
+        super().__init__(data_format, **kwargs)
+        self.padding = _pairs(padding, self.rank, "padding")
+
+    def _new_size(self, i, size):
+        return size + sum(self.padding[i])
+
+    def call(self, inputs):
+        widths = [(0, 0)] * (self.rank + 2)
+        widths[self._start : self._start + self.rank] = self.padding
+        return pad(inputs, [list(pair) for pair in widths])
+
+    def get_config(self):
+        padding = self.padding if self.rank > 1 else self.padding[0]
+        return {**super().get_config(), "padding": padding}
+
+
+class ZeroPadding1D(ZeroPadding2D):
+    """Adds steps of zeros."""
+
+    rank = 1
+
+    def __init__(self, padding=1, **kwargs):
+        super().__init__(padding, "channels_last", **kwargs)
+
+
+class Cropping2D(_Resizing):
+    """Removes rows and columns."""
+
+    def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
+        super().__init__(data_format, **kwargs)
+        self.cropping = _pairs(cropping, self.rank, "cropping")
+
+    def _new_size(self, i, size):
+        return size - sum(self.cropping[i])
+
+    def call(self, inputs):
+        window = [slice(None)] * (self.rank + 2)
+        sizes = inputs.shape.as_list()
+        for i, (before, after) in enumerate(self.cropping):
+            size = sizes[self._start + i]
+            if before + after >= size:
+                raise ValueError(
+                    f"Argument `cropping` must be less than the input's size. Received: cropping="
+                    f"{self.cropping}, input shape {tuple(sizes)}"
+                )
+            window[self._start + i] = slice(before, size - after)
+        return inputs[tuple(window)]
+
+    def get_config(self):
+        cropping = self.cropping if self.rank > 1 else self.cropping[0]
+        return {**super().get_config(), "cropping": cropping}
+
+
+class Cropping1D(Cropping2D):
+    """Removes steps."""
+
+    rank = 1
+
+    def __init__(self, cropping=(1, 1), **kwargs):
+        super().__init__(cropping, "channels_last", **kwargs)
+
+
+class UpSampling2D(_Resizing):
+    """Repeats rows and columns."""
+
+    def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
+        super().__init__(data_format, **kwargs)
+        if interpolation != "nearest":
+            raise ValueError(
+                f'`interpolation` argument should be "nearest". Received: "{interpolation}".'
+            )
+        self.size = normalize_tuple(size, self.rank, "size")
+        self.interpolation = interpolation
+
+    def _new_size(self, i, size):
+        return size * self.size[i]
+
+    def call(self, inputs):
+        for i, times in enumerate(self.size):
+            if times > 1:
+                inputs = repeat(inputs, times, axis=self._start + i)
+        return inputs
+
+    def get_config(self):
+        if self.rank == 1:
+            return {**super().get_config(), "size": self.size[0]}
+        return {**super().get_config(), "size": self.size, "interpolation": self.interpolation}
+
+
+class UpSampling1D(UpSampling2D):
+    """Repeats steps."""
+
+    rank = 1
+
+    def __init__(self, size=2, **kwargs):
+        super().__init__(size, "channels_last", **kwargs)

@@ -1,0 +1,477 @@
+"""Losses: numbers per example, and classes that weight and reduce them."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import backend
+from tapeflow.keras.registry import resolve, to_config
+from tapeflow.ops.activation import softplus
+from tapeflow.ops.arithmetic import maximum, squared_difference
+from tapeflow.ops.array import size
+from tapeflow.ops.casting import cast
+from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.comparison import where
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import log, square
+from tapeflow.ops.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.loss import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from tapeflow.ops.normalization import l2_normalize
+from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_sum
+
+
+class Reduction:
+    """What becomes of the losses of the examples of a batch."""
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls):
+        """All kinds."""
+        return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
+
+    @classmethod
+    def validate(cls, key):
+        """Raises ValueError for an unknown kind."""
+        if key not in cls.all():
+            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
+
+
+def _pair(y_true, y_pred):
+    y_pred = convert_to_tensor(y_pred)
+    return cast(y_true, y_pred.dtype), y_pred
+
+
+def mean_squared_error(y_true, y_pred):
+    """Mean over the last axis of (y_pred - y_true)^2."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return reduce_mean(squared_difference(y_pred, y_true), axis=-1)
+
+
+def mean_absolute_error(y_true, y_pred):
+    """Mean over the last axis of |y_pred - y_true|."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return reduce_mean(abs_(y_pred - y_true), axis=-1)
+
+
+def mean_absolute_percentage_error(y_true, y_pred):
+    """100 times the mean over the last axis of |y_true - y_pred| / |y_true|."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return 100.0 * reduce_mean(
+        abs_((y_true - y_pred) / maximum(abs_(y_true), backend.epsilon())), axis=-1
+    )
+
+
+def mean_squared_logarithmic_error(y_true, y_pred):
+    """Mean over the last axis of (log(1 + y_true) - log(1 + y_pred))^2."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    logs = [log(maximum(y, backend.epsilon()) + 1.0) for y in (y_pred, y_true)]
+    return reduce_mean(squared_difference(*logs), axis=-1)
+
+
+def _signs(y_true):
+    """Labels -1 and 1, made of 0 and 1 where those were given."""
+    binary = not (where((y_true != 0) & (y_true != 1), 1, 0).numpy().any())
+    return 2.0 * y_true - 1.0 if binary else y_true
+
+
+def hinge(y_true, y_pred):
+    """Mean over the last axis of max(1 - y_true * y_pred, 0)."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return reduce_mean(maximum(1.0 - _signs(y_true) * y_pred, 0.0), axis=-1)
+
+
+def squared_hinge(y_true, y_pred):
+    """Mean over the last axis of max(1 - y_true * y_pred, 0)^2."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return reduce_mean(square(maximum(1.0 - _signs(y_true) * y_pred, 0.0)), axis=-1)
+
+
+def categorical_hinge(y_true, y_pred):
+    """max(0, 1 + largest wrong score - right score)."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    right = reduce_sum(y_true * y_pred, axis=-1)
+    wrong = (1.0 - y_true) * y_pred
+    return maximum(reduce_max(wrong, axis=-1) - right + 1.0, 0.0)
+
+
+def huber(y_true, y_pred, delta=1.0):
+    """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    error = abs_(y_pred - y_true)
+    value = where(error <= delta, 0.5 * square(error), delta * error - 0.5 * delta * delta)
+    return reduce_mean(value, axis=-1)
+
+
+def log_cosh(y_true, y_pred):
+    """Mean over the last axis of log(cosh(y_pred - y_true))."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    x = y_pred - y_true
+    return reduce_mean(x + softplus(-2.0 * x) - 0.6931471805599453, axis=-1)
+
+
+def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+    """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        classes = y_true.shape[-1]
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    if from_logits:
+        return softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
+    epsilon = backend.epsilon()
+    y_pred = y_pred / reduce_sum(y_pred, axis, True)
+    return -reduce_sum(y_true * log(clip_by_value(y_pred, epsilon, 1.0 - epsilon)), axis)
+
+
+def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
+    """-log of the probability of class y_true; y_pred are probabilities, or logits."""
+    y_pred = convert_to_tensor(y_pred)
+    labels = cast(y_true, dtypes.int64)
+    rank = len(y_pred.shape)
+    if len(labels.shape) == rank and labels.shape[-1] == 1:
+        labels = squeeze(labels, [-1])
+    if not from_logits:
+        epsilon = backend.epsilon()
+        y_pred = log(clip_by_value(y_pred, epsilon, 1.0 - epsilon))
+    if axis not in (-1, rank - 1):
+        axis %= rank
+        y_pred = transpose(y_pred, [*[i for i in range(rank) if i != axis], axis])
+    if ignore_class is None:
+        return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=y_pred)
+    kept = labels != cast(ignore_class, dtypes.int64)
+    safe = where(kept, labels, cast(0, dtypes.int64))
+    value = sparse_softmax_cross_entropy_with_logits(labels=safe, logits=y_pred)
+    return value * cast(kept, value.dtype)
+
+
+def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+    """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
+    else:
+        epsilon = backend.epsilon()
+        p = clip_by_value(y_pred, epsilon, 1.0 - epsilon)
+        value = -(y_true * log(p + epsilon) + (1.0 - y_true) * log(1.0 - p + epsilon))
+    return reduce_mean(value, axis=axis)
+
+
+def kl_divergence(y_true, y_pred):
+    """Sum over the last axis of y_true * log(y_true / y_pred)."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    epsilon = backend.epsilon()
+    y_true, y_pred = (clip_by_value(y, epsilon, 1.0) for y in (y_true, y_pred))
+    return reduce_sum(y_true * log(y_true / y_pred), axis=-1)
+
+
+def poisson(y_true, y_pred):
+    """Mean over the last axis of y_pred - y_true * log(y_pred)."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return reduce_mean(y_pred - y_true * log(y_pred + backend.epsilon()), axis=-1)
+
+
+def cosine_similarity(y_true, y_pred, axis=-1):
+    """Minus the cosine of the angle between the vectors along `axis`."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
+
+
+def squeeze_or_expand(y_true, y_pred, sample_weight=None):
+    """Brings labels and weights to the rank of predictions by a last axis of size 1."""
+    if y_true is not None and y_pred is not None:
+        true_rank, pred_rank = len(y_true.shape), len(y_pred.shape)
+        if pred_rank - true_rank == 1 and y_pred.shape[-1] == 1:
+            y_pred = squeeze(y_pred, [-1])
+        elif true_rank - pred_rank == 1 and y_true.shape[-1] == 1:
+            y_true = squeeze(y_true, [-1])
+    if sample_weight is not None and len(sample_weight.shape):
+        rank, weight_rank = len(y_pred.shape), len(sample_weight.shape)
+        if weight_rank - rank == 1 and sample_weight.shape[-1] == 1:
+            sample_weight = squeeze(sample_weight, [-1])
+        while len(sample_weight.shape) < rank:
+            sample_weight = expand_dims(sample_weight, -1)
+    return y_true, y_pred, sample_weight
+
+
+def compute_weighted_loss(losses, sample_weight=None, reduction=Reduction.SUM_OVER_BATCH_SIZE):
+    """Losses times weights, reduced."""
+    Reduction.validate(reduction)
+    losses = convert_to_tensor(losses)
+    if sample_weight is not None:
+        weights = cast(sample_weight, losses.dtype)
+        _, losses, weights = squeeze_or_expand(None, losses, weights)
+        losses = losses * weights
+    if reduction == Reduction.NONE:
+        return losses
+    total = reduce_sum(losses)
+    if reduction == Reduction.SUM:
+        return total
+    count = losses.shape.num_elements()
+    if count is None:
+        count = cast(size(losses), losses.dtype)
+    return total / cast(count, losses.dtype) if count != 0 else total * 0.0
+
+
+class Loss:
+    """A function of labels and predictions that gives a scalar, or one number per example.
+
+    Args:
+      reduction: one of Reduction.
+      name: a name for messages and results.
+    """
+
+    def __init__(self, reduction=Reduction.AUTO, name=None):
+        Reduction.validate(reduction)
+        self.reduction = reduction
+        self.name = name
+
+    def call(self, y_true, y_pred):
+        """The loss of every example."""
+        raise TypeError(f"{type(self).__name__} must define call(y_true, y_pred)")
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        values = self.call(y_true, y_pred)
+        reduction = self.reduction
+        if reduction == Reduction.AUTO:
+            reduction = Reduction.SUM_OVER_BATCH_SIZE
+        if sample_weight is None and reduction == Reduction.SUM_OVER_BATCH_SIZE:
+            return reduce_mean(values) if values.shape.num_elements() else reduce_sum(values)
+        return compute_weighted_loss(values, sample_weight, reduction)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {"reduction": self.reduction, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """A loss from the constructor's arguments."""
+        return cls(**config)
+
+
+class LossFunctionWrapper(Loss):
+    """A loss made of a function."""
+
+    def __init__(self, fn, reduction=Reduction.AUTO, name=None, **kwargs):
+        super().__init__(reduction, name)
+        self.fn = fn
+        self._settings = kwargs
+
+    def call(self, y_true, y_pred):
+        y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+        return self.fn(y_true, y_pred, **self._settings)
+
+    def get_config(self):
+        return {**super().get_config(), **self._settings}
+
+
+class MeanSquaredError(LossFunctionWrapper):
+    """See mean_squared_error."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="mean_squared_error"):
+        super().__init__(mean_squared_error, reduction, name)
+
+
+class MeanAbsoluteError(LossFunctionWrapper):
+    """See mean_absolute_error."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="mean_absolute_error"):
+        super().__init__(mean_absolute_error, reduction, name)
+
+
+class MeanAbsolutePercentageError(LossFunctionWrapper):
+    """See mean_absolute_percentage_error."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="mean_absolute_percentage_error"):
+        super().__init__(mean_absolute_percentage_error, reduction, name)
+
+
+class MeanSquaredLogarithmicError(LossFunctionWrapper):
+    """See mean_squared_logarithmic_error."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="mean_squared_logarithmic_error"):
+        super().__init__(mean_squared_logarithmic_error, reduction, name)
+
+
+class Hinge(LossFunctionWrapper):
+    """See hinge."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="hinge"):
+        super().__init__(hinge, reduction, name)
+
+
+class SquaredHinge(LossFunctionWrapper):
+    """See squared_hinge."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="squared_hinge"):
+        super().__init__(squared_hinge, reduction, name)
+
+
+class CategoricalHinge(LossFunctionWrapper):
+    """See categorical_hinge."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="categorical_hinge"):
+        super().__init__(categorical_hinge, reduction, name)
+
+
+class Huber(LossFunctionWrapper):
+    """See huber."""
+
+    def __init__(self, delta=1.0, reduction=Reduction.AUTO, name="huber_loss"):
+        super().__init__(huber, reduction, name, delta=delta)
+
+
+class LogCosh(LossFunctionWrapper):
+    """See log_cosh."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="log_cosh"):
+        super().__init__(log_cosh, reduction, name)
+
+
+class KLDivergence(LossFunctionWrapper):
+    """See kl_divergence."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="kl_divergence"):
+        super().__init__(kl_divergence, reduction, name)
+
+
+class Poisson(LossFunctionWrapper):
+    """See poisson."""
+
+    def __init__(self, reduction=Reduction.AUTO, name="poisson"):
+        super().__init__(poisson, reduction, name)
+
+
+class CosineSimilarity(LossFunctionWrapper):
+    """See cosine_similarity."""
+
+    def __init__(self, axis=-1, reduction=Reduction.AUTO, name="cosine_similarity"):
+        super().__init__(cosine_similarity, reduction, name, axis=axis)
+
+
+class BinaryCrossentropy(LossFunctionWrapper):
+    """See binary_crossentropy."""
+
+    def __init__(
+        self,
+        from_logits=False,
+        label_smoothing=0.0,
+        axis=-1,
+        reduction=Reduction.AUTO,
+        name="binary_crossentropy",
+    ):
+        super().__init__(
+            binary_crossentropy,
+            reduction,
+            name,
+            from_logits=from_logits,
+            label_smoothing=label_smoothing,
+            axis=axis,
+        )
+
+
+class CategoricalCrossentropy(LossFunctionWrapper):
+    """See categorical_crossentropy."""
+
+    def __init__(
+        self,
+        from_logits=False,
+        label_smoothing=0.0,
+        axis=-1,
+        reduction=Reduction.AUTO,
+        name="categorical_crossentropy",
+    ):
+        super().__init__(
+            categorical_crossentropy,
+            reduction,
+            name,
+            from_logits=from_logits,
+            label_smoothing=label_smoothing,
+            axis=axis,
+        )
+
+
+class SparseCategoricalCrossentropy(LossFunctionWrapper):
+    """See sparse_categorical_crossentropy."""
+
+    def __init__(
+        self,
+        from_logits=False,
+        ignore_class=None,
+        reduction=Reduction.AUTO,
+        name="sparse_categorical_crossentropy",
+    ):
+        super().__init__(
+            sparse_categorical_crossentropy,
+            reduction,
+            name,
+            from_logits=from_logits,
+            ignore_class=ignore_class,
+        )
+
+
+mse = MSE = mean_squared_error
+mae = MAE = mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error
+kld = KLD = kl_divergence
+logcosh = log_cosh
+
+_FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        mean_squared_error,
+        mean_absolute_error,
+        mean_absolute_percentage_error,
+        mean_squared_logarithmic_error,
+        hinge,
+        squared_hinge,
+        categorical_hinge,
+        huber,
+        log_cosh,
+        categorical_crossentropy,
+        sparse_categorical_crossentropy,
+        binary_crossentropy,
+        kl_divergence,
+        poisson,
+        cosine_similarity,
+    )
+} | {
+    "mse": mse,
+    "MSE": mse,
+    "mae": mae,
+    "MAE": mae,
+    "mape": mape,
+    "MAPE": mape,
+    "msle": msle,
+    "MSLE": msle,
+    "kld": kld,
+    "KLD": kld,
+    "logcosh": log_cosh,
+    "kullback_leibler_divergence": kl_divergence,
+}
+_CLASSES = {cls.__name__: cls for cls in LossFunctionWrapper.__subclasses__()}
+
+
+def get(identifier):
+    """A loss from a name, a config, a function or a loss."""
+    return resolve(identifier, {**_FUNCTIONS, **_CLASSES}, "loss function")
+
+
+def serialize(loss):
+    """The name or config of a loss."""
+    return to_config(loss)
+
+
+def deserialize(name, custom_objects=None):
+    """A loss from its name or config."""
+    return resolve(name, {**_FUNCTIONS, **_CLASSES}, "loss function", custom_objects)

@@ -1,0 +1,54 @@
+"""`tf.keras.optimizers`."""
+
+from tapeflow.keras.optimizers import schedules
+from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.keras.optimizers.rules import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    Ftrl,
+    Nadam,
+    RMSprop,
+)
+from tapeflow.keras.registry import resolve, to_config
+from tapeflow.train.optimizer import Optimizer as TrainOptimizer
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "Adamax",
+    "Ftrl",
+    "Nadam",
+    "Optimizer",
+    "RMSprop",
+    "deserialize",
+    "get",
+    "schedules",
+    "serialize",
+]
+
+_CLASSES = (SGD, Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop)
+_NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
+
+
+def get(identifier):
+    """An optimizer from a name, a config, a class or an optimizer (also of tf.train)."""
+    if isinstance(identifier, (Optimizer, TrainOptimizer)):
+        return identifier
+    if isinstance(identifier, str):
+        identifier = identifier.lower()
+    return resolve(identifier, _NAMES, "optimizer")
+
+
+def serialize(optimizer):
+    """The config of an optimizer."""
+    return to_config(optimizer)
+
+
+def deserialize(config, custom_objects=None):
+    """An optimizer from its config."""
+    return resolve(config, _NAMES, "optimizer", custom_objects)

@@ -1,0 +1,343 @@
+"""Base of the Keras optimizers: settings, slots, clipping, and the walk over gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow._native import EagerTensor
+from tapeflow.autodiff.tape import GradientTape
+from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.optimizers import schedules
+from tapeflow.ops.array import shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
+from tapeflow.ops.construction import fill, zeros
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.scatter import scatter_nd
+from tapeflow.ops.variable import Variable
+from tapeflow.train.slots import Slots, base_name, make_slot
+from tapeflow.train.sparse import is_sparse, without_duplicates
+
+_CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
+
+
+class Optimizer(Tracked):
+    """Changes variables by gradients. Subclasses define `_apply_dense(grad, var)`.
+
+    Settings given to `_set_hyper` may be numbers, tensors, functions, or (the learning rate)
+    schedules; they become variables when first used, and can be set as attributes.
+
+    Args:
+      name: prefix of the names of the variables that the optimizer makes.
+      clipnorm: largest norm of each gradient.
+      clipvalue: largest absolute value of the elements of gradients.
+      global_clipnorm: largest norm of all gradients together.
+      decay: makes the learning rate fall as 1 / (1 + decay * iterations).
+      lr: the old name of learning_rate.
+    """
+
+    def __init__(self, name, **kwargs):
+        for argument in kwargs:
+            if argument not in (*_CLIPPING, "lr", "decay", "weight_decay", "jit_compile"):
+                raise TypeError(
+                    f"Unexpected keyword argument passed to optimizer: {argument}. Allowed kwargs are "
+                    f"{set(_CLIPPING) | {'lr', 'decay'}}."
+                )
+            if isinstance(kwargs[argument], (int, float)) and kwargs[argument] < 0:
+                raise ValueError(
+                    f"decay cannot be less than 0. Received: {argument}={kwargs[argument]}"
+                )
+        self._start_tracking()
+        state = self.__dict__
+        state["_name"] = name
+        state["_hyper"] = {}
+        state["_hyper_variables"] = {}
+        state["_numbers"] = {}
+        state["_slots"] = Slots()
+        state["_iterations"] = None
+        for argument in _CLIPPING:
+            state[argument] = kwargs.get(argument)
+        if self.clipnorm is not None and self.global_clipnorm is not None:
+            raise ValueError(
+                "Cannot accept both `clipnorm` and `global_clipnorm`. Received: "
+                f"`clipnorm`={self.clipnorm}, `global_clipnorm`={self.global_clipnorm}."
+            )
+        state["_decay"] = kwargs.get("decay") or 0.0
+        state["_clips"] = any(kwargs.get(argument) is not None for argument in _CLIPPING)
+
+    # The order of `weights`: all first slots, then all second ones; or variable by variable.
+    _slots_by_variable = False
+
+    # Settings
+
+    def _set_hyper(self, name, value):
+        """Sets a setting; a number may be changed later by assignment."""
+        if isinstance(value, schedules.LearningRateSchedule) or callable(value):
+            self._hyper[name] = value
+        elif name in self._hyper_variables:
+            self._hyper_variables[name].assign(value)
+            self._hyper[name] = value
+        else:
+            self._hyper[name] = (
+                float(value) if isinstance(value, (int, float, np.number)) else value
+            )
+        self._numbers.clear()
+
+    def _setting(self, name, dtype):
+        """A setting as a scalar tensor (or variable) of a dtype."""
+        variable = self._hyper_variables.get(name)
+        if variable is not None:
+            return variable if variable.dtype == dtype else cast(variable, dtype)
+        value = self._hyper[name]
+        if type(value) is float:
+            key = (name, dtype)
+            found = self._numbers.get(key)
+            if found is None:
+                found = self._numbers[key] = convert_to_tensor(value, dtype)
+            return found
+        if isinstance(value, schedules.LearningRateSchedule):
+            value = value(self.iterations)
+        elif callable(value):
+            value = value()
+        value = convert_to_tensor(value)
+        return value if value.dtype == dtype else cast(value, dtype)
+
+    def _rate(self, dtype):
+        """The learning rate of the moment."""
+        rate = self._setting("learning_rate", dtype)
+        if self._decay:
+            rate = rate / (1.0 + self._decay * cast(self.iterations, dtype))
+        return rate
+
+    def _hyper_variable(self, name):
+        """A setting as a variable; what stays a function or schedule is returned itself."""
+        if name not in self._hyper_variables:
+            value = self._hyper[name]
+            if callable(value):
+                return value
+            self._hyper_variables[name] = Variable(
+                value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
+            )
+        return self._hyper_variables[name]
+
+    def __getattr__(self, name):
+        hyper = self.__dict__.get("_hyper", {})
+        if name == "lr":
+            name = "learning_rate"
+        if name in hyper:
+            return self._hyper_variable(name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name, value):
+        if name == "lr":
+            name = "learning_rate"
+        if name in self.__dict__.get("_hyper", ()):
+            self._set_hyper(name, value)
+        elif name in self.__dict__:
+            self.__dict__[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    @property
+    def iterations(self):
+        """The number of calls of apply_gradients, an int64 variable."""
+        if self._iterations is None:
+            self.__dict__["_iterations"] = Variable(
+                0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
+            )
+        return self._iterations
+
+    @iterations.setter
+    def iterations(self, variable):
+        if self._iterations is not None:
+            raise RuntimeError(
+                "Cannot set `iterations` to a new Variable after the Optimizer weights have been "
+                f"created. Here it is attempting to set `iterations` to {variable}."
+            )
+        self.__dict__["_iterations"] = variable
+
+    # Steps
+
+    def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
+        """One step down: `loss` is a function, or a tensor computed under `tape`."""
+        if not callable(loss) and tape is None:
+            raise ValueError(
+                f"`tape` is required when a `Tensor` loss is passed. Received: loss={loss}, tape={tape}."
+            )
+        if callable(loss):
+            with tape or GradientTape() as tape:
+                if not callable(var_list):
+                    tape.watch(var_list)
+                loss = loss()
+        variables = nest.flatten(var_list() if callable(var_list) else var_list)
+        gradients = tape.gradient(loss, variables, grad_loss)
+        return self.apply_gradients(zip(gradients, variables))
+
+    def get_gradients(self, loss, params):
+        """The gradients of a function."""
+        with GradientTape() as tape:
+            tape.watch(params)
+            value = loss()
+        return tape.gradient(value, params)
+
+    def apply_gradients(
+        self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
+    ):
+        """Changes the variables by their gradients, adds 1 to iterations and returns it.
+
+        Raises ValueError when there are variables but no gradient at all.
+        """
+        given = tuple(grads_and_vars)
+        pairs = [pair for pair in given if pair[0] is not None]
+        if not pairs:
+            if not given:
+                return self.iterations
+            raise ValueError(
+                "No gradients provided for any variable: "
+                f"({[var.name for _, var in given]},). Provided `grads_and_vars` is {given}."
+            )
+        if self._clips:
+            pairs = self._clipped(pairs)
+        self._prepare(pairs[0][1])
+        for grad, var in pairs:
+            if type(grad) is EagerTensor:
+                self._apply_dense(grad, var)
+            elif is_sparse(grad):
+                self._apply_sparse(*without_duplicates(grad), var)
+            elif isinstance(var, Variable):
+                self._apply_dense(convert_to_tensor(grad, var.dtype), var)
+            else:
+                raise TypeError(f"{var!r} is not a variable that {self._name} could update")
+            if var.constraint is not None:
+                var.assign(var.constraint(var))
+        iterations = self.iterations
+        iterations.assign_add(1)
+        return iterations
+
+    def _clipped(self, pairs):
+        gradients = [grad for grad, _ in pairs]
+        if self.clipvalue is not None:
+            gradients = [
+                _on_values(grad, lambda g: clip_by_value(g, -self.clipvalue, self.clipvalue))
+                for grad in gradients
+            ]
+        if self.clipnorm is not None:
+            gradients = [
+                _on_values(grad, lambda g: clip_by_norm(g, self.clipnorm)) for grad in gradients
+            ]
+        if self.global_clipnorm is not None:
+            gradients, _ = clip_by_global_norm(gradients, self.global_clipnorm)
+        return [(grad, var) for grad, (_, var) in zip(gradients, pairs)]
+
+    def _prepare(self, var):
+        """Called before the updates of a step with the first variable."""
+
+    def _apply_dense(self, grad, var):
+        raise TypeError(f"{type(self).__name__} does not say how a gradient changes a variable")
+
+    def _apply_sparse(self, values, indices, var):
+        """Updates rows; where a subclass has no rule for rows, their gradient is made dense."""
+        dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
+        self._apply_dense(dense, var)
+
+    # Slots and description
+
+    def add_slot(self, var, slot_name, initializer="zeros", shape=None):
+        """The slot of a variable, made when there is none."""
+        return self._slot(var, slot_name)
+
+    def _slot(self, var, name, value=0.0):
+        slots = self._slots.of(var)
+        slot = slots.get(name)
+        if slot is None:
+            sizes = var.shape.as_list()
+            start = fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
+            slot = make_slot(start, f"{self._name}/{base_name(var)}/{name}", var.dtype)
+            slots[name] = slot
+        return slot
+
+    def get_slot(self, var, slot_name):
+        """The slot variable of that name. Raises KeyError when there is none."""
+        slot = self._slots.get(var, slot_name)
+        if slot is None:
+            raise KeyError(slot_name)
+        return slot
+
+    def get_slot_names(self):
+        """The names of the slots made so far."""
+        return self._slots.names()
+
+    def variables(self):
+        """iterations and all slot variables."""
+        return self.weights
+
+    @property
+    def weights(self):
+        """iterations and all slot variables."""
+        return [
+            *([self._iterations] if self._iterations is not None else []),
+            *self._slots.all(self._slots_by_variable),
+        ]
+
+    def get_weights(self):
+        """The values of `weights` as NumPy arrays."""
+        return [variable.numpy() for variable in self.weights]
+
+    def set_weights(self, weights):
+        """Sets `weights` from arrays. Raises ValueError for a wrong number."""
+        variables = self.weights
+        if len(variables) != len(weights):
+            raise ValueError(
+                f"You called `set_weights(weights)` on optimizer {self._name} with a weight list of "
+                f"length {len(weights)}, but the optimizer was expecting {len(variables)} weights."
+            )
+        for variable, value in zip(variables, weights):
+            variable.assign(value)
+
+    @property
+    def name(self):
+        """The name given to the constructor."""
+        return self._name
+
+    def _config_of(self, *names):
+        config = {"name": self._name}
+        for name in ("learning_rate", *names):
+            value = self._hyper[name]
+            if name in self._hyper_variables:
+                value = self._hyper_variables[name].numpy().item()
+            config[name] = (
+                schedules.serialize(value)
+                if isinstance(value, schedules.LearningRateSchedule)
+                else value()
+                if callable(value)
+                else value
+            )
+        config["decay"] = self._decay
+        for name in _CLIPPING:
+            if getattr(self, name) is not None:
+                config[name] = getattr(self, name)
+        return config
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return self._config_of()
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """An optimizer from the constructor's arguments."""
+        config = dict(config)
+        if "lr" in config:
+            config["learning_rate"] = config.pop("lr")
+        if isinstance(config.get("learning_rate"), dict):
+            config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
+        return cls(**config)
+
+
+def _on_values(grad, change):
+    """A changed gradient; of a sparse one, its values are changed."""
+    if isinstance(grad, IndexedSlices):
+        return IndexedSlices(change(grad.values), grad.indices, grad.dense_shape)
+    return change(grad)

@@ -1,0 +1,416 @@
+"""The Keras optimizers: how one variable changes by one gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.keras import backend
+from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.elementwise import sqrt, square
+from tapeflow.ops.training import (
+    ResourceApplyAdadelta,
+    ResourceApplyAdagradV2,
+    ResourceApplyAdam,
+    ResourceApplyAdaMax,
+    ResourceApplyAdamWithAmsgrad,
+    ResourceApplyCenteredRMSProp,
+    ResourceApplyFtrl,
+    ResourceApplyFtrlV2,
+    ResourceApplyGradientDescent,
+    ResourceApplyKerasMomentum,
+    ResourceApplyRMSProp,
+    ResourceSparseApplyAdadelta,
+    ResourceSparseApplyAdagradV2,
+    ResourceSparseApplyFtrl,
+    ResourceSparseApplyFtrlV2,
+    ResourceSparseApplyKerasMomentum,
+)
+
+
+class SGD(Optimizer):
+    """w -= learning_rate * g; with momentum, velocity = momentum * velocity - learning_rate * g."""
+
+    def __init__(self, learning_rate=0.01, momentum=0.0, nesterov=False, name="SGD", **kwargs):
+        super().__init__(name, **kwargs)
+        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+            raise ValueError(
+                f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type "
+                f"{type(momentum)})."
+            )
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self.__dict__["_momentum"] = (
+            callable(momentum) or hasattr(momentum, "dtype") or momentum > 0
+        )
+        self._set_hyper("momentum", momentum)
+        self.__dict__["nesterov"] = nesterov
+
+    def _apply_dense(self, grad, var):
+        dtype = var.dtype
+        if not self._momentum:
+            ResourceApplyGradientDescent(var, self._rate(dtype), grad)
+            return
+        ResourceApplyKerasMomentum(
+            var,
+            self._slot(var, "momentum"),
+            self._rate(dtype),
+            grad,
+            self._setting("momentum", dtype),
+            use_nesterov=self.nesterov,
+        )
+
+    def _apply_sparse(self, values, indices, var):
+        dtype = var.dtype
+        if not self._momentum:
+            var.scatter_sub(IndexedSlices(values * self._rate(dtype), indices))
+            return
+        ResourceSparseApplyKerasMomentum(
+            var,
+            self._slot(var, "momentum"),
+            self._rate(dtype),
+            values,
+            indices,
+            self._setting("momentum", dtype),
+            use_nesterov=self.nesterov,
+        )
+
+    def get_config(self):
+        return {**self._config_of("momentum"), "nesterov": self.nesterov}
+
+
+class _Moments(Optimizer):
+    """What Adam and its relatives share."""
+
+    def _moments(self, learning_rate, beta_1, beta_2, epsilon, kwargs):
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("beta_1", beta_1)
+        self._set_hyper("beta_2", beta_2)
+        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+
+    def _prepare(self, var):
+        self.__dict__["_step"] = int(self.iterations.numpy()) + 1
+        self.__dict__["_by_dtype"] = {}
+
+    def _settings(self, dtype):
+        """beta1^t, beta2^t, rate, beta1, beta2 and epsilon, once per step and dtype."""
+        found = self._by_dtype.get(dtype)
+        if found is None:
+            beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
+            powers = [
+                convert_to_tensor(
+                    np.power(beta.numpy(), np.asarray(self._step, beta.numpy().dtype)), dtype
+                )
+                for beta in (beta1, beta2)
+            ]
+            key = ("epsilon", dtype)
+            epsilon = self._numbers.get(key)
+            if epsilon is None:
+                epsilon = self._numbers[key] = convert_to_tensor(self.epsilon, dtype)
+            found = self._by_dtype[dtype] = (*powers, self._rate(dtype), beta1, beta2, epsilon)
+        return found
+
+
+class Adam(_Moments):
+    """Adam (Kingma & Ba 2015), or AMSGrad (Reddi et al. 2018)."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta_1=0.9,
+        beta_2=0.999,
+        epsilon=1e-7,
+        amsgrad=False,
+        name="Adam",
+        **kwargs,
+    ):
+        super().__init__(name, **kwargs)
+        self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
+        self.__dict__["amsgrad"] = amsgrad
+
+    def _apply_dense(self, grad, var):
+        m, v = self._slot(var, "m"), self._slot(var, "v")
+        settings = self._settings(var.dtype)
+        if self.amsgrad:
+            ResourceApplyAdamWithAmsgrad(var, m, v, self._slot(var, "vhat"), *settings, grad)
+        else:
+            ResourceApplyAdam(var, m, v, *settings, grad)
+
+    def _apply_sparse(self, values, indices, var):
+        power1, power2, rate, beta1, beta2, epsilon = self._settings(var.dtype)
+        rate = rate * sqrt(1 - power2) / (1 - power1)
+        m, v = self._slot(var, "m"), self._slot(var, "v")
+        m.assign(m * beta1)
+        m.scatter_add(IndexedSlices(values * (1 - beta1), indices))
+        v.assign(v * beta2)
+        v.scatter_add(IndexedSlices(square(values) * (1 - beta2), indices))
+        second = v
+        if self.amsgrad:
+            second = self._slot(var, "vhat")
+            second.assign(maximum(second, v))
+        var.assign_sub(rate * m / (sqrt(second) + epsilon))
+
+    def get_config(self):
+        config = self._config_of("beta_1", "beta_2")
+        return {**config, "epsilon": self.epsilon, "amsgrad": self.amsgrad}
+
+
+class Adamax(_Moments):
+    """Adam by the largest gradient so far (Kingma & Ba 2015, section 7)."""
+
+    def __init__(
+        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Adamax", **kwargs
+    ):
+        super().__init__(name, **kwargs)
+        self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
+
+    def _apply_dense(self, grad, var):
+        power1, _, *rest = self._settings(var.dtype)
+        m, v = self._slot(var, "m"), self._slot(var, "v")
+        ResourceApplyAdaMax(var, m, v, power1, *rest, grad)
+
+    def get_config(self):
+        return {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon}
+
+
+class Nadam(_Moments):
+    """Adam with Nesterov momentum (Dozat 2015)."""
+
+    def __init__(
+        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Nadam", **kwargs
+    ):
+        kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
+        super().__init__(name, **kwargs)
+        self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
+        self.__dict__["_schedule_decay"] = self._decay
+        self.__dict__["_decay"] = 0.0  # here it slows the momentum's growth, not the learning rate
+        self.__dict__["_momentum_product"] = 1.0
+
+    def _prepare(self, var):
+        super()._prepare(var)
+        beta1 = float(self._setting("beta_1", var.dtype).numpy())
+        now, after = (
+            beta1 * (1.0 - 0.5 * 0.96 ** (self._schedule_decay * step))
+            for step in (self._step, self._step + 1)
+        )
+        self.__dict__["_momentum_product"] *= now
+        self.__dict__["_weights_of_step"] = (
+            (1.0 - now) / (1.0 - self._momentum_product),
+            after / (1.0 - self._momentum_product * after),
+        )
+
+    def _apply_dense(self, grad, var):
+        _, power2, rate, beta1, beta2, epsilon = self._settings(var.dtype)
+        m, v = self._slot(var, "m"), self._slot(var, "v")
+        m.assign(m * beta1 + (1 - beta1) * grad)
+        v.assign(v * beta2 + (1 - beta2) * square(grad))
+        of_gradient, of_moment = self._weights_of_step
+        mean = of_gradient * grad + of_moment * m
+        var.assign_sub(rate * mean / (sqrt(v / (1 - power2)) + epsilon))
+
+    def get_config(self):
+        config = self._config_of("beta_1", "beta_2")
+        return {**config, "decay": self._schedule_decay, "epsilon": self.epsilon}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        config["schedule_decay"] = config.pop("decay", 0.004)
+        return super().from_config(config, custom_objects)
+
+
+class RMSprop(Optimizer):
+    """RMSProp (Hinton 2012); with `centered`, by an estimate of the gradient's variance."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        rho=0.9,
+        momentum=0.0,
+        epsilon=1e-7,
+        centered=False,
+        name="RMSprop",
+        **kwargs,
+    ):
+        super().__init__(name, **kwargs)
+        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+            raise ValueError(
+                f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type "
+                f"{type(momentum)})."
+            )
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("rho", rho)
+        self._set_hyper("momentum", momentum)
+        self.__dict__["_momentum"] = (
+            callable(momentum) or hasattr(momentum, "dtype") or momentum > 0
+        )
+        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+        self.__dict__["centered"] = centered
+
+    def _apply_dense(self, grad, var):
+        dtype = var.dtype
+        rms = self._slot(var, "rms")
+        rate, rho = self._rate(dtype), self._setting("rho", dtype)
+        if self._momentum:
+            row, slots = ResourceApplyRMSProp, (rms,)
+            if self.centered:
+                row, slots = ResourceApplyCenteredRMSProp, (self._slot(var, "mg"), rms)
+            row(
+                var,
+                *slots,
+                self._slot(var, "momentum"),
+                rate,
+                rho,
+                self._setting("momentum", dtype),
+                convert_to_tensor(self.epsilon, dtype),
+                grad,
+            )
+            return
+        # Without momentum Keras adds epsilon to the root, not under it.
+        rms.assign(rms * rho + (1 - rho) * square(grad))
+        denominator = rms
+        if self.centered:
+            mean = self._slot(var, "mg")
+            mean.assign(mean * rho + (1 - rho) * grad)
+            denominator = rms - square(mean)
+        var.assign_sub(rate * grad / (sqrt(denominator) + self.epsilon))
+
+    def get_config(self):
+        config = self._config_of("rho", "momentum")
+        return {**config, "epsilon": self.epsilon, "centered": self.centered}
+
+
+class Adagrad(Optimizer):
+    """Adagrad (Duchi et al. 2011)."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        initial_accumulator_value=0.1,
+        epsilon=1e-7,
+        name="Adagrad",
+        **kwargs,
+    ):
+        if initial_accumulator_value < 0.0:
+            raise ValueError(
+                f"initial_accumulator_value must be non-negative: {initial_accumulator_value}"
+            )
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self.__dict__["_initial"] = float(initial_accumulator_value)
+        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+
+    def _arguments(self, var):
+        accumulator = self._slot(var, "accumulator", self._initial)
+        return accumulator, self._rate(var.dtype), convert_to_tensor(self.epsilon, var.dtype)
+
+    def _apply_dense(self, grad, var):
+        ResourceApplyAdagradV2(var, *self._arguments(var), grad)
+
+    def _apply_sparse(self, values, indices, var):
+        ResourceSparseApplyAdagradV2(var, *self._arguments(var), values, indices)
+
+    def get_config(self):
+        config = self._config_of()
+        return {**config, "initial_accumulator_value": self._initial, "epsilon": self.epsilon}
+
+
+class Adadelta(Optimizer):
+    """Adadelta (Zeiler 2012)."""
+
+    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("rho", rho)
+        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+
+    def _arguments(self, var):
+        slots = (self._slot(var, "accum_grad"), self._slot(var, "accum_var"))
+        epsilon = convert_to_tensor(self.epsilon, var.dtype)
+        return (*slots, self._rate(var.dtype), self._setting("rho", var.dtype), epsilon)
+
+    def _apply_dense(self, grad, var):
+        ResourceApplyAdadelta(var, *self._arguments(var), grad)
+
+    def _apply_sparse(self, values, indices, var):
+        ResourceSparseApplyAdadelta(var, *self._arguments(var), values, indices)
+
+    def get_config(self):
+        return {**self._config_of("rho"), "epsilon": self.epsilon}
+
+
+class Ftrl(Optimizer):
+    """FTRL-proximal (McMahan et al. 2013)."""
+
+    _slots_by_variable = True
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        learning_rate_power=-0.5,
+        initial_accumulator_value=0.1,
+        l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0,
+        name="Ftrl",
+        l2_shrinkage_regularization_strength=0.0,
+        beta=0.0,
+        **kwargs,
+    ):
+        super().__init__(name, **kwargs)
+        for label, value in (
+            ("initial_accumulator_value", initial_accumulator_value),
+            ("l1_regularization_strength", l1_regularization_strength),
+            ("l2_regularization_strength", l2_regularization_strength),
+            ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
+        ):
+            if value < 0.0:
+                raise ValueError(f"`{label}` needs to be positive or zero. Received: {value}.")
+        if learning_rate_power > 0.0:
+            raise ValueError(
+                "`learning_rate_power` needs to be negative or zero. Received: "
+                f"{learning_rate_power}."
+            )
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("learning_rate_power", learning_rate_power)
+        self._set_hyper("l1_regularization_strength", l1_regularization_strength)
+        self._set_hyper("l2_regularization_strength", l2_regularization_strength)
+        self._set_hyper("beta", beta)
+        self.__dict__["_initial"] = float(initial_accumulator_value)
+        self.__dict__["_shrinkage"] = l2_shrinkage_regularization_strength
+
+    def _arguments(self, var):
+        dtype = var.dtype
+        slots = (self._slot(var, "accumulator", self._initial), self._slot(var, "linear"))
+        rate = self._rate(dtype)
+        l2 = self._setting("l2_regularization_strength", dtype)
+        l2 = l2 + self._setting("beta", dtype) / (2.0 * rate)
+        numbers = [rate, self._setting("l1_regularization_strength", dtype), l2]
+        if self._shrinkage > 0.0:
+            numbers.append(convert_to_tensor(self._shrinkage, dtype))
+        return slots, (*numbers, self._setting("learning_rate_power", dtype))
+
+    def _apply_dense(self, grad, var):
+        slots, numbers = self._arguments(var)
+        (ResourceApplyFtrlV2 if self._shrinkage > 0 else ResourceApplyFtrl)(
+            var, *slots, grad, *numbers
+        )
+
+    def _apply_sparse(self, values, indices, var):
+        slots, numbers = self._arguments(var)
+        (ResourceSparseApplyFtrlV2 if self._shrinkage > 0 else ResourceSparseApplyFtrl)(
+            var, *slots, values, indices, *numbers
+        )
+
+    def get_config(self):
+        config = self._config_of(
+            "learning_rate_power",
+            "l1_regularization_strength",
+            "l2_regularization_strength",
+            "beta",
+        )
+        return {
+            **config,
+            "initial_accumulator_value": self._initial,
+            "l2_shrinkage_regularization_strength": self._shrinkage,
+        }

@@ -1,0 +1,107 @@
+"""Objects by name or configuration: what `keras.layers.get("...")`-like arguments accept."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+_custom: dict[str, object] = {}
+
+
+class CustomObjectScope:
+    """A context in which names of the user's own classes and functions are known."""
+
+    def __init__(self, *args):
+        self._objects = {name: value for mapping in args for name, value in mapping.items()}
+        self._backup = None
+
+    def __enter__(self):
+        self._backup = dict(_custom)
+        _custom.update(self._objects)
+        return self
+
+    def __exit__(self, *exc_info):
+        _custom.clear()
+        _custom.update(self._backup)
+
+
+def get_custom_objects():
+    """The global table of custom names, which may be changed."""
+    return _custom
+
+
+def register_keras_serializable(package="Custom", name=None):
+    """A decorator that makes a class or function known by `package>name`."""
+
+    def decorate(value):
+        known = f"{package}>{name or value.__name__}"
+        if inspect.isclass(value) and not hasattr(value, "get_config"):
+            raise ValueError(
+                f"Cannot register a class that does not have a get_config() method: {value}"
+            )
+        if known in _custom:
+            raise ValueError(f"{known} has already been registered to {_custom[known]}")
+        _custom[known] = value
+        value._keras_name = known
+        return value
+
+    return decorate
+
+
+def find(name, table, kind, custom_objects=None):
+    """The class or function called `name`. Raises ValueError when there is none."""
+    for names in (custom_objects or {}, _custom, table):
+        if name in names:
+            return names[name]
+    raise ValueError(f"Unknown {kind}: {name!r}")
+
+
+def resolve(identifier, table, kind, custom_objects=None):
+    """An object from None, a name, a {"class_name", "config"} dict, or an object itself.
+
+    Classes are instantiated, functions returned as they are.
+    """
+    if identifier is None:
+        return None
+    if isinstance(identifier, str):
+        found = find(identifier, table, kind, custom_objects)
+        return found() if inspect.isclass(found) else found
+    if isinstance(identifier, dict):
+        return from_config_dict(identifier, table, kind, custom_objects)
+    if callable(identifier):
+        return identifier() if inspect.isclass(identifier) else identifier
+    raise ValueError(f"Could not interpret {kind} identifier: {identifier!r}")
+
+
+def from_config_dict(config, table, kind, custom_objects=None):
+    """The object that a {"class_name", "config"} dict describes."""
+    if "class_name" not in config:
+        raise ValueError(f"Improper config format for {kind}: {config}")
+    cls = find(config["class_name"], table, kind, custom_objects)
+    settings = config.get("config") or {}
+    if not hasattr(cls, "from_config"):
+        return cls(**settings) if inspect.isclass(cls) else cls
+    with CustomObjectScope(custom_objects or {}):
+        return cls.from_config(dict(settings))
+
+
+def to_config(value):
+    """What `resolve` makes an equal object from."""
+    if value is None or isinstance(value, (str, dict)):
+        return value
+    if hasattr(value, "get_config"):
+        name = getattr(value, "_keras_name", None) or type(value).__name__
+        return {"class_name": name, "config": value.get_config()}
+    if hasattr(value, "__name__"):
+        return getattr(value, "_keras_name", None) or value.__name__
+    raise ValueError(f"Cannot serialize {value!r}")
+
+
+def snake_case(name):
+    """`MyLayer2D` -> `my_layer2d`."""
+    parts = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    parts = re.sub("([a-z])([A-Z])", r"\1_\2", parts).lower()
+    return f"private{parts}" if parts.startswith("_") else parts
+
+
+custom_object_scope = CustomObjectScope

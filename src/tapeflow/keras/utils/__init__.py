@@ -1,0 +1,20 @@
+"""`tf.keras.utils`."""
+
+from tapeflow.keras.registry import (
+    CustomObjectScope,
+    custom_object_scope,
+    get_custom_objects,
+    register_keras_serializable,
+)
+from tapeflow.keras.utils.categorical import normalize, to_categorical
+from tapeflow.keras.utils.progress import Progbar
+
+__all__ = [
+    "CustomObjectScope",
+    "Progbar",
+    "custom_object_scope",
+    "get_custom_objects",
+    "normalize",
+    "register_keras_serializable",
+    "to_categorical",
+]

@@ -1,0 +1,73 @@
+"""tf.linalg: matrices, their products, decompositions and equations."""
+
+from tapeflow.ops.clip import global_norm
+from tapeflow.ops.cross import cross
+from tapeflow.ops.decomposition import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd
+from tapeflow.ops.diagonal import band_part, diag, diag_part, set_diag, trace
+from tapeflow.ops.einsum import einsum
+from tapeflow.ops.linear_operator import LinearOperator
+from tapeflow.ops.linear_operator_algebra import (
+    LinearOperatorAdjoint,
+    LinearOperatorBlockDiag,
+    LinearOperatorBlockLowerTriangular,
+    LinearOperatorComposition,
+    LinearOperatorInversion,
+    LinearOperatorKronecker,
+    LinearOperatorLowRankUpdate,
+)
+from tapeflow.ops.linear_operator_matrix import (
+    LinearOperatorDiag,
+    LinearOperatorFullMatrix,
+    LinearOperatorHouseholder,
+    LinearOperatorIdentity,
+    LinearOperatorLowerTriangular,
+    LinearOperatorPermutation,
+    LinearOperatorScaledIdentity,
+    LinearOperatorToeplitz,
+    LinearOperatorTridiag,
+    LinearOperatorZeros,
+)
+from tapeflow.ops.matmul import matmul, matvec, tensordot
+from tapeflow.ops.matrix_function import (
+    adjoint,
+    eigh_tridiagonal,
+    expm,
+    logm,
+    lu,
+    lu_matrix_inverse,
+    lu_reconstruct,
+    lu_solve,
+    matrix_rank,
+    matrix_transpose,
+    norm,
+    normalize,
+    pinv,
+    sqrtm,
+)
+from tapeflow.ops.normalization import l2_normalize
+from tapeflow.ops.solve import (
+    cholesky_solve,
+    det,
+    inv,
+    logdet,
+    lstsq,
+    slogdet,
+    solve,
+    triangular_solve,
+)
+from tapeflow.ops.tensor_diagonal import eye, tensor_diag, tensor_diag_part
+from tapeflow.ops.tridiagonal import banded_triangular_solve, tridiagonal_matmul, tridiagonal_solve
+
+__all__ = [
+    "LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorBlockLowerTriangular",
+    "LinearOperatorComposition", "LinearOperatorDiag", "LinearOperatorFullMatrix", "LinearOperatorHouseholder",
+    "LinearOperatorIdentity", "LinearOperatorInversion", "LinearOperatorKronecker",
+    "LinearOperatorLowRankUpdate", "LinearOperatorLowerTriangular", "LinearOperatorPermutation",
+    "LinearOperatorScaledIdentity", "LinearOperatorToeplitz", "LinearOperatorTridiag", "LinearOperatorZeros",
+    "adjoint", "band_part", "banded_triangular_solve", "cholesky", "cholesky_solve", "cross", "det", "diag",
+    "diag_part", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "einsum", "expm", "eye",
+    "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq", "lu", "lu_matrix_inverse",
+    "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm", "normalize",
+    "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part",
+    "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+]  # fmt: skip

@@ -1,0 +1,142 @@
+"""tf.nn: activations, losses, convolutions, pooling, normalisation, embeddings."""
+
+from tapeflow.ops.activation import (
+    crelu,
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    relu6,
+    selu,
+    silu,
+    softplus,
+    softsign,
+)
+from tapeflow.ops.activation import silu as swish
+from tapeflow.ops.bias import bias_add
+from tapeflow.ops.convolve import (
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    conv1d,
+    conv1d_transpose,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    conv3d_transpose,
+    conv_transpose,
+    convolution,
+)
+from tapeflow.ops.convolve_depthwise import (
+    depthwise_conv2d,
+    depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input,
+    separable_conv2d,
+)
+from tapeflow.ops.dropout import dropout
+from tapeflow.ops.embedding import embedding_lookup
+from tapeflow.ops.local_response import local_response_normalization
+from tapeflow.ops.local_response import local_response_normalization as lrn
+from tapeflow.ops.loss import (
+    l2_loss,
+    log_poisson_loss,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits,
+)
+from tapeflow.ops.morphology import dilation2d, erosion2d
+from tapeflow.ops.normalization import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    l2_normalize,
+    moments,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_moments,
+    zero_fraction,
+)
+from tapeflow.ops.pool import (
+    avg_pool,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_pool_with_argmax,
+    pool,
+)
+from tapeflow.ops.selection import in_top_k, top_k
+from tapeflow.ops.softmax import log_softmax, softmax
+from tapeflow.ops.spatial import depth_to_space, space_to_depth
+from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
+from tapeflow.ops.trigonometric import sigmoid, tanh
+
+__all__ = [
+    "atrous_conv2d",
+    "atrous_conv2d_transpose",
+    "avg_pool",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "batch_norm_with_global_normalization",
+    "batch_normalization",
+    "bias_add",
+    "conv1d",
+    "conv1d_transpose",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "conv_transpose",
+    "convolution",
+    "crelu",
+    "depth_to_space",
+    "depthwise_conv2d",
+    "depthwise_conv2d_backprop_filter",
+    "depthwise_conv2d_backprop_input",
+    "dilation2d",
+    "dropout",
+    "elu",
+    "embedding_lookup",
+    "erosion2d",
+    "gelu",
+    "in_top_k",
+    "l2_loss",
+    "l2_normalize",
+    "leaky_relu",
+    "local_response_normalization",
+    "log_poisson_loss",
+    "log_softmax",
+    "lrn",
+    "max_pool",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "max_pool_with_argmax",
+    "moments",
+    "normalize_moments",
+    "pool",
+    "relu",
+    "relu6",
+    "selu",
+    "separable_conv2d",
+    "sigmoid",
+    "sigmoid_cross_entropy_with_logits",
+    "silu",
+    "softmax",
+    "softmax_cross_entropy_with_logits",
+    "softplus",
+    "softsign",
+    "space_to_batch",
+    "space_to_depth",
+    "sparse_softmax_cross_entropy_with_logits",
+    "sufficient_statistics",
+    "swish",
+    "tanh",
+    "top_k",
+    "weighted_cross_entropy_with_logits",
+    "weighted_moments",
+    "zero_fraction",
+]

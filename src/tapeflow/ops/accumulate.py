@@ -1,0 +1,83 @@
+"""The sum of a list of tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
+from tapeflow.ops.table import NUMERIC, Sample, op
+from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _row(name, **attrs):
+    @op(name, "inputs: N*T -> sum: T", types={"T": NUMERIC}, attrs=attrs, shape=shapes.merged)
+    def row(xp, inputs, **_):
+        for i, x in enumerate(inputs):
+            if x.shape != inputs[0].shape:
+                raise invalid(
+                    f"Inputs to operation {name} of type {name} must have the same size and shape.  Input 0: "
+                    f"{shape_text(inputs[0].shape)} != input {i}: {shape_text(x.shape)}"
+                )
+        total = inputs[0]
+        for x in inputs[1:]:
+            total = xp.add(total, x)
+        return total
+
+    @row.gradient(needs="")
+    def _(call, dy):
+        return [dy] * len(call.static_shape("inputs"))
+
+    @row.samples
+    def _(rng):
+        given = {} if not attrs else {"shape": None}
+        yield Sample([rng.normal(2, 3), rng.normal(2, 3), rng.normal(2, 3)], **given)
+        yield Sample([rng.normal(2)], **given)
+        yield Sample([rng.normal(0, 2), rng.normal(0, 2)], **given)
+        yield Sample([rng.normal(2), rng.normal(3)], raises=InvalidArgumentError, **given)
+
+    row.reference(lambda inputs, **_: np.stack(inputs).sum(0))
+    return row
+
+
+MESSAGE = (
+    "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
+)
+AddN = _row("AddN")
+AccumulateNV2 = _row("AccumulateNV2", shape=shape_attr)
+
+
+@public
+def add_n(inputs, name=None):
+    """The sum of a list of tensors (or IndexedSlices) of one shape and dtype.
+
+    Raises ValueError for an empty list, InvalidArgumentError for shapes or dtypes that differ.
+    """
+    tensors = [convert_to_tensor(x) for x in inputs]
+    if not tensors:
+        raise ValueError(MESSAGE)
+    return tensors[0] if len(tensors) == 1 else AddN(tensors)
+
+
+@public
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """`add_n`, with checks: raises TypeError where `tensor_dtype` is not that of the inputs, ValueError where
+    `shape` is not theirs."""
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(MESSAGE)
+    tensors = [convert_to_tensor(x) for x in inputs]
+    if any(x.dtype != tensors[0].dtype for x in tensors):
+        raise ValueError(MESSAGE)
+    if tensor_dtype is not None and tensors[0].dtype != tensor_dtype:
+        raise TypeError(
+            f"The `tensor_dtype` argument is {tensor_dtype}, but `input` is of type {tensors[0].dtype}. "
+            "These must be equal."
+        )
+    for x in tensors:
+        if shape is not None and not x.shape.is_compatible_with(shape):
+            raise ValueError(f"Shapes {TensorShape(shape)} and {x.shape} are not compatible")
+    return add_n(tensors)

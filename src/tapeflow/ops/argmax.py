@@ -1,0 +1,105 @@
+"""Where along an axis the largest or the smallest element is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.table import INDEX, REAL, Sample, dtype, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _row(name, function, reference):
+    @op(
+        name,
+        "input: T, dimension: Tidx -> output: output_type",
+        types={"T": (*REAL, dtypes.bool), "Tidx": (*INDEX, dtypes.int16)},
+        attrs={"output_type": dtype(dtypes.int64)},
+        shape=shapes.arg_reduction,
+    )
+    def row(xp, input, dimension, output_type):
+        if np.ndim(dimension):
+            raise invalid(
+                f"dim must be a scalar, but received tensor of shape: {shape_text(dimension.shape)}"
+            )
+        axis, rank = int(dimension), input.ndim
+        if not -rank <= axis < rank:
+            raise invalid(f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
+        if input.shape[axis] == 0:
+            raise invalid(f"Reduction axis {axis} is empty in shape {shape_text(input.shape)}")
+        return xp.asarray(getattr(xp, function)(input, axis)).astype(output_type.as_numpy_dtype)
+
+    row.gradient(None)
+
+    @row.samples
+    def _(rng):
+        yield Sample(rng.normal(3, 4), 0)
+        yield Sample(rng.normal(3, 4), -1, output_type=dtypes.int32)
+        yield Sample(rng.normal(2, 3, 4), np.asarray(1, np.int64))
+        yield Sample(np.array([2.0, 5.0, 5.0, 2.0]), 0)
+        yield Sample(np.zeros((0, 3)), 1)
+        yield Sample(rng.normal(3), 1, raises=InvalidArgumentError)
+        yield Sample(rng.normal(3), -2, raises=InvalidArgumentError)
+        yield Sample(np.zeros((0,)), 0, raises=InvalidArgumentError)
+        yield Sample(rng.normal(3), np.array([0]), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input, dimension, output_type):
+        lines = np.moveaxis(input, int(dimension), -1)
+        places = [
+            line.index(reference(line)) for line in lines.reshape(-1, lines.shape[-1]).tolist()
+        ]
+        return np.array(places, np.int64).reshape(lines.shape[:-1])
+
+    return row
+
+
+ArgMax = _row("ArgMax", "argmax", max)
+ArgMin = _row("ArgMin", "argmin", min)
+
+
+@public
+def argmax(input, axis=None, output_type=dtypes.int64, name=None):
+    """The places of the largest elements along `axis` (by default the first), the first of equal ones.
+
+    Raises InvalidArgumentError for an axis out of range or without elements.
+    """
+    return ArgMax(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
+
+
+@public
+def argmin(input, axis=None, output_type=dtypes.int64, name=None):
+    """The places of the smallest elements along `axis` (by default the first), the first of equal ones.
+
+    Raises InvalidArgumentError for an axis out of range or without elements.
+    """
+    return ArgMin(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
+
+
+@public
+def argmax_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+    """`argmax` as 1.x spells it."""
+    return argmax(input, renamed("axis", axis, "dimension", dimension), output_type)
+
+
+@public
+def argmin_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+    """`argmin` as 1.x spells it."""
+    return argmin(input, renamed("axis", axis, "dimension", dimension), output_type)
+
+
+@public
+def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+    """`argmax` under an old name."""
+    return ArgMax(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
+
+
+@public
+def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+    """`argmin` under an old name."""
+    return ArgMin(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))

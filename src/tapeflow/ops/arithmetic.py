@@ -1,0 +1,446 @@
+"""Arithmetic of two numbers: sums, products, quotients, powers, extremes. All broadcast."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import comparison, elementwise, shapes
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.elementwise_samples import (
+    pairs,
+    per_element,
+    positive_pairs,
+    quotients,
+    whole_pairs,
+)
+from tapeflow.ops.table import (
+    COMPLEX,
+    FLOATING,
+    FLOATING_OR_COMPLEX,
+    NUMERIC,
+    REAL,
+    Sample,
+    op,
+)
+from tapeflow.ops.validate import invalid
+
+BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
+
+
+def _add_row(name, types):
+    @op(name, "x: T, y: T -> z: T", types={"T": types}, **BROADCAST)
+    def row(xp, x, y):
+        return xp.add(x, y)
+
+    @row.gradient(needs="")
+    def _(call, dz):
+        return dz, dz
+
+    @row.samples
+    def _(rng):
+        yield from pairs(rng)
+        yield Sample(np.array([1, 2], np.int32), 3, expect=np.array([4, 5], np.int32))
+
+    row.reference(lambda x, y: x - -y)
+    return row
+
+
+AddV2 = _add_row("AddV2", NUMERIC)
+Add = _add_row("Add", (*NUMERIC, dtypes.string))
+
+
+@public
+def add(x, y, name=None):
+    """x + y, elementwise with broadcasting; joins strings."""
+    try:
+        return AddV2(x, y)
+    except (InvalidArgumentError, TypeError):
+        if dtypes.string == getattr(convert_to_tensor(x), "dtype", None):
+            return Add(x, y)
+        raise
+
+
+@op("Sub", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST)
+def Sub(xp, x, y):
+    return xp.subtract(x, y)
+
+
+@Sub.gradient(needs="")
+def _(call, dz):
+    return dz, elementwise.Neg(dz)
+
+
+Sub.samples(pairs)
+Sub.reference(lambda x, y: x + y * -1.0)
+
+
+@public
+def subtract(x, y, name=None):
+    """x - y, elementwise with broadcasting."""
+    return Sub(x, y)
+
+
+@op("Mul", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST)
+def Mul(xp, x, y):
+    return xp.multiply(x, y)
+
+
+@Mul.gradient(needs="x, y")
+def _(call, dz):
+    return Mul(dz, conj(call.y)), Mul(dz, conj(call.x))
+
+
+@Mul.samples
+def _(rng):
+    yield from pairs(rng)
+    yield Sample(np.array([3, -2], np.int64), 4, expect=np.array([12, -8], np.int64))
+
+
+Mul.reference(per_element(lambda x, y: x * y, lambda x, y: x * y))
+
+
+@public
+def multiply(x, y, name=None):
+    """x * y, elementwise with broadcasting."""
+    return Mul(x, y)
+
+
+@public
+def scalar_mul(scalar, x, name=None):
+    """`x` (a tensor, or IndexedSlices) times a scalar. Raises ValueError where `scalar` is not one."""
+    from tapeflow.core.indexed_slices import IndexedSlices
+
+    base = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
+    scalar = convert_to_tensor(scalar, dtype=base.dtype)
+    if scalar.shape.rank != 0:
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(Mul(scalar, base), x.indices, x.dense_shape)
+    return Mul(scalar, base)
+
+
+def _divided(call, dz):
+    """The gradients of x / y."""
+    x, y = conj(call.x), conj(call.y)
+    of_x = RealDiv(dz, y)
+    return of_x, elementwise.Neg(RealDiv(Mul(of_x, x), y))
+
+
+@op("RealDiv", "x: T, y: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, **BROADCAST)
+def RealDiv(xp, x, y):
+    return xp.divide(x, y)
+
+
+RealDiv.gradient(needs="x, y")(_divided)
+RealDiv.samples(quotients)
+RealDiv.reference(per_element(lambda x, y: x / y, lambda x, y: x / y))
+
+
+@op("Div", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST)
+def Div(xp, x, y):
+    return _truncated(xp, x, y) if x.dtype.kind in "iu" else xp.divide(x, y)
+
+
+Div.gradient(needs="x, y")(_divided)
+
+
+@Div.samples
+def _(rng):
+    yield from quotients(rng)
+    yield from whole_pairs(rng)
+
+
+@Div.reference
+def _(x, y):
+    divide = _exact_quotient if x.dtype.kind in "iu" else lambda a, b: a / b
+    return per_element(divide, divide)(x, y)
+
+
+def _exact_quotient(a, b):
+    q = abs(a) // abs(b)
+    return q if (a < 0) == (b < 0) else -q
+
+
+def _check_divisor(xp, y):
+    if xp is np and y.dtype.kind in "iu" and not y.all():
+        raise invalid("Integer division by zero")
+
+
+def _truncated(xp, x, y):
+    """x / y of integers, rounded towards zero."""
+    _check_divisor(xp, y)
+    quotient = xp.floor_divide(x, y)
+    if x.dtype.kind == "u":
+        return quotient
+    return quotient + ((quotient * y != x) & ((x < 0) != (y < 0))).astype(x.dtype)
+
+
+@op("TruncateDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
+def TruncateDiv(xp, x, y):
+    return _truncated(xp, x, y) if x.dtype.kind in "iu" else xp.trunc(x / y)
+
+
+TruncateDiv.gradient(None)
+
+
+@TruncateDiv.samples
+def _(rng):
+    yield from whole_pairs(rng)
+    yield Sample(np.array([7.5, -7.5]), 2.0, expect=np.array([3.0, -3.0]))
+    yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+
+TruncateDiv.reference(per_element(_exact_quotient))
+
+
+@public
+def truncatediv(x, y, name=None):
+    """x / y rounded towards zero. Raises InvalidArgumentError for a zero among integers `y`."""
+    return TruncateDiv(x, y)
+
+
+@op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
+def FloorDiv(xp, x, y):
+    _check_divisor(xp, y)
+    return xp.floor_divide(x, y) if x.dtype.kind in "iu" else xp.floor(x / y)
+
+
+FloorDiv.gradient(None)
+
+
+@FloorDiv.samples
+def _(rng):
+    yield from whole_pairs(rng)
+    yield Sample(np.array([7.5, -7.5]), 2.0, expect=np.array([3.0, -4.0]))
+    yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+
+FloorDiv.reference(per_element(lambda x, y: x // y))
+
+
+@public
+def floordiv(x, y, name=None):
+    """x / y rounded down. Raises InvalidArgumentError for a zero among integers `y`."""
+    return FloorDiv(x, y)
+
+
+@op("FloorMod", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
+def FloorMod(xp, x, y):
+    _check_divisor(xp, y)
+    return xp.mod(x, y)
+
+
+@FloorMod.gradient(needs="x, y")
+def _(call, dz):
+    return dz, Mul(dz, elementwise.Neg(FloorDiv(call.x, call.y)))
+
+
+@FloorMod.samples
+def _(rng):
+    yield from quotients(rng)
+    yield from whole_pairs(rng)
+    yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+
+FloorMod.reference(per_element(lambda x, y: x - y * math.floor(x / y)))
+
+
+@public
+def floormod(x, y, name=None):
+    """The remainder of `floordiv`: it has the sign of `y`."""
+    return FloorMod(x, y)
+
+
+def _remainder(name):
+    """Mod and TruncateMod are one op under two names."""
+
+    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
+    def row(xp, x, y):
+        _check_divisor(xp, y)
+        return xp.fmod(x, y)
+
+    @row.gradient(needs="x, y")
+    def _(call, dz):
+        return dz, Mul(dz, elementwise.Neg(TruncateDiv(call.x, call.y)))
+
+    @row.samples
+    def _(rng):
+        yield from quotients(rng)
+        yield from whole_pairs(rng)
+        yield Sample(np.array([1], np.int32), 0, raises=InvalidArgumentError)
+
+    row.reference(per_element(lambda x, y: x - y * math.trunc(x / y)))
+    return row
+
+
+Mod = _remainder("Mod")
+TruncateMod = _remainder("TruncateMod")
+
+
+@public
+def truncatemod(x, y, name=None):
+    """The remainder of `truncatediv`: it has the sign of `x`."""
+    return TruncateMod(x, y)
+
+
+_TRUE_DIVISION = {
+    dtypes.uint8: dtypes.float32,
+    dtypes.int8: dtypes.float32,
+    dtypes.uint16: dtypes.float32,
+    dtypes.int16: dtypes.float32,
+    dtypes.uint32: dtypes.float64,
+    dtypes.int32: dtypes.float64,
+    dtypes.uint64: dtypes.float64,
+    dtypes.int64: dtypes.float64,
+}
+
+
+@public
+def truediv(x, y, name=None):
+    """x / y; of integers in floating point: float32 for 8 and 16 bits, float64 for more.
+
+    Raises TypeError where the dtypes of `x` and `y` differ.
+    """
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, dtype_hint=x.dtype)
+    kind = x.dtype
+    if kind != y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {kind!r} != {y.dtype!r}.")
+    wide = _TRUE_DIVISION.get(kind)
+    if wide is None:
+        return RealDiv(x, y)
+    from tapeflow.ops.casting import Cast
+
+    return RealDiv(Cast(x, wide), Cast(y, wide))
+
+
+@public
+def divide(x, y, name=None):
+    """x / y as Python divides: of integers in floating point."""
+    return truediv(x, y)
+
+
+@public
+def realdiv(x, y, name=None):
+    """x / y of floating or complex tensors."""
+    return RealDiv(x, y)
+
+
+@public
+def div(x, y, name=None):
+    """x / y as Python 2 divides: of integers rounded down."""
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, dtype=x.dtype)
+    return FloorDiv(x, y) if x.dtype.is_integer else RealDiv(x, y)
+
+
+POWERS = (*FLOATING_OR_COMPLEX, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+@op("Pow", "x: T, y: T -> z: T", types={"T": POWERS}, **BROADCAST)
+def Pow(xp, x, y):
+    if xp is np and x.dtype.kind == "i" and (y < 0).any():
+        raise invalid("Integers to negative integer powers are not allowed")
+    return xp.power(x, y)
+
+
+@Pow.gradient(needs="x, y, z")
+def _(call, dz):
+    x, y = conj(call.x), conj(call.y)
+    of_x = Mul(Mul(dz, y), Pow(x, Sub(y, 1)))
+    # Where the logarithm does not exist the power's derivative in y is taken as zero; so must be those of higher order.
+    exists = comparison.NotEqual(x, 0) if x.dtype.is_complex else comparison.Greater(x, 0)
+    log_x = elementwise.Log(comparison.SelectV2(exists, x, 1))
+    return of_x, Mul(Mul(dz, conj(call.z)), log_x)
+
+
+@Pow.samples
+def _(rng):
+    yield from positive_pairs(rng)
+    yield Sample(
+        np.array([2, -3], np.int32),
+        np.array([5, 3], np.int32),
+        expect=np.array([32, -27], np.int32),
+    )
+    yield Sample(np.array([2], np.int64), -1, raises=InvalidArgumentError)
+
+
+Pow.reference(per_element(lambda x, y: x**y, lambda x, y: x**y))
+
+
+@public
+def pow(x, y, name=None):
+    """x to the power y. Raises InvalidArgumentError for negative powers of integers."""
+    return Pow(x, y)
+
+
+def _extreme(name, function, chooses_x, reference):
+    @op(name, "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
+    def row(xp, x, y):
+        return getattr(xp, function)(x, y)
+
+    @row.gradient(needs="x, y")
+    def _(call, dz):
+        chosen = chooses_x(call.x, call.y)
+        return comparison.SelectV2(chosen, dz, 0), comparison.SelectV2(chosen, 0, dz)
+
+    row.samples(pairs)
+    row.reference(per_element(reference))
+    return row
+
+
+Maximum = _extreme(
+    "Maximum",
+    "maximum",
+    lambda x, y: comparison.GreaterEqual(x, y),
+    lambda x, y: x if x > y else y,
+)
+Minimum = _extreme(
+    "Minimum", "minimum", lambda x, y: comparison.LessEqual(x, y), lambda x, y: x if x < y else y
+)
+
+
+@public
+def maximum(x, y, name=None):
+    """The larger of `x` and `y`, elementwise; NaN where either is."""
+    return Maximum(x, y)
+
+
+@public
+def minimum(x, y, name=None):
+    """The smaller of `x` and `y`, elementwise; NaN where either is."""
+    return Minimum(x, y)
+
+
+SQUARED = (*FLOATING, dtypes.int32, dtypes.int64, *COMPLEX)
+
+
+@op("SquaredDifference", "x: T, y: T -> z: T", types={"T": SQUARED}, **BROADCAST)
+def SquaredDifference(xp, x, y):
+    difference = xp.subtract(x, y)
+    return xp.conj(difference) * difference if x.dtype.kind == "c" else xp.square(difference)
+
+
+@SquaredDifference.gradient(needs="x, y")
+def _(call, dz):
+    difference = Sub(call.x, call.y)
+    of_x = Mul(dz, AddV2(difference, difference))
+    return of_x, elementwise.Neg(of_x)
+
+
+SquaredDifference.samples(pairs)
+SquaredDifference.reference(
+    per_element(lambda x, y: x * x - 2 * x * y + y * y, lambda x, y: abs(x - y) ** 2)
+)
+
+
+@public
+def squared_difference(x, y, name=None):
+    """(x - y) * (x - y), of complex tensors conj(x - y) * (x - y)."""
+    return SquaredDifference(x, y)

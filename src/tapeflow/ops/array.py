@@ -1,0 +1,299 @@
+"""Ops that pass a tensor on as it is, and ops that look at its shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
+from tapeflow.ops.table import ANY, Sample, dtype, op
+from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.validate import invalid, shape_text
+
+
+@op("Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+def Identity(xp, input):
+    return input
+
+
+@Identity.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@Identity.samples
+def _(rng):
+    yield Sample(rng.normal(3, 4))
+    yield Sample(rng.normal())
+    yield Sample(rng.normal(0, 2))
+    yield Sample(np.array([b"a", b"bc"], object))
+
+
+@Identity.reference
+def _(input):
+    return input
+
+
+@public
+def identity(input, name=None):
+    """A tensor with the value of `input`, of any dtype and shape."""
+    return Identity(input)
+
+
+@public
+def identity_n(input, name=None):
+    """The identities of a list of tensors of any dtypes."""
+    return [Identity(x) for x in input]
+
+
+@public
+def guarantee_const(input, name=None):
+    """`input`; kept for programs that promise that it never changes."""
+    return Identity(input)
+
+
+@op("Snapshot", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+def Snapshot(xp, input):
+    return input
+
+
+@Snapshot.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@Snapshot.samples
+def _(rng):
+    yield Sample(rng.normal(3))
+
+
+@Snapshot.reference
+def _(input):
+    return input
+
+
+@op("StopGradient", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
+def StopGradient(xp, input):
+    return input
+
+
+StopGradient.gradient(None)
+
+
+@StopGradient.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+
+
+@StopGradient.reference
+def _(input):
+    return input
+
+
+@public
+def stop_gradient(input, name=None):
+    """`input`, through which no gradient flows."""
+    return StopGradient(input)
+
+
+@op(
+    "PreventGradient",
+    "input: T -> output: T",
+    types={"T": ANY},
+    attrs={"message": ""},
+    shape=shapes.same_as_first,
+)
+def PreventGradient(xp, input, message):
+    return input
+
+
+@PreventGradient.gradient(needs="")
+def _(call, dy):
+    raise LookupError(f"Gradient explicitly disabled. Reason: {call.message}")
+
+
+@PreventGradient.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), message="no", differentiable=False)
+
+
+@PreventGradient.reference
+def _(input, message):
+    return input
+
+
+@public
+def prevent_gradient(input, message="", name=None):
+    """`input`; asking for a gradient through it raises LookupError with `message`."""
+    return PreventGradient(input, message)
+
+
+@op(
+    "EnsureShape",
+    "input: T -> output: T",
+    types={"T": ANY},
+    attrs={"shape": shape_attr},
+    shape=lambda call: [shapes.merge(call.shape(0), call.attr("shape"))],
+)
+def EnsureShape(xp, input, shape):
+    expected = TensorShape(shape)
+    if not expected.is_compatible_with(input.shape):
+        raise invalid(
+            f"Shape of tensor input {shape_text(input.shape)} is not compatible with expected shape "
+            f"{shape_text(expected.as_list())}."
+        )
+    return input
+
+
+@EnsureShape.gradient(needs="")
+def _(call, dy):
+    return dy
+
+
+@EnsureShape.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), shape=[None, 3])
+    yield Sample(rng.normal(2, 3), shape=[2, 4], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), shape=[2], raises=InvalidArgumentError)
+
+
+@EnsureShape.reference
+def _(input, shape):
+    return input
+
+
+@public
+def ensure_shape(x, shape, name=None):
+    """`x`, after checking that its shape fits `shape` (None: any); InvalidArgumentError where not."""
+    return EnsureShape(x, TensorShape(shape))
+
+
+@op(
+    "Shape",
+    "input: T -> output: out_type",
+    types={"T": ANY},
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=lambda call: [(None if call.shape(0) is None else len(call.shape(0)),)],
+)
+def Shape(xp, input, out_type):
+    return np.array(input.shape, out_type.as_numpy_dtype)
+
+
+Shape.gradient(None)
+
+
+@Shape.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal(), out_type=dtypes.int64)
+    yield Sample(rng.normal(2, 0, 3))
+
+
+@Shape.reference
+def _(input, out_type):
+    return np.asarray(np.shape(input), dtype=out_type.as_numpy_dtype)
+
+
+@public
+def shape(input, out_type=None, name=None):
+    """The shape of `input` as a 1-D tensor of `out_type`, int32 if not given."""
+    return Shape(input, dtypes.as_dtype(out_type or dtypes.int32))
+
+
+@public
+def shape_v1(input, name=None, out_type=dtypes.int32):
+    """`shape` with the 1.x order of arguments."""
+    return shape(input, out_type)
+
+
+@op(
+    "ShapeN",
+    "input: N*T -> output: N*out_type",
+    types={"T": ANY},
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=lambda call: [
+        (None if call.shape(i) is None else len(call.shape(i)),) for i in range(call.count)
+    ],
+)
+def ShapeN(xp, input, out_type):
+    return [np.array(x.shape, out_type.as_numpy_dtype) for x in input]
+
+
+ShapeN.gradient(None)
+
+
+@ShapeN.samples
+def _(rng):
+    yield Sample([rng.normal(2, 3), rng.normal()])
+
+
+@ShapeN.reference
+def _(input, out_type):
+    return [np.asarray(np.shape(x), dtype=out_type.as_numpy_dtype) for x in input]
+
+
+@public
+def shape_n(input, out_type=None, name=None):
+    """The shapes of a list of tensors."""
+    return ShapeN(input, dtypes.as_dtype(out_type or dtypes.int32))
+
+
+@op(
+    "Size",
+    "input: T -> output: out_type",
+    types={"T": ANY},
+    attrs={"out_type": dtype(dtypes.int32)},
+    shape=shapes.scalar,
+)
+def Size(xp, input, out_type):
+    return np.array(input.size, out_type.as_numpy_dtype)
+
+
+Size.gradient(None)
+
+
+@Size.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), expect=np.array(6, np.int32))
+    yield Sample(rng.normal(), out_type=dtypes.int64)
+    yield Sample(rng.normal(2, 0))
+
+
+@Size.reference
+def _(input, out_type):
+    return np.array(np.prod(np.shape(input), dtype=int), out_type.as_numpy_dtype)
+
+
+@public
+def size(input, out_type=None, name=None):
+    """The number of elements of `input`, as a scalar of `out_type`, int32 if not given."""
+    return Size(input, dtypes.as_dtype(out_type or dtypes.int32))
+
+
+@public
+def size_v1(input, name=None, out_type=dtypes.int32):
+    """`size` with the 1.x order of arguments."""
+    return size(input, out_type)
+
+
+@op("Rank", "input: T -> output: int32", types={"T": ANY}, shape=shapes.scalar)
+def Rank(xp, input):
+    return np.array(input.ndim, np.int32)
+
+
+Rank.gradient(None)
+
+
+@Rank.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), expect=np.array(2, np.int32))
+    yield Sample(rng.normal(), expect=np.array(0, np.int32))
+
+
+@public
+def rank(input, name=None):
+    """The number of dimensions of `input`, as an int32 scalar."""
+    return Rank(input)

@@ -1,0 +1,389 @@
+"""Assertions about values, dtypes and shapes, with TensorFlow's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import comparison, elementwise, reduction
+from tapeflow.ops.static import concrete_value
+from tapeflow.ops.validate import invalid
+
+
+def _prefix(message) -> str:
+    return f"{message}.  " if message else ""
+
+
+def _described(name: str, x) -> str:
+    return f"{name} (shape={x.shape} dtype={x.dtype.name}) = "
+
+
+def _flat(item, summarize) -> tuple[list, bool]:
+    """The first elements of `item`, and whether there are more. None or 3 elements; -1: all."""
+    values = concrete_value(convert_to_tensor(item))
+    flat = values.ravel()
+    limit = flat.size if summarize == -1 else (3 if summarize is None else summarize)
+    return list(flat[:limit]), flat.size > limit
+
+
+def _summary(item, summarize) -> str:
+    values, more = _flat(item, summarize)
+    return ", ".join([str(v) for v in values] + ["..."] * more)
+
+
+@public
+def Assert(condition, data, summarize=None, name=None):
+    """Raises InvalidArgumentError, showing the tensors in `data`, unless `condition` holds."""
+    if not condition:
+        text = "\n".join(_summary(item, summarize) for item in data)
+        raise invalid(f"Expected '{condition}' to be true. Summarized data: {text}")
+
+
+def _pretty(item, summarize) -> str:
+    if not hasattr(item, "numpy"):
+        return str(item)
+    if not len(item.shape):
+        return str(item.numpy())
+    values, more = _flat(item, summarize)
+    return str([str(v) for v in values] + ["..."] * more)
+
+
+def _elements(x: np.ndarray, summarize: int) -> tuple[int, np.ndarray]:
+    count = min(summarize, x.size) if summarize >= 0 else x.size
+    return count, x.ravel()[:count]
+
+
+def _binary(relation: str, function, x, y, data, summarize, message):
+    """The assertion that `function` holds for all pairs."""
+    x, y = _pair(x, y)
+    holds = concrete_value(function(x, y))
+    if holds.all():
+        return
+    if data is not None:
+        text = (
+            "\n".join([message, *(_pretty(d, summarize) for d in data)])
+            if message
+            else "\n".join(_pretty(d, summarize) for d in data)
+        )
+        raise invalid(text)
+    summarize = 3 if summarize is None else summarize
+    xs, ys = concrete_value(x), concrete_value(y)
+    bad = np.argwhere(~holds)
+    shown = len(bad) if summarize < 0 else min(summarize, len(bad))
+    bad = bad[:shown]
+    wide_x, wide_y = np.broadcast_arrays(xs, ys)
+    at = tuple(bad.T)
+    n_x, first_x = _elements(xs, summarize)
+    n_y, first_y = _elements(ys, summarize)
+    lead = f"{message}\n" if message else ""
+    raise invalid(
+        f"{lead}Condition x {relation} y did not hold.\n"
+        f"Indices of first {shown} different values:\n{bad}\n"
+        f"Corresponding x values:\n{wide_x[at]}\n"
+        f"Corresponding y values:\n{wide_y[at]}\n"
+        f"First {n_x} elements of x:\n{first_x}\n"
+        f"First {n_y} elements of y:\n{first_y}"
+    )
+
+
+def _pair(x, y):
+    if hasattr(y, "dtype") and not hasattr(x, "dtype"):
+        y = convert_to_tensor(y)
+        return convert_to_tensor(x, dtype=y.dtype), y
+    x = convert_to_tensor(x)
+    return x, y if hasattr(y, "dtype") else convert_to_tensor(y, dtype=x.dtype)
+
+
+def _assertion(name: str, relation: str, function):
+    def assertion(x, y, message=None, summarize=None, name=None):
+        _binary(relation, function, x, y, None, summarize, message)
+
+    def assertion_v1(x, y, data=None, summarize=None, message=None, name=None):
+        _binary(relation, function, x, y, data, summarize, message)
+
+    doc = f"Raises InvalidArgumentError, showing where, unless x {relation} y holds for all elements, broadcast."
+    for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
+        f.__name__ = f.__qualname__ = name + suffix
+        f.__doc__ = doc
+    return public(assertion), public(assertion_v1)
+
+
+assert_equal, assert_equal_v1 = _assertion("assert_equal", "==", comparison.equal)
+assert_less, assert_less_v1 = _assertion("assert_less", "<", comparison.less)
+assert_less_equal, assert_less_equal_v1 = _assertion(
+    "assert_less_equal", "<=", comparison.less_equal
+)
+assert_greater, assert_greater_v1 = _assertion("assert_greater", ">", comparison.greater)
+assert_greater_equal, assert_greater_equal_v1 = _assertion(
+    "assert_greater_equal", ">=", comparison.greater_equal
+)
+
+
+@public
+def assert_none_equal(x, y, summarize=None, message=None, name=None):
+    """Raises InvalidArgumentError, showing where, if x == y holds for any pair of elements."""
+    _binary("!=", comparison.not_equal, x, y, None, summarize, message)
+
+
+@public
+def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
+    """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements."""
+    _binary("!=", comparison.not_equal, x, y, data, summarize, message)
+
+
+@public
+def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+    """Raises InvalidArgumentError unless |x - y| <= atol + rtol * |y| for all elements (10 times epsilon each)."""
+    assert_near_v1(x, y, rtol, atol, None, summarize, message)
+
+
+@public
+def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
+    """`assert_near` with the 1.x argument `data`."""
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, dtype=x.dtype)
+    kind = x.dtype.real_dtype
+    eps = 10 * float(np.finfo(kind.as_numpy_dtype).eps) if kind != dtypes.bfloat16 else 10 * 2.0**-7
+    rtol = convert_to_tensor(eps if rtol is None else rtol, dtype=kind)
+    atol = convert_to_tensor(eps if atol is None else atol, dtype=kind)
+    limit = atol + rtol * elementwise.abs(y)
+    holds = reduction.reduce_all(comparison.less_equal(elementwise.abs(x - y), limit))
+    if data is None:
+        data = [
+            _prefix(message),
+            f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
+            _described("x", x),
+            x,
+            _described("y", y),
+            y,
+        ]
+    Assert(holds, data, summarize)
+
+
+def _sign_assertion(name: str, relation: str, function, joined=False):
+    def assertion(x, message=None, summarize=None, name=None):
+        assertion_v1(x, None, summarize, message)
+
+    def assertion_v1(x, data=None, summarize=None, message=None, name=None):
+        x = convert_to_tensor(x)
+        if concrete_value(function(x, convert_to_tensor(0, dtype=x.dtype))).all():
+            return
+        if data is None:
+            words = [f"Condition x {relation} 0 did not hold element-wise:", _described("x", x)]
+            data = [_prefix(message), *(["".join(words)] if joined else words), x]
+        raise invalid("\n".join(_pretty(d, summarize) for d in data))
+
+    doc = f"Raises InvalidArgumentError unless x {relation} 0 holds for all elements."
+    for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
+        f.__name__ = f.__qualname__ = name + suffix
+        f.__doc__ = doc
+    return public(assertion), public(assertion_v1)
+
+
+assert_positive, assert_positive_v1 = _sign_assertion("assert_positive", ">", comparison.greater)
+assert_negative, assert_negative_v1 = _sign_assertion("assert_negative", "<", comparison.less)
+assert_non_negative, assert_non_negative_v1 = _sign_assertion(
+    "assert_non_negative", ">=", comparison.greater_equal
+)
+assert_non_positive, assert_non_positive_v1 = _sign_assertion(
+    "assert_non_positive", "<=", comparison.less_equal, joined=True
+)
+
+
+def _rank_number(rank) -> int:
+    value = concrete_value(rank)
+    if value.dtype.kind not in "iu":
+        raise TypeError(f"{rank} must be of integer type")
+    if value.ndim:
+        raise ValueError("Rank must be a scalar.")
+    return int(value)
+
+
+def _require_rank(x, holds, words: str, message) -> None:
+    rank = x.shape.rank
+    if rank is not None and not holds(rank):
+        raise ValueError(
+            f"{_prefix(message)}Tensor  must have rank {words}.  Received rank {rank}, shape {x.shape}"
+        )
+
+
+@public
+def assert_rank(x, rank, message=None, name=None):
+    """Raises ValueError unless `x` has `rank` dimensions."""
+    rank = _rank_number(rank)
+    _require_rank(convert_to_tensor(x), lambda r: r == rank, str(rank), message)
+
+
+@public
+def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
+    """`assert_rank` with the 1.x order of arguments."""
+    assert_rank(x, rank, message)
+
+
+@public
+def assert_rank_at_least(x, rank, message=None, name=None):
+    """Raises ValueError unless `x` has at least `rank` dimensions."""
+    rank = _rank_number(rank)
+    _require_rank(convert_to_tensor(x), lambda r: r >= rank, f"at least {rank}", message)
+
+
+@public
+def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
+    """`assert_rank_at_least` with the 1.x order of arguments."""
+    assert_rank_at_least(x, rank, message)
+
+
+@public
+def assert_rank_in(x, ranks, message=None, name=None):
+    """Raises ValueError unless the number of dimensions of `x` is one of `ranks`."""
+    numbers = tuple(_rank_number(r) for r in ranks)
+    _require_rank(convert_to_tensor(x), lambda r: r in numbers, f"in {numbers}", message)
+
+
+@public
+def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
+    """`assert_rank_in` with the 1.x order of arguments."""
+    assert_rank_in(x, ranks, message)
+
+
+@public
+def assert_integer(x, message=None, name=None):
+    """Raises TypeError unless `x` is of an integer dtype."""
+    x = convert_to_tensor(x)
+    if not x.dtype.is_integer:
+        raise TypeError(
+            f'{_prefix(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype}'
+        )
+
+
+@public
+def assert_type(tensor, tf_type, message=None, name=None):
+    """Raises TypeError unless `tensor` is of dtype `tf_type`."""
+    wanted = dtypes.as_dtype(tf_type)
+    found = convert_to_tensor(tensor).dtype
+    if found != wanted:
+        raise TypeError(
+            f"{_prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}"
+        )
+
+
+@public
+def assert_scalar(tensor, name=None, message=None):
+    """Raises ValueError unless `tensor` has no dimensions."""
+    tensor = convert_to_tensor(tensor)
+    if tensor.shape.rank != 0:
+        raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.shape}.")
+
+
+@public
+def assert_scalar_v2(tensor, message=None, name=None):
+    """`assert_scalar` with the 2.x order of arguments."""
+    assert_scalar(tensor, name, message)
+
+
+@public
+def assert_same_float_dtype(tensors=None, dtype=None):
+    """The one floating dtype of all `tensors` (float32 if there is none); ValueError where they differ."""
+    first = None
+    for tensor in [t for t in tensors or [] if t is not None]:
+        found = tensor.dtype
+        wanted = (
+            dtypes.as_dtype(dtype)
+            if dtype is not None
+            else (first.dtype if first is not None else found)
+        )
+        if found != wanted:
+            beside = "" if first is None or dtype is not None else f" as {first}"
+            raise ValueError(
+                f"{tensor}, type={found}, must be of the same type ({wanted}){beside}."
+            )
+        first = tensor if first is None else first
+    kind = (
+        dtypes.as_dtype(dtype)
+        if dtype is not None
+        else (dtypes.float32 if first is None else first.dtype)
+    )
+    if not kind.is_floating:
+        raise ValueError(f"Expected floating point type, got {kind}.")
+    return kind
+
+
+@public
+def assert_proper_iterable(values):
+    """Raises TypeError unless `values` is iterable and no tensor, array or string."""
+    if hasattr(values, "dtype") or isinstance(values, (str, bytes)):
+        raise TypeError(
+            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
+        )
+    if not isinstance(values, Iterable):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+
+
+@public
+def is_numeric_tensor(tensor):
+    """Whether `tensor` is a tensor of numbers."""
+    return (
+        hasattr(tensor, "dtype")
+        and hasattr(tensor, "numpy")
+        and (tensor.dtype.is_integer or tensor.dtype.is_floating or tensor.dtype.is_complex)
+    )
+
+
+@public
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+    """Raises ValueError unless every tensor has its symbolic shape.
+
+    `shapes` is a list of (tensor, shape) or a dict; in a shape a number is a size, any other symbol stands for the
+    same size everywhere, and `...` at its start or end for any dimensions; None or "." for any size.
+    """
+    pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
+    known: dict = {}
+    for tensor, symbols in pairs:
+        tensor = convert_to_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
+        sizes = tensor.shape.as_list()
+        if isinstance(symbols, TensorShape):
+            symbols = symbols.as_list()
+        symbols = [symbols] if isinstance(symbols, int) else list(symbols)
+        words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name} dimension"
+        rest = len(symbols)
+        if "*" in symbols or Ellipsis in symbols:
+            mark = "*" if "*" in symbols else Ellipsis
+            at = symbols.index(mark)
+            rest = len(symbols) - 1
+            _require_rank(tensor, lambda r, n=rest: r >= n, f"at least {rest}", message)
+            places = [*range(at), *range(len(sizes) - (rest - at), len(sizes))]
+            symbols = symbols[:at] + symbols[at + 1 :]
+        elif len(symbols) <= 1:
+            _require_rank(
+                tensor,
+                lambda r, n=rest: r == n or (r == 0 and n == 1),
+                "in (0, 1)",
+                message,
+            )
+            places = list(range(len(sizes)))
+        else:
+            _require_rank(tensor, lambda r, n=rest: r == n, str(rest), message)
+            places = list(range(len(symbols)))
+        for place, symbol in zip(places, symbols, strict=False):
+            if symbol is None or symbol == ".":
+                continue
+            if isinstance(symbol, (int, np.integer)):
+                wanted, where = int(symbol), "Specified explicitly"
+            elif symbol in known:
+                wanted, where = known[symbol]
+            else:
+                known[symbol] = (
+                    sizes[place],
+                    f"Specified by tensor shape={tensor.shape} dtype={tensor.dtype.name} dimension {place}",
+                )
+                continue
+            if sizes[place] != wanted:
+                raise ValueError(
+                    f"{_prefix(message)}{where}.  {words} {place} must have size {wanted}.  "
+                    f"Received size {sizes[place]}, shape {tensor.shape}"
+                )

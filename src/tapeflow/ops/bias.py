@@ -1,0 +1,133 @@
+"""Adding a bias to every channel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import matmul, shapes
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.table import NUMERIC, Sample, one_of, op
+from tapeflow.ops.validate import invalid, shape_text
+
+FORMAT = {"data_format": one_of("NHWC", "NCHW")("NHWC")}
+
+
+def _require_channels(value) -> None:
+    if value.ndim < 2:
+        raise invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
+
+
+@op(
+    "BiasAdd",
+    "value: T, bias: T -> output: T",
+    types={"T": NUMERIC},
+    attrs=FORMAT,
+    shape=shapes.same_as_first,
+)
+def BiasAdd(xp, value, bias, data_format):
+    _require_channels(value)
+    if bias.ndim != 1:
+        raise invalid(f"Biases must be 1D: {shape_text(bias.shape)}")
+    axis = 1 if data_format == "NCHW" else value.ndim - 1
+    if bias.size != value.shape[axis]:
+        raise invalid(
+            "Must provide as many biases as the last dimension of the input tensor: "
+            f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}"
+        )
+    return value + bias.reshape([-1] + [1] * (value.ndim - axis - 1))
+
+
+@BiasAdd.gradient(needs="")
+def _(call, dy):
+    return dy, BiasAddGrad(dy, call.data_format)
+
+
+@BiasAdd.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), rng.normal(3))
+    yield Sample(rng.normal(2, 2, 2, 3), rng.normal(3))
+    yield Sample(rng.normal(2, 3, 2, 2), rng.normal(3), data_format="NCHW")
+    yield Sample(rng.normal(0, 3), rng.normal(3))
+    yield Sample(rng.normal(1, 2), rng.normal(1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2), rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 2), rng.normal(1, 2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 2), rng.normal(2), data_format="XX", raises=InvalidArgumentError)
+
+
+@BiasAdd.reference
+def _(value, bias, data_format):
+    axis = 1 if data_format == "NCHW" else -1
+    return np.moveaxis(np.moveaxis(value, axis, -1) + bias, -1, axis)
+
+
+@op(
+    "BiasAddGrad",
+    "out_backprop: T -> output: T",
+    types={"T": NUMERIC},
+    attrs=FORMAT,
+    shape=lambda call: [
+        (
+            None
+            if call.shape(0) is None
+            else call.shape(0)[1 if call.attr("data_format") == "NCHW" else -1],
+        )
+    ],
+)
+def BiasAddGrad(xp, out_backprop, data_format):
+    _require_channels(out_backprop)
+    axis = 1 if data_format == "NCHW" else out_backprop.ndim - 1
+    others = tuple(i for i in range(out_backprop.ndim) if i != axis)
+    return out_backprop.sum(others, dtype=out_backprop.dtype)
+
+
+@BiasAddGrad.gradient(needs="")
+def _(call, dy):
+    rank = call.static_shape("out_backprop").rank
+    axis = 1 if call.data_format == "NCHW" else rank - 1
+    from tapeflow.ops.broadcasting import BroadcastTo
+
+    line = Reshape(dy, [-1] + [1] * (rank - axis - 1))
+    return BroadcastTo(line, call.shape("out_backprop"))
+
+
+@BiasAddGrad.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal(2, 3, 4, 5))
+    yield Sample(rng.normal(2, 3, 4, 5), data_format="NCHW")
+    yield Sample(rng.normal(0, 2))
+    yield Sample(rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(), raises=InvalidArgumentError)
+
+
+@BiasAddGrad.reference
+def _(out_backprop, data_format):
+    axis = 1 if data_format == "NCHW" else -1
+    rows = np.moveaxis(out_backprop, axis, 0)
+    return rows.reshape(len(rows), -1).sum(1).astype(out_backprop.dtype)
+
+
+@public
+def bias_add(value, bias, data_format=None, name=None):
+    """`value` with the vector `bias` added to its channels: the last dimension, or the second for "NC..." formats.
+
+    Raises ValueError for another `data_format`, InvalidArgumentError where the sizes differ.
+    """
+    kind = "NHWC"
+    if data_format is not None:
+        if data_format.startswith("NC"):
+            kind = "NCHW"
+        elif not (data_format.startswith("N") and data_format.endswith("C")):
+            raise ValueError(
+                "`data_format` must be of the form `N...C` or `NC...`. "
+                f"Received: data_format={data_format}"
+            )
+    return BiasAdd(value, bias, kind)
+
+
+@public
+def xw_plus_b(x, weights, biases, name=None):
+    """x @ weights + biases."""
+    return BiasAdd(matmul.matmul(x, weights), biases)

@@ -1,0 +1,125 @@
+"""Operations on the bits of integers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.elementwise_samples import per_element, whole_pairs
+from tapeflow.ops.table import INTEGER, Sample, op
+
+
+def _binary(name, function, reference, samples=whole_pairs):
+    @op(
+        name, "x: T, y: T -> z: T", types={"T": INTEGER}, shape=shapes.broadcast_all, broadcast=True
+    )
+    def row(xp, x, y):
+        return function(xp, x, y)
+
+    row.gradient(None)
+    row.samples(samples)
+    row.reference(per_element(reference))
+    return row
+
+
+def _shifts(rng):
+    yield Sample(np.array([1, -8, 37], np.int32), np.array([4, 1, 0], np.int32))
+    yield Sample(np.array([[200], [3]], np.int64), np.array([1, 2], np.int64))
+    yield Sample(np.ones(2, np.int32), np.ones(3, np.int32), raises=InvalidArgumentError)
+
+
+def _within_width(xp, x, y):
+    """Shifts by less than nothing or by more than there are bits mean nothing to a processor; they are clamped."""
+    return xp.clip(y, 0, x.dtype.itemsize * 8 - 1).astype(x.dtype)
+
+
+BitwiseAnd = _binary("BitwiseAnd", lambda xp, x, y: xp.bitwise_and(x, y), lambda x, y: ~(~x | ~y))
+BitwiseOr = _binary("BitwiseOr", lambda xp, x, y: xp.bitwise_or(x, y), lambda x, y: ~(~x & ~y))
+BitwiseXor = _binary(
+    "BitwiseXor", lambda xp, x, y: xp.bitwise_xor(x, y), lambda x, y: (x | y) & ~(x & y)
+)
+LeftShift = _binary(
+    "LeftShift",
+    lambda xp, x, y: xp.left_shift(x, _within_width(xp, x, y)),
+    lambda x, y: x * 2**y if y < 31 else -(2**31),
+    _shifts,
+)
+RightShift = _binary(
+    "RightShift",
+    lambda xp, x, y: xp.right_shift(x, _within_width(xp, x, y)),
+    lambda x, y: x // 2**y,
+    _shifts,
+)
+
+
+@op("Invert", "x: T -> y: T", types={"T": INTEGER}, shape=shapes.same_as_first)
+def Invert(xp, x):
+    return xp.invert(x)
+
+
+Invert.gradient(None)
+
+
+@Invert.samples
+def _(rng):
+    yield Sample(np.array([0, -1, 37], np.int32))
+    yield Sample(np.zeros((0,), np.int64))
+
+
+Invert.reference(per_element(lambda v: -v - 1))
+
+
+@op("PopulationCount", "x: T -> y: uint8", types={"T": INTEGER}, shape=shapes.same_as_first)
+def PopulationCount(xp, x):
+    # Of signed integers NumPy counts the bits of the magnitude.
+    return xp.bitwise_count(x.view(f"u{x.dtype.itemsize}")).astype(np.uint8)
+
+
+PopulationCount.gradient(None)
+
+
+@PopulationCount.samples
+def _(rng):
+    yield Sample(np.array([0, 255, -1], np.int32), expect=np.array([0, 8, 32], np.uint8))
+    yield Sample(np.array([[7]], np.int64))
+
+
+PopulationCount.reference(per_element(lambda v: f"{v:b}".count("1")))
+
+
+@public
+def bitwise_and(x, y, name=None):
+    """The bits set in both of `x` and `y`."""
+    return BitwiseAnd(x, y)
+
+
+@public
+def bitwise_or(x, y, name=None):
+    """The bits set in either of `x` and `y`."""
+    return BitwiseOr(x, y)
+
+
+@public
+def bitwise_xor(x, y, name=None):
+    """The bits set in just one of `x` and `y`."""
+    return BitwiseXor(x, y)
+
+
+@public
+def invert(x, name=None):
+    """All bits flipped."""
+    return Invert(x)
+
+
+@public
+def left_shift(x, y, name=None):
+    """`x` shifted to the left by `y` bits; `y` is clamped to [0, bits of x)."""
+    return LeftShift(x, y)
+
+
+@public
+def right_shift(x, y, name=None):
+    """`x` shifted to the right by `y` bits, signed ones keeping their sign; `y` is clamped to [0, bits of x)."""
+    return RightShift(x, y)

@@ -1,0 +1,289 @@
+"""Broadcasting as ops of its own: `BroadcastTo`, `Tile`, the shapes that broadcast together, and its gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import shapes
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.static import static_value
+from tapeflow.ops.table import ANY, INDEX, Sample, op
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+
+def sum_to_shape(dy, static_shape, shape):
+    """`dy` summed to the shape that was broadcast to its own; `shape` serves where `static_shape` is not known."""
+    from tapeflow.ops.reduction import Sum
+
+    whole = dy.shape
+    if whole.is_fully_defined() and static_shape.is_fully_defined():
+        old, new = static_shape.as_list(), whole.as_list()
+        if old == new:
+            return dy
+        axes = _reduced_axes(old, new)
+        return Reshape(Sum(dy, np.array(axes, np.int32)) if axes else dy, np.array(old, np.int64))
+    from tapeflow.ops.array import Shape
+
+    axes = BroadcastGradientArgs(shape, Shape(dy)).r0
+    return Reshape(Sum(dy, axes), shape)
+
+
+def _reduced_axes(old, new) -> list[int]:
+    """The axes of shape `new` along which shape `old` was repeated."""
+    lead = len(new) - len(old)
+    return [i for i in range(len(new)) if i < lead or (old[i - lead] == 1 and new[i] != 1)]
+
+
+def _broadcast_shape(s0, s1) -> list[int]:
+    a, b = [int(d) for d in s0], [int(d) for d in s1]
+    rank = max(len(a), len(b))
+    out = []
+    for x, y in zip([1] * (rank - len(a)) + a, [1] * (rank - len(b)) + b, strict=True):
+        if x != y and x != 1 and y != 1:
+            raise invalid(f"Incompatible shapes: {shape_text(a)} vs. {shape_text(b)}")
+        out.append(y if x == 1 else x)
+    return out
+
+
+def _require_vectors(*inputs) -> None:
+    for i, x in enumerate(inputs):
+        if np.ndim(x) != 1:
+            raise invalid(f"In[{i}] must be a vector.{shape_text(np.shape(x))}")
+
+
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": INDEX}, shape=shapes.vector)
+def BroadcastArgs(xp, s0, s1):
+    _require_vectors(s0, s1)
+    return np.array(_broadcast_shape(s0, s1), s0.dtype)
+
+
+BroadcastArgs.gradient(None)
+
+
+@BroadcastArgs.samples
+def _(rng):
+    yield Sample([2, 1], [3], expect=np.array([2, 3], np.int32))
+    yield Sample(np.zeros(0, np.int32), [3], expect=np.array([3], np.int32))
+    yield Sample([0, 3], [1], expect=np.array([0, 3], np.int32))
+    yield Sample([2], [3], raises=InvalidArgumentError)
+    yield Sample([[2]], [3], raises=InvalidArgumentError)
+
+
+@op(
+    "BroadcastGradientArgs",
+    "s0: T, s1: T -> r0: T, r1: T",
+    types={"T": INDEX},
+    shape=lambda call: [(None,), (None,)],
+)
+def BroadcastGradientArgs(xp, s0, s1):
+    _require_vectors(s0, s1)
+    whole = _broadcast_shape(s0, s1)
+    if np.array_equal(s0, s1):
+        return np.zeros(0, s0.dtype), np.zeros(0, s0.dtype)
+    a, b = ([int(d) for d in s] for s in (s0, s1))
+    return tuple(
+        np.array(
+            [i for i in range(len(whole)) if i < len(whole) - len(s) or s[i - len(whole)] == 1],
+            s0.dtype,
+        )
+        for s in (a, b)
+    )
+
+
+BroadcastGradientArgs.gradient(None)
+
+
+@BroadcastGradientArgs.samples
+def _(rng):
+    yield Sample([2, 3, 5], [1], expect=(np.zeros(0, np.int32), np.array([0, 1, 2], np.int32)))
+    yield Sample([1], [2, 3, 5], expect=(np.array([0, 1, 2], np.int32), np.zeros(0, np.int32)))
+    yield Sample([2], [3], raises=InvalidArgumentError)
+
+
+@op(
+    "BroadcastTo",
+    "input: T, shape: Tidx -> output: T",
+    types={"T": ANY, "Tidx": INDEX},
+    shape=shapes.given(1),
+)
+def BroadcastTo(xp, input, shape):
+    target = dimensions(shape)
+    if input.ndim > len(target):
+        raise invalid(
+            f"Rank of input ({input.ndim}) must be no greater than rank of output shape ({len(target)})."
+        )
+    tail = target[len(target) - input.ndim :]
+    if any(a not in (1, b) for a, b in zip(input.shape, tail, strict=True)):
+        raise invalid(f"Incompatible shapes: {shape_text(input.shape)} vs. {shape_text(target)}")
+    return xp.array(xp.broadcast_to(input, target))
+
+
+@BroadcastTo.gradient(needs="")
+def _(call, dy):
+    return sum_to_shape(dy, call.static_shape("input"), call.shape("input")), None
+
+
+@BroadcastTo.samples
+def _(rng):
+    yield Sample(rng.normal(3), [2, 3])
+    yield Sample(rng.normal(2, 1), [4, 2, 3])
+    yield Sample(rng.normal(), [2, 2])
+    yield Sample(rng.normal(1, 3), [0, 3])
+    yield Sample(rng.normal(3), [2, 4], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [3], raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [-1, 3], raises=InvalidArgumentError)
+
+
+@BroadcastTo.reference
+def _(input, shape):
+    return np.asarray(input) + np.zeros(tuple(shape), np.asarray(input).dtype)
+
+
+@public
+def broadcast_to(input, shape, name=None):
+    """`input` repeated along dimensions of size 1 to have shape `shape`."""
+    return BroadcastTo(input, shape)
+
+
+@public
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape, as a vector, of two shapes broadcast together."""
+    return BroadcastArgs(shape_x, shape_y)
+
+
+@public
+def broadcast_static_shape(shape_x, shape_y):
+    """The TensorShape of two shapes broadcast together; ValueError where they do not fit."""
+    a, b = TensorShape(shape_x), TensorShape(shape_y)
+    try:
+        shape = shapes.broadcast(
+            None if a.rank is None else tuple(a.as_list()),
+            None if b.rank is None else tuple(b.as_list()),
+        )
+    except InvalidArgumentError:
+        raise ValueError(
+            f"Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+            f"pair they are either equal or one of them is 1. Received: {a} and {b}."
+        ) from None
+    return TensorShape(shape)
+
+
+def _tile_rule(call):
+    shape, multiples = call.shape(0), call.value(1)
+    if shape is None or multiples is None:
+        return [None if shape is None else (None,) * len(shape)]
+    return [tuple(None if d is None else d * int(m) for d, m in zip(shape, multiples, strict=True))]
+
+
+@op(
+    "Tile",
+    "input: T, multiples: Tmultiples -> output: T",
+    types={"T": ANY, "Tmultiples": INDEX},
+    shape=_tile_rule,
+)
+def Tile(xp, input, multiples):
+    if np.ndim(multiples) != 1:
+        raise invalid(
+            f"Expected multiples to be 1-D, but got shape {shape_text(np.shape(multiples))}"
+        )
+    if len(multiples) != input.ndim:
+        raise invalid(
+            f"Expected multiples argument to be a vector of length {input.ndim} but got length "
+            f"{len(multiples)}"
+        )
+    times = [int(m) for m in multiples]
+    for i, m in enumerate(times):
+        if m < 0:
+            raise invalid(f"Expected multiples[{i}] >= 0, but got {m}")
+    dimensions([d * m for d, m in zip(input.shape, times, strict=True)], "the output shape")
+    return xp.tile(input, times) if times else xp.array(input)
+
+
+@Tile.gradient(needs="multiples")
+def _(call, dy):
+    from tapeflow.ops.reduction import Sum
+
+    static, times = call.static_shape("input"), static_value(call.multiples)
+    if static.is_fully_defined() and times is not None:
+        folded = np.stack([times, static.as_list()], 1).ravel().astype(np.int64)
+        axes = np.arange(0, 2 * len(times), 2, dtype=np.int32)
+        return Sum(Reshape(dy, folded), axes), None
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.joining import Pack
+
+    folded = Reshape(Pack([cast(call.multiples, np.int32), call.shape("input")], 1), [-1])
+    return Sum(Reshape(dy, folded), range_(0, 2 * static.rank, 2)), None
+
+
+@Tile.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), [2, 1])
+    yield Sample(rng.normal(2, 3), [1, 3])
+    yield Sample(rng.normal(2), [0])
+    yield Sample(rng.normal(), np.zeros(0, np.int32))
+    yield Sample(rng.normal(2, 3), [2], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [2, -1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [[2, 1]], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), np.array([2**40, 2**40]), raises=InvalidArgumentError)
+
+
+@Tile.reference
+def _(input, multiples):
+    out = np.asarray(input)
+    for axis, m in enumerate(multiples):
+        n = out.shape[axis]
+        out = np.take(out, np.arange(n * int(m)) % max(n, 1), axis)
+    return out
+
+
+@public
+def tile(input, multiples, name=None):
+    """`input` repeated `multiples[i]` times along dimension i."""
+    return Tile(input, multiples)
+
+
+@public
+def repeat(input, repeats, axis=None, name=None):
+    """The elements of `input` along `axis` (flattened if None), each repeated `repeats` times.
+
+    `repeats` is a scalar, or a vector with one count for each element of that axis.
+    """
+    from tapeflow.ops.gather import gather
+
+    input = convert_to_tensor(input)
+    if axis is None:
+        input, axis = Reshape(input, [-1]), 0
+    times = static_value(repeats)
+    if times is None:
+        times = repeats
+    else:
+        size = input.shape.as_list()[axis]
+        if times.ndim > 1:
+            raise ValueError(f"Shape {times.shape} must have rank at most 1")
+        if times.size not in (1, size):
+            raise ValueError(f"Dimensions {size} and {times.size} are not compatible")
+        if (times < 0).any():
+            raise invalid(f"Argument `repeats` must be >= 0, got {times.tolist()}")
+        where = np.repeat(np.arange(size), np.broadcast_to(times, (size,)))
+        return gather(input, where, axis=axis)
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.construction import sequence_mask
+    from tapeflow.ops.gather import boolean_mask
+    from tapeflow.ops.layout import ExpandDims
+    from tapeflow.ops.reduction import reduce_max
+
+    rank = input.shape.rank
+    at = axis % rank
+    times = BroadcastTo(cast(times, np.int32), [input.shape.as_list()[at]])
+    most = reduce_max(times)
+    rows = [1] * (rank + 1)
+    spread = ExpandDims(input, at + 1)
+    from tapeflow.ops.joining import Pack
+
+    tiled = Tile(spread, Pack([most if i == at + 1 else n for i, n in enumerate(rows)]))
+    return boolean_mask(tiled, sequence_mask(times, most), axis=at)

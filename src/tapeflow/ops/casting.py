@@ -1,0 +1,157 @@
+"""Conversion between element types."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, shapes
+from tapeflow.ops.table import ANY, Sample, dtype, op
+
+
+@op(
+    "Cast",
+    "x: SrcT -> y: DstT",
+    types={"SrcT": ANY},
+    attrs={"DstT": dtype, "Truncate": False},
+    shape=shapes.same_as_first,
+)
+def Cast(xp, x, DstT, Truncate):
+    if x.dtype.kind in "OSU" or DstT is dtypes.string:
+        source = dtypes.string if x.dtype.kind in "OSU" else dtypes.as_dtype(x.dtype)
+        raise UnimplementedError(
+            None, None, f"Cast {_word(source)} to {_word(DstT)} is not supported"
+        )
+    target = np.dtype(DstT.as_numpy_dtype)
+    if x.dtype.kind == "c" and target.kind != "c" and target.kind != "b":
+        x = xp.real(x)
+    if target.kind in "iu" and x.dtype.kind not in "iub" and target.itemsize < 4:
+        # Numbers out of range wrap, as they do through the next wider integer.
+        return x.astype(np.int32).astype(target)
+    return x.astype(target)
+
+
+def _word(kind):
+    """What TensorFlow's messages call a type."""
+    return {"float16": "half", "float32": "float", "float64": "double"}.get(kind.name, kind.name)
+
+
+@Cast.gradient(needs="")
+def _(call, dy):
+    source = call.dtype("x")
+    continuous = source.is_floating or source.is_complex
+    return (
+        Cast(dy, source) if continuous and (dy.dtype.is_floating or dy.dtype.is_complex) else None
+    )
+
+
+@Cast.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), DstT=dtypes.float32)
+    yield Sample(
+        np.array([1.9, -1.9, 0.0]), DstT=dtypes.int32, expect=np.array([1, -1, 0], np.int32)
+    )
+    yield Sample(
+        np.array([300, -1], np.int32), DstT=dtypes.uint8, expect=np.array([44, 255], np.uint8)
+    )
+    yield Sample(np.array([0, 2], np.int64), DstT=dtypes.bool, expect=np.array([False, True]))
+    yield Sample(np.array([True, False]), DstT=dtypes.float64, expect=np.array([1.0, 0.0]))
+    yield Sample(
+        np.array([1 + 2j]), DstT=dtypes.float64, expect=np.array([1.0]), differentiable=False
+    )
+    yield Sample(rng.normal(0), DstT=dtypes.bfloat16)
+    yield Sample(np.array([b"1"], object), DstT=dtypes.int32, raises=UnimplementedError)
+    yield Sample(rng.normal(2), DstT=dtypes.string, raises=UnimplementedError)
+
+
+@Cast.reference
+def _(x, DstT, Truncate):
+    return np.array(x.tolist(), DstT.as_numpy_dtype)
+
+
+@public
+def cast(x, dtype, name=None):
+    """`x` (a tensor, IndexedSlices or anything a tensor is made of) with elements of `dtype`.
+
+    Floating numbers are truncated on the way to integers, complex ones lose their imaginary part; out of range the
+    result is implementation defined. Raises UnimplementedError for strings.
+    """
+    kind = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, kind), x.indices, x.dense_shape)
+    x = convert_to_tensor(x)
+    return x if x.dtype is kind else Cast(x, kind)
+
+
+@public
+def saturate_cast(value, dtype, name=None):
+    """`value` with elements of `dtype`, numbers out of its range replaced by the nearest in range."""
+    kind = dtypes.as_dtype(dtype).base_dtype
+    value = convert_to_tensor(value)
+    source = value.dtype
+    if source.is_complex and not kind.is_complex:
+        from tapeflow.ops.complex_numbers import real
+
+        value = real(value)
+        source = value.dtype
+    if not source.is_complex and not kind.is_bool and source is not kind:
+        if source.min < kind.min:
+            value = arithmetic.Maximum(value, _representable(source, kind.min, kind))
+        if source.max > kind.max:
+            value = arithmetic.Minimum(value, _representable(source, kind.max, kind))
+    return cast(value, kind)
+
+
+def _representable(source, limit, kind):
+    """`limit`, or the next number of `source` towards zero, should rounding it lead out of the range of `kind`."""
+    numpy_type = source.as_numpy_dtype
+    rounded = np.array(limit).astype(numpy_type)
+    if source.is_floating and kind.is_integer and abs(int(rounded)) > abs(int(limit)):
+        rounded = np.nextafter(rounded, np.array(0, numpy_type))
+    return rounded
+
+
+@public
+def to_float(x, name="ToFloat"):
+    """`x` with elements of float32."""
+    return cast(x, dtypes.float32)
+
+
+@public
+def to_double(x, name="ToDouble"):
+    """`x` with elements of float64."""
+    return cast(x, dtypes.float64)
+
+
+@public
+def to_int32(x, name="ToInt32"):
+    """`x` with elements of int32."""
+    return cast(x, dtypes.int32)
+
+
+@public
+def to_int64(x, name="ToInt64"):
+    """`x` with elements of int64."""
+    return cast(x, dtypes.int64)
+
+
+@public
+def to_bfloat16(x, name="ToBFloat16"):
+    """`x` with elements of bfloat16."""
+    return cast(x, dtypes.bfloat16)
+
+
+@public
+def to_complex64(x, name="ToComplex64"):
+    """`x` with elements of complex64."""
+    return cast(x, dtypes.complex64)
+
+
+@public
+def to_complex128(x, name="ToComplex128"):
+    """`x` with elements of complex128."""
+    return cast(x, dtypes.complex128)

@@ -1,0 +1,85 @@
+"""Checks of the numbers that flow through a program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.table import FLOATING, Sample, op, string
+from tapeflow.ops.validate import invalid
+
+_SCHEMA = {"types": {"T": FLOATING}, "attrs": {"message": string}, "shape": shapes.same_as_first}
+
+
+def _special_samples(rng):
+    yield Sample(rng.normal(2, 3), message="msg")
+    yield Sample(rng.normal(0), message="msg")
+    yield Sample(np.array([1.0, np.nan]), message="msg", raises=InvalidArgumentError)
+    yield Sample(np.array([1.0, np.inf]), message="msg", raises=InvalidArgumentError)
+    yield Sample(np.array([1.0, -np.inf]), message="msg", raises=InvalidArgumentError)
+
+
+@op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA)
+def CheckNumerics(xp, tensor, message):
+    if xp is np and not np.isfinite(tensor).all():
+        found = [
+            n
+            for n, hit in (("Inf", np.isinf(tensor).any()), ("NaN", np.isnan(tensor).any()))
+            if hit
+        ]
+        raise invalid(f"{message} : Tensor had {' and '.join(found)} values")
+    return tensor
+
+
+@CheckNumerics.gradient(needs="")
+def _(call, dy):
+    return CheckNumerics(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
+
+
+CheckNumerics.samples(_special_samples)
+CheckNumerics.reference(lambda tensor, message: tensor)
+
+
+@op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA)
+def CheckNumericsV2(xp, tensor, message):
+    if xp is np and not np.isfinite(tensor).all():
+        signs = (
+            ("-Inf", np.isneginf(tensor.astype(np.float64)).any()),
+            ("+Inf", np.isposinf(tensor.astype(np.float64)).any()),
+            ("NaN", np.isnan(tensor).any()),
+        )
+        found = [name for name, hit in signs if hit]
+        joined = found[0] if len(found) == 1 else " and ".join(found)
+        if len(found) > 2:
+            joined = ", ".join(found[:-1]) + ", and " + found[-1]
+        raise invalid(f"{message} : Tensor had {joined} values")
+    return tensor
+
+
+@CheckNumericsV2.gradient(needs="")
+def _(call, dy):
+    return CheckNumericsV2(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")
+
+
+CheckNumericsV2.samples(_special_samples)
+CheckNumericsV2.reference(lambda tensor, message: tensor)
+
+
+@public
+def check_numerics(tensor, message, name=None):
+    """`tensor`; InvalidArgumentError with `message` where it holds NaN or infinity, also in the gradient."""
+    return CheckNumerics(tensor, message)
+
+
+@public
+def assert_all_finite(x, message, name=None):
+    """`x`, after checking that no element is NaN or infinite."""
+    return CheckNumerics(x, message)
+
+
+@public
+def assert_all_finite_v1(t=None, msg=None, name=None, x=None, message=None):
+    """`assert_all_finite` with the 1.x spellings `t` and `msg`."""
+    return CheckNumerics(t if x is None else x, msg if message is None else message)

@@ -1,0 +1,164 @@
+"""Clipping by value and by norm, and the norms themselves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, comparison, elementwise, reduction, shapes
+from tapeflow.ops.table import REAL, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+@op(
+    "ClipByValue",
+    "t: T, clip_value_min: T, clip_value_max: T -> output: T",
+    types={"T": REAL},
+    shape=shapes.same_as_first,
+    broadcast=True,
+)
+def ClipByValue(xp, t, clip_value_min, clip_value_max):
+    if any(bound.ndim and bound.shape != t.shape for bound in (clip_value_min, clip_value_max)):
+        raise invalid(
+            "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
+            f"input shape: {shape_text(t.shape)}clip_value_min shape: {shape_text(clip_value_min.shape)}"
+            f"clip_value_max shape: {shape_text(clip_value_max.shape)}"
+        )
+    return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
+
+
+@ClipByValue.gradient(needs="t, clip_value_min, clip_value_max")
+def _(call, dy):
+    below = comparison.Less(call.t, call.clip_value_min)
+    above = comparison.Greater(call.t, call.clip_value_max)
+    outside = comparison.LogicalOr(below, above)
+    return (
+        comparison.SelectV2(outside, 0, dy),
+        comparison.SelectV2(below, dy, 0),
+        comparison.SelectV2(above, dy, 0),
+    )
+
+
+@ClipByValue.samples
+def _(rng):
+    yield Sample(rng.normal(3, 4), -0.5, 0.5)
+    yield Sample(rng.normal(3, 4), np.full((3, 4), -0.25), 0.75)
+    yield Sample(rng.normal(0), -1.0, 1.0)
+    yield Sample(rng.normal(2), rng.normal(3), 1.0, raises=InvalidArgumentError)
+
+
+@ClipByValue.reference
+def _(t, clip_value_min, clip_value_max):
+    low, high = np.broadcast_to(clip_value_min, t.shape), np.broadcast_to(clip_value_max, t.shape)
+    pairs = zip(t.flat, low.flat, high.flat, strict=True)
+    return np.array([sorted((a, x, b))[1] for x, a, b in pairs]).reshape(t.shape)
+
+
+@public
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """`t` (a tensor or IndexedSlices), elements below `clip_value_min` raised to it, above `clip_value_max` lowered.
+
+    Raises InvalidArgumentError where a bound does not broadcast to the shape of `t`.
+    """
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(
+            clip_by_value(t.values, clip_value_min, clip_value_max), t.indices, t.dense_shape
+        )
+    t = convert_to_tensor(t)
+    lowered = arithmetic.Minimum(t, clip_value_max)
+    _require_same_shape(t, lowered)
+    clipped = arithmetic.Maximum(lowered, clip_value_min)
+    _require_same_shape(t, clipped)
+    return clipped
+
+
+def _require_same_shape(t, clipped):
+    if not t.shape.is_compatible_with(clipped.shape):
+        raise ValueError(f"Shapes {t.shape} and {clipped.shape} are incompatible")
+
+
+@public
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """`t` (a tensor or IndexedSlices), shrunk to the L2 norm `clip_norm` along `axes` where its norm is larger."""
+    values = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
+    squares = reduction.reduce_sum(arithmetic.Mul(values, values), axes, keepdims=True)
+    # The root has no slope at zero: the norm of zeros is not differentiated.
+    some = comparison.Greater(squares, 0)
+    safe = comparison.SelectV2(some, squares, 1)
+    norm = comparison.SelectV2(some, elementwise.Sqrt(safe), squares)
+    clip_norm = convert_to_tensor(clip_norm, dtype=values.dtype)
+    clipped = arithmetic.RealDiv(
+        arithmetic.Mul(values, clip_norm), arithmetic.Maximum(norm, clip_norm)
+    )
+    return (
+        IndexedSlices(clipped, t.indices, t.dense_shape)
+        if isinstance(t, IndexedSlices)
+        else clipped
+    )
+
+
+@public
+def clip_by_average_norm(t, clip_norm, name=None):
+    """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
+    t = convert_to_tensor(t)
+    norm = elementwise.Sqrt(reduction.reduce_sum(arithmetic.Mul(t, t)))
+    count = float(math.prod(t.shape.as_list()))
+    inverse = arithmetic.Mul(elementwise.Reciprocal(norm), count)
+    scale = arithmetic.Minimum(
+        inverse, arithmetic.RealDiv(1.0, convert_to_tensor(clip_norm, t.dtype))
+    )
+    return arithmetic.Mul(arithmetic.Mul(t, convert_to_tensor(clip_norm, t.dtype)), scale)
+
+
+def _is_list(t_list):
+    if isinstance(t_list, str) or not isinstance(t_list, (list, tuple)):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    return t_list
+
+
+@public
+def global_norm(t_list, name=None):
+    """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; None of no tensors."""
+    halves = []
+    for t in _is_list(t_list):
+        if t is not None:
+            t = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
+            halves.append(reduction.reduce_sum(elementwise.Square(t)))
+    if not halves:
+        return None
+    total = halves[0]
+    for half in halves[1:]:
+        total = arithmetic.AddV2(total, half)
+    return elementwise.Sqrt(total)
+
+
+@public
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """A list of tensors (or IndexedSlices, or None), all shrunk by one factor so that their `global_norm` is at most
+    `clip_norm`, and that norm, which `use_norm` may give. With a norm that is not finite all become NaN.
+    """
+    tensors = list(_is_list(t_list))
+    norm = global_norm(tensors) if use_norm is None else convert_to_tensor(use_norm)
+    if norm is None:
+        return tensors, convert_to_tensor(0.0)
+    clip_norm = convert_to_tensor(clip_norm, dtype=norm.dtype)
+    one = convert_to_tensor(1.0, dtype=norm.dtype)
+    scale = arithmetic.Mul(
+        clip_norm,
+        arithmetic.Minimum(elementwise.Reciprocal(norm), arithmetic.RealDiv(one, clip_norm)),
+    )
+    scale = arithmetic.AddV2(scale, arithmetic.Sub(norm, norm))
+    return [_scaled(t, scale) for t in tensors], norm
+
+
+def _scaled(t, scale):
+    if t is None:
+        return None
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(arithmetic.Mul(t.values, scale), t.indices, t.dense_shape)
+    return arithmetic.Mul(convert_to_tensor(t), scale)

@@ -1,0 +1,386 @@
+"""Comparisons, logic, and the choice between two tensors that both lead to."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, shapes
+from tapeflow.ops.elementwise_samples import pairs, per_element, truths
+from tapeflow.ops.table import ANY, FLOATING, NUMERIC, REAL, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
+
+
+def _ordering(name, function, holds):
+    @op(name, "x: T, y: T -> z: bool", types={"T": REAL}, **BROADCAST)
+    def row(xp, x, y):
+        return getattr(xp, function)(x, y)
+
+    row.gradient(None)
+
+    @row.samples
+    def _(rng):
+        yield from pairs(rng)
+        yield Sample(np.array([1, 2, 3], np.int32), 2)
+        yield Sample(np.array([math.nan, 1.0]), np.array([math.nan, math.nan]))
+
+    row.reference(per_element(holds))
+    return row
+
+
+Less = _ordering("Less", "less", lambda x, y: y > x)
+LessEqual = _ordering("LessEqual", "less_equal", lambda x, y: y >= x)
+Greater = _ordering("Greater", "greater", lambda x, y: y < x)
+GreaterEqual = _ordering("GreaterEqual", "greater_equal", lambda x, y: y <= x)
+
+
+@public
+def less(x, y, name=None):
+    """x < y, elementwise with broadcasting."""
+    return Less(x, y)
+
+
+@public
+def less_equal(x, y, name=None):
+    """x <= y, elementwise with broadcasting."""
+    return LessEqual(x, y)
+
+
+@public
+def greater(x, y, name=None):
+    """x > y, elementwise with broadcasting."""
+    return Greater(x, y)
+
+
+@public
+def greater_equal(x, y, name=None):
+    """x >= y, elementwise with broadcasting."""
+    return GreaterEqual(x, y)
+
+
+def _equality(name, function, answer):
+    """Equal and NotEqual; `answer` is what tensors of shapes that do not broadcast together get."""
+
+    @op(
+        name,
+        "x: T, y: T -> z: bool",
+        types={"T": ANY},
+        attrs={"incompatible_shape_error": True},
+        broadcast=True,
+        shape=shapes.broadcast_all,
+    )
+    def row(xp, x, y, incompatible_shape_error):
+        if not incompatible_shape_error:
+            try:
+                np.broadcast_shapes(x.shape, y.shape)
+            except ValueError:
+                return xp.asarray(answer)
+        return getattr(xp, function)(x, y).astype(bool)
+
+    row.gradient(None)
+
+    @row.samples
+    def _(rng):
+        yield Sample(np.array([[1.0, 2.0], [3.0, math.nan]]), np.array([1.0, math.nan]))
+        yield Sample(np.array([1, 2], np.int32), np.array([1, 3], np.int32))
+        yield Sample(np.array([True, False]), True)
+        yield Sample(np.array([b"a", b"b"], object), np.array([b"a", b"c"], object))
+        yield Sample(np.array([1 + 2j]), np.array([1 + 2j, 1 - 2j]))
+        yield Sample(rng.normal(2), rng.normal(3), raises=InvalidArgumentError)
+        yield Sample(
+            rng.normal(2), rng.normal(3), incompatible_shape_error=False, expect=np.array(answer)
+        )
+
+    @row.reference
+    def _(x, y, incompatible_shape_error):
+        x, y = np.broadcast_arrays(x, y)
+        same = [bool(a == b) for a, b in zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)]
+        return np.array([v != answer for v in same], bool).reshape(x.shape)
+
+    return row
+
+
+Equal = _equality("Equal", "equal", False)
+NotEqual = _equality("NotEqual", "not_equal", True)
+
+
+@public
+def equal(x, y, name=None):
+    """x == y, elementwise with broadcasting, for tensors of any one dtype."""
+    return Equal(x, y)
+
+
+@public
+def not_equal(x, y, name=None):
+    """x != y, elementwise with broadcasting, for tensors of any one dtype."""
+    return NotEqual(x, y)
+
+
+@op(
+    "ApproximateEqual",
+    "x: T, y: T -> z: bool",
+    types={"T": NUMERIC},
+    attrs={"tolerance": 1e-5},
+    shape=shapes.merged,
+)
+def ApproximateEqual(xp, x, y, tolerance):
+    if x.shape != y.shape:
+        raise invalid(
+            f"x and y must be of the same shape. x shape: {shape_text(x.shape)}. "
+            f"y shape: {shape_text(y.shape)}"
+        )
+    return xp.abs(x - y) < tolerance
+
+
+ApproximateEqual.gradient(None)
+
+
+@ApproximateEqual.samples
+def _(rng):
+    yield Sample(np.array([1.0, 2.0]), np.array([1.4, 2.6]), tolerance=0.5)
+    yield Sample(rng.normal(2), rng.normal(3), raises=InvalidArgumentError)
+
+
+ApproximateEqual.reference(
+    lambda x, y, tolerance: np.array(
+        [-tolerance < a - b < tolerance for a, b in zip(x, y, strict=True)]
+    )
+)
+
+
+@public
+def approximate_equal(x, y, tolerance=1e-5, name=None):
+    """|x - y| < tolerance, elementwise, for tensors of one shape."""
+    return ApproximateEqual(x, y, tolerance)
+
+
+def _logic(name, function, reference):
+    @op(name, "x: bool, y: bool -> z: bool", shape=shapes.broadcast_all, broadcast=True)
+    def row(xp, x, y):
+        return getattr(xp, function)(x, y)
+
+    row.gradient(None)
+    row.samples(truths)
+    row.reference(per_element(reference))
+    return row
+
+
+LogicalAnd = _logic("LogicalAnd", "logical_and", lambda x, y: min(x, y))
+LogicalOr = _logic("LogicalOr", "logical_or", lambda x, y: max(x, y))
+
+
+@public
+def logical_and(x, y, name=None):
+    """Both, elementwise with broadcasting, of boolean tensors."""
+    return LogicalAnd(x, y)
+
+
+@public
+def logical_or(x, y, name=None):
+    """Either or both, elementwise with broadcasting, of boolean tensors."""
+    return LogicalOr(x, y)
+
+
+@op("LogicalNot", "x: bool -> y: bool", shape=shapes.same_as_first)
+def LogicalNot(xp, x):
+    return xp.logical_not(x)
+
+
+LogicalNot.gradient(None)
+
+
+@LogicalNot.samples
+def _(rng):
+    yield Sample(np.array([[True], [False]]))
+    yield Sample(np.zeros((0,), bool))
+
+
+LogicalNot.reference(lambda x: x != np.array(True))
+
+
+@public
+def logical_not(x, name=None):
+    """The opposite of each element of a boolean tensor."""
+    return LogicalNot(x)
+
+
+@public
+def logical_xor(x, y, name="LogicalXor"):
+    """One but not both, elementwise with broadcasting, of boolean tensors."""
+    return LogicalAnd(LogicalOr(x, y), LogicalNot(LogicalAnd(x, y)))
+
+
+def _steps(x, compare):
+    """`compare` of each element, all axes read as one, with the one before."""
+    from tapeflow.ops.layout import Reshape
+    from tapeflow.ops.reduction import reduce_all
+
+    flat = Reshape(convert_to_tensor(x), [-1])
+    return reduce_all(compare(flat[:-1], flat[1:]))
+
+
+@public
+def is_non_decreasing(x, name=None):
+    """Whether no element of `x`, read row by row, is less than the one before."""
+    return _steps(x, LessEqual)
+
+
+@public
+def is_strictly_increasing(x, name=None):
+    """Whether each element of `x`, read row by row, is more than the one before."""
+    return _steps(x, Less)
+
+
+def _kind_of_float(name, function, reference):
+    @op(name, "x: T -> y: bool", types={"T": FLOATING}, shape=shapes.same_as_first)
+    def row(xp, x):
+        return getattr(xp, function)(x)
+
+    row.gradient(None)
+
+    @row.samples
+    def _(rng):
+        yield Sample(np.array([0.0, -1.5, math.nan, math.inf, -math.inf]))
+        yield Sample(rng.normal(0, 2))
+
+    row.reference(per_element(reference))
+    return row
+
+
+IsNan = _kind_of_float("IsNan", "isnan", lambda v: v != v)
+IsInf = _kind_of_float("IsInf", "isinf", lambda v: v in (math.inf, -math.inf))
+IsFinite = _kind_of_float("IsFinite", "isfinite", lambda v: v - v == 0)
+
+
+@public
+def is_nan(x, name=None):
+    """Whether each element is NaN."""
+    return IsNan(x)
+
+
+@public
+def is_inf(x, name=None):
+    """Whether each element is an infinity."""
+    return IsInf(x)
+
+
+@public
+def is_finite(x, name=None):
+    """Whether each element is neither an infinity nor NaN."""
+    return IsFinite(x)
+
+
+@op(
+    "SelectV2",
+    "condition: bool, t: T, e: T -> output: T",
+    types={"T": ANY},
+    shape=shapes.broadcast_all,
+    broadcast=True,
+)
+def SelectV2(xp, condition, t, e):
+    return xp.where(condition, t, e)
+
+
+@SelectV2.gradient(needs="condition")
+def _(call, dy):
+    return None, SelectV2(call.condition, dy, 0), SelectV2(call.condition, 0, dy)
+
+
+@SelectV2.samples
+def _(rng):
+    yield Sample(np.array([True, False, True]), rng.normal(2, 3), rng.normal(3))
+    yield Sample(np.array([[True], [False]]), rng.normal(3), np.asarray(rng.normal()))
+    yield Sample(True, np.array([b"a"], object), np.array([b"b"], object))
+    yield Sample(np.zeros((0,), bool), rng.normal(1), rng.normal(1))
+    yield Sample(
+        np.array([True, False, True]), rng.normal(2), rng.normal(2), raises=InvalidArgumentError
+    )
+
+
+@SelectV2.reference
+def _(condition, t, e):
+    c, t, e = np.broadcast_arrays(condition, t, e)
+    return np.array(
+        [b if a else d for a, b, d in zip(c.flat, t.flat, e.flat, strict=True)], t.dtype
+    ).reshape(c.shape)
+
+
+@op(
+    "Select",
+    "condition: bool, t: T, e: T -> output: T",
+    types={"T": ANY},
+    shape=shapes.same_as_second,
+)
+def Select(xp, condition, t, e):
+    if t.shape != e.shape:
+        raise _different(0, t.shape, 2, e.shape)
+    if condition.ndim == 0 or condition.shape == t.shape:
+        return xp.where(condition, t, e)
+    if condition.ndim != 1 or t.ndim == 0 or condition.shape[0] != t.shape[0]:
+        raise _different(0, condition.shape, 1, t.shape)
+    return xp.where(condition.reshape((-1,) + (1,) * (t.ndim - 1)), t, e)
+
+
+def _different(i, a, j, b):
+    return invalid(
+        "Inputs to operation Select of type Select must have the same size and shape.  "
+        f"Input {i}: {shape_text(a)} != input {j}: {shape_text(b)}"
+    )
+
+
+@Select.gradient(needs="condition")
+def _(call, dy):
+    zero = arithmetic.Mul(dy, 0)
+    return None, Select(call.condition, dy, zero), Select(call.condition, zero, dy)
+
+
+@Select.samples
+def _(rng):
+    yield Sample(np.array([True, False]), rng.normal(2, 3), rng.normal(2, 3))
+    yield Sample(np.array([[True, False]]), rng.normal(1, 2), rng.normal(1, 2))
+    yield Sample(False, rng.normal(2), rng.normal(2))
+    yield Sample(np.array([True]), rng.normal(2), rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(np.array([True, True]), rng.normal(2), rng.normal(3), raises=InvalidArgumentError)
+
+
+@Select.reference
+def _(condition, t, e):
+    c = condition.reshape(condition.shape + (1,) * (t.ndim - condition.ndim))
+    return np.where(np.broadcast_to(c, t.shape), t, e)
+
+
+@public
+def where(condition, x=None, y=None, name=None):
+    """Elements of `x` where `condition`, else of `y`, all three broadcast; or, of `condition` alone, the
+    indices of its true elements, an int64 matrix of shape [count, rank].
+
+    Raises ValueError where just one of `x` and `y` is given.
+    """
+    if x is None or y is None:
+        return _indices(condition, x, y)
+    return SelectV2(condition, x, y)
+
+
+@public
+def where_v1(condition, x=None, y=None, name=None):
+    """Like `where`, but `x` and `y` have one shape and `condition` is of that shape, a scalar, or a vector that
+    chooses among their rows."""
+    if x is None or y is None:
+        return _indices(condition, x, y)
+    return Select(condition, x, y)
+
+
+def _indices(condition, x, y):
+    if x is not y:
+        raise ValueError("x and y must both be non-None or both be None.")
+    from tapeflow.ops.selection import Where
+
+    condition = convert_to_tensor(condition, dtype_hint=dtypes.bool)
+    return Where(condition)

@@ -1,0 +1,501 @@
+"""Ops that make tensors from little: filled ones, ranges, one-hot rows, masks, grids."""
+
+from __future__ import annotations
+
+import builtins
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, casting, comparison, reduction, shapes
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import BroadcastTo
+from tapeflow.ops.layout import ExpandDims, Reshape, Transpose
+from tapeflow.ops.static import concrete_value
+from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Sample, op
+from tapeflow.ops.validate import MAX_ELEMENTS, dimensions, invalid, shape_text
+
+
+@op(
+    "Fill",
+    "dims: index_type, value: T -> output: T",
+    types={"T": ANY, "index_type": INDEX},
+    shape=shapes.given(0),
+)
+def Fill(xp, dims, value):
+    if np.ndim(dims) != 1:
+        raise invalid(f"dims must represent a vector, got shape {shape_text(np.shape(dims))}")
+    shape = dimensions(dims)
+    if value.size != 1 or value.ndim > 1:
+        raise invalid(f"value must represent a scalar, got shape {shape_text(value.shape)}")
+    return xp.full(shape, value.reshape(()), value.dtype)
+
+
+@Fill.gradient(needs="")
+def _(call, dy):
+    return None, reduction.reduce_sum(dy)
+
+
+@Fill.samples
+def _(rng):
+    yield Sample([2, 3], rng.normal())
+    yield Sample(np.zeros(0, np.int32), rng.normal())
+    yield Sample([0, 2], rng.normal())
+    yield Sample([2, -1], 1.0, raises=InvalidArgumentError)
+    yield Sample([[2]], 1.0, raises=InvalidArgumentError)
+    yield Sample([2], rng.normal(3), raises=InvalidArgumentError)
+    yield Sample(np.array([2**40, 2**40]), 1.0, raises=InvalidArgumentError)
+
+
+@Fill.reference
+def _(dims, value):
+    return np.zeros(tuple(dims), np.asarray(value).dtype) + value
+
+
+def _as_dims(shape):
+    """`shape` as what `Fill` takes: a vector, also for a scalar or a TensorShape."""
+    if isinstance(shape, (list, tuple)):
+        if all(isinstance(d, int) for d in shape):
+            large = any(abs(d) >= 2**31 for d in shape)
+            return np.array(shape, np.int64 if large else np.int32)
+        return convert_to_tensor(shape, dtype_hint=dtypes.int32)
+    if hasattr(shape, "as_list"):
+        return np.array(shape.as_list(), np.int32)
+    shape = convert_to_tensor(shape, dtype_hint=dtypes.int32)
+    if not shape.dtype.is_integer:
+        raise TypeError(f"Cannot convert {shape} to EagerTensor of dtype int32")
+    return Reshape(shape, [-1]) if shape.shape.rank == 0 else shape
+
+
+@public
+def fill(dims, value, name=None, layout=None):
+    """A tensor of shape `dims` with every element `value`, a scalar.
+
+    Raises InvalidArgumentError for negative dimensions.
+    """
+    return Fill(_as_dims(dims), value)
+
+
+@public
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros (False, empty strings) of the given shape and dtype."""
+    return Fill(_as_dims(shape), _constant(0, dtype))
+
+
+@public
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones of the given shape and dtype."""
+    return Fill(_as_dims(shape), _constant(1, dtype))
+
+
+_CONSTANTS: dict = {}
+
+
+def _constant(value, dtype):
+    dtype = dtypes.as_dtype(dtype)
+    key = value, dtype
+    if key not in _CONSTANTS:
+        if dtype == dtypes.string:
+            if value:
+                raise TypeError(f"Cannot convert {value} to EagerTensor of dtype string")
+            return convert_to_tensor("")
+        _CONSTANTS[key] = np.array(value, dtype.as_numpy_dtype)
+    return _CONSTANTS[key]
+
+
+@op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.same_as_first)
+def ZerosLike(xp, x):
+    return xp.full(x.shape, b"", object) if x.dtype == object else xp.zeros(x.shape, x.dtype)
+
+
+ZerosLike.gradient(None)
+
+
+@ZerosLike.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal(0))
+    yield Sample(np.array([b"a"], object), expect=np.array([b""], object))
+
+
+@ZerosLike.reference
+def _(x):
+    return np.asarray(x) * np.asarray(0, np.asarray(x).dtype)
+
+
+@op(
+    "OnesLike",
+    "x: T -> y: T",
+    types={"T": (*NUMERIC, dtypes.bool)},
+    shape=shapes.same_as_first,
+)
+def OnesLike(xp, x):
+    return xp.ones(x.shape, x.dtype)
+
+
+OnesLike.gradient(None)
+
+
+@OnesLike.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal())
+
+
+@OnesLike.reference
+def _(x):
+    return (np.asarray(x) == np.asarray(x)).astype(np.asarray(x).dtype)
+
+
+@public
+def zeros_like(input, dtype=None, name=None, layout=None):
+    """Zeros of the shape of `input`, and of its dtype unless `dtype` is given."""
+    return _like(ZerosLike, 0, input, dtype)
+
+
+@public
+def ones_like(input, dtype=None, name=None, layout=None):
+    """Ones of the shape of `input`, and of its dtype unless `dtype` is given."""
+    return _like(OnesLike, 1, input, dtype)
+
+
+def _like(row, value, input, dtype):
+    input = convert_to_tensor(input)
+    if dtype is None or dtypes.as_dtype(dtype) == input.dtype:
+        return row(input)
+    return Fill(Shape(input), _constant(value, dtype))
+
+
+@public
+def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
+    """`zeros_like` with the 1.x name of its argument."""
+    return _like(ZerosLike, 0, tensor, dtype)
+
+
+@public
+def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
+    """`ones_like` with the 1.x name of its argument."""
+    return _like(OnesLike, 1, tensor, dtype)
+
+
+def _range_rule(call):
+    values = [call.value(i) for i in builtins.range(3)]
+    if any(v is None for v in values):
+        return [(None,)]
+    return [(_range_size(*(v.reshape(()).item() for v in values)),)]
+
+
+def _range_size(start, limit, delta) -> int:
+    if delta == 0:
+        raise invalid(f"Requires delta != 0: {delta}")
+    if delta > 0 and not start <= limit:
+        raise invalid(f"Requires start <= limit when delta > 0: {_plain(start)}/{_plain(limit)}")
+    if delta < 0 and not start >= limit:
+        raise invalid(f"Requires start >= limit when delta < 0: {_plain(start)}/{_plain(limit)}")
+    if isinstance(start, int):
+        size = -((start - limit) // delta) if delta > 0 else -((limit - start) // -delta)
+    else:
+        steps = abs((limit - start) / delta)
+        if not steps <= MAX_ELEMENTS:
+            raise invalid(f"Requires ((limit - start) / delta) <= {MAX_ELEMENTS}")
+        size = math.ceil(steps)
+    return size
+
+
+def _plain(x):
+    return int(x) if isinstance(x, float) and x.is_integer() else x
+
+
+@op(
+    "Range",
+    "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
+    types={"Tidx": (dtypes.int32, *(t for t in REAL if t != dtypes.int32))},
+    shape=_range_rule,
+)
+def Range(xp, start, limit, delta):
+    for label, x in (("start", start), ("limit", limit), ("delta", delta)):
+        if x.size != 1:
+            raise invalid(f"{label} must be a scalar, not shape {shape_text(x.shape)}")
+    dtype = start.dtype
+    first, last, step = (x.reshape(()).item() for x in (start, limit, delta))
+    size = _range_size(first, last, step)
+    if isinstance(first, int):
+        return (first + step * np.arange(size)).astype(dtype)
+    return (first + np.arange(size) * step).astype(dtype)
+
+
+Range.gradient(None)
+
+
+@Range.samples
+def _(rng):
+    yield Sample(0, 5, 1, expect=np.arange(5, dtype=np.int32))
+    yield Sample(3, 18, 3, expect=np.array([3, 6, 9, 12, 15], np.int32))
+    yield Sample(3, 1, -1, expect=np.array([3, 2], np.int32))
+    yield Sample(2, 2, 1, expect=np.zeros(0, np.int32))
+    yield Sample(
+        np.float64(0), np.float64(1), np.float64(0.25), expect=np.array([0, 0.25, 0.5, 0.75])
+    )
+    yield Sample(5, 0, 1, raises=InvalidArgumentError)
+    yield Sample(0, 5, -1, raises=InvalidArgumentError)
+    yield Sample(0, 5, 0, raises=InvalidArgumentError)
+    yield Sample(0.0, float("nan"), 1.0, raises=InvalidArgumentError)
+    yield Sample(0.0, 1e30, 1.0, raises=InvalidArgumentError)
+    yield Sample([0, 1], 5, 1, raises=InvalidArgumentError)
+
+
+_RANGE_ORDER = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+
+
+@public
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    """The numbers from `start` (0 if only one number is given) up to but without `limit`, in steps of `delta`.
+
+    The dtype, unless given, is the widest of the three among int32, int64, float32, float64.
+    Raises InvalidArgumentError for a step of 0 or one that leads away from `limit`.
+    """
+    if limit is None:
+        start, limit = 0, start
+    if dtype is not None:
+        numbers = [_number_of(x, dtypes.as_dtype(dtype)) for x in (start, limit, delta)]
+        return Range(*numbers)
+    if type(start) is int and type(limit) is int and type(delta) is int:
+        return Range(
+            *(
+                np.array(x, np.int32 if -(2**31) <= x < 2**31 else np.int64)
+                for x in (start, limit, delta)
+            )
+        )
+    tensors = [convert_to_tensor(x) for x in (start, limit, delta)]
+    if any(t.dtype not in _RANGE_ORDER for t in tensors):
+        known = {
+            t.dtype
+            for t, x in zip(tensors, (start, limit, delta), strict=True)
+            if hasattr(x, "dtype")
+        }
+        if len(known) != 1 or (not (one := next(iter(known))).is_integer and not one.is_floating):
+            raise TypeError(
+                f"Cannot make a range of {', '.join(t.dtype.name for t in tensors)} numbers"
+            )
+        widest = one
+    else:
+        widest = max((t.dtype for t in tensors), key=_RANGE_ORDER.index)
+    return Range(*(casting.cast(t, widest) for t in tensors))
+
+
+def _number_of(x, dtype):
+    x = convert_to_tensor(x, dtype_hint=dtype)
+    return x if x.dtype == dtype else casting.cast(x, dtype)
+
+
+@op(
+    "LinSpace",
+    "start: T, stop: T, num: Tidx -> output: T",
+    types={"T": FLOATING, "Tidx": INDEX},
+    shape=lambda call: [(None if call.value(2) is None else int(call.value(2)),)],
+)
+def LinSpace(xp, start, stop, num):
+    for label, x in (("start", start), ("stop", stop), ("num", num)):
+        if np.ndim(x):
+            raise invalid(f"{label} must be a scalar, not shape {shape_text(np.shape(x))}")
+    count = int(num)
+    if count <= 0:
+        raise invalid(f"Requires num > 0: {count}")
+    if count == 1:
+        return xp.reshape(start, (1,))
+    step = (stop - start) / (count - 1)
+    values = start + step * np.arange(count - 1).astype(start.dtype)
+    return xp.concatenate([values, xp.reshape(stop, (1,))]).astype(start.dtype)
+
+
+LinSpace.gradient(None)
+
+
+@LinSpace.samples
+def _(rng):
+    yield Sample(np.float64(1), np.float64(5), 5, expect=np.array([1.0, 2, 3, 4, 5]))
+    yield Sample(np.float64(1), np.float64(5), 1, expect=np.array([1.0]))
+    yield Sample(np.float64(1), np.float64(-1), 4)
+    yield Sample(1.0, 2.0, 0, raises=InvalidArgumentError)
+    yield Sample(1.0, 2.0, -1, raises=InvalidArgumentError)
+    yield Sample([1.0], 2.0, 2, raises=InvalidArgumentError)
+
+
+@LinSpace.reference
+def _(start, stop, num):
+    return np.linspace(start, stop, int(num)).astype(np.asarray(start).dtype)
+
+
+@public
+def linspace(start, stop, num, name=None, axis=0):
+    """`num` evenly spaced values from `start` to `stop`, both included, stacked along `axis`.
+
+    `start` and `stop` broadcast together; integers give float64. Differentiable in both ends.
+    """
+    start = convert_to_tensor(start)
+    stop = convert_to_tensor(stop, dtype=start.dtype)
+    count = convert_to_tensor(num)
+    if not count.dtype.is_integer:
+        raise TypeError(
+            "Argument `tensor` (name: num) must be of type integer. Received `tensor` = "
+            f"{num} of dtype: {count.dtype}"
+        )
+    if start.dtype.is_integer:
+        start, stop = casting.cast(start, dtypes.float64), casting.cast(stop, dtypes.float64)
+    n = int(concrete_value(count))
+    if n < 0:
+        raise invalid(f"Requires num >= 0: {n}")
+    start, stop = start + ZerosLike(stop), stop + ZerosLike(start)
+    rank = start.shape.rank
+    at = axis % (rank + 1) if axis < 0 else axis
+    start, stop = ExpandDims(start, at), ExpandDims(stop, at)
+    part = np.arange(max(n, 1)).reshape([-1] + [1] * (rank - at))
+    weight = convert_to_tensor(part / max(n - 1, 1), dtype=start.dtype)
+    out = start + (stop - start) * weight
+    if n > 1:
+        # The last value is `stop` itself, whatever rounding made of it.
+        last = convert_to_tensor(part == n - 1)
+        out = comparison.where(last, stop, out)
+    if n == 0:
+        from tapeflow.ops.gather import gather
+
+        out = gather(out, np.zeros(0, np.int32), axis=at)
+    return out
+
+
+def _one_hot_rule(call):
+    shape, depth, axis = call.shape(0), call.value(1), call.attr("axis")
+    if shape is None:
+        return [None]
+    at = len(shape) if axis == -1 else axis
+    return [shape[:at] + (None if depth is None else int(depth),) + shape[at:]]
+
+
+@op(
+    "OneHot",
+    "indices: TI, depth: int32, on_value: T, off_value: T -> output: T",
+    types={"T": ANY, "TI": (dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.int8)},
+    attrs={"axis": -1},
+    shape=_one_hot_rule,
+)
+def OneHot(xp, indices, depth, on_value, off_value, axis):
+    if not (axis == -1 or 0 <= axis <= indices.ndim):
+        raise invalid(
+            f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}"
+        )
+    for label, x in (("depth", depth), ("on_value", on_value), ("off_value", off_value)):
+        if np.ndim(x):
+            raise invalid(f"{label} must be a scalar, but got: {shape_text(np.shape(x))}")
+    if depth < 0:
+        raise invalid(f"depth must be non-negative, got: {int(depth)}")
+    at = indices.ndim if axis == -1 else axis
+    line = np.arange(int(depth)).reshape([-1] + [1] * (indices.ndim - at))
+    return xp.where(xp.expand_dims(indices, at) == line, on_value, off_value)
+
+
+OneHot.gradient(None)
+
+
+@OneHot.samples
+def _(rng):
+    yield Sample([0, 2, -1, 5], 3, rng.normal(), rng.normal(), differentiable=False)
+    yield Sample([[0, 1], [2, 2]], 3, 1.0, 0.0, axis=0)
+    yield Sample([[0, 1], [2, 2]], 3, 1.0, 0.0, axis=1)
+    yield Sample(1, 3, 1.0, 0.0)
+    yield Sample(np.zeros(0, np.int64), 3, 1.0, 0.0)
+    yield Sample([0], 0, 1.0, 0.0)
+    yield Sample([0, 2], 3, 1.0, 0.0, axis=2, raises=InvalidArgumentError)
+    yield Sample([0, 2], -1, 1.0, 0.0, raises=InvalidArgumentError)
+    yield Sample([0, 2], [3], 1.0, 0.0, raises=InvalidArgumentError)
+    yield Sample([0, 2], 3, [1.0], 0.0, raises=InvalidArgumentError)
+    yield Sample([0, 2], 3, 1.0, [0.0], raises=InvalidArgumentError)
+
+
+@OneHot.reference
+def _(indices, depth, on_value, off_value, axis):
+    on_value, off_value = np.asarray(on_value), np.asarray(off_value)
+    out = np.full((*np.shape(indices), int(depth)), off_value, on_value.dtype)
+    for at in np.ndindex(*np.shape(indices)):
+        if 0 <= np.asarray(indices)[at] < depth:
+            out[(*at, int(np.asarray(indices)[at]))] = on_value
+    return np.moveaxis(out, -1, axis)
+
+
+@public
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    """`on_value` at each index along a new dimension of size `depth`, `off_value` everywhere else.
+
+    An index outside [0, depth) gives a row of `off_value`. `axis` is that of the new dimension (-1: last).
+    Raises TypeError where the dtypes disagree, InvalidArgumentError for a negative depth.
+    """
+    given = [
+        None if v is None else convert_to_tensor(v, dtype_hint=dtype).dtype
+        for v in (on_value, off_value)
+    ]
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    for label, found in zip(("on_value", "off_value"), given, strict=True):
+        if wanted is not None and found is not None and found != wanted:
+            raise TypeError(f"dtype {found} of {label} does not match dtype parameter {wanted}")
+    if None not in given and given[0] != given[1]:
+        raise TypeError(
+            f"dtype {given[0]} of on_value does not match dtype {given[1]} of off_value"
+        )
+    wanted = wanted or given[0] or given[1] or dtypes.float32
+    on = convert_to_tensor(1 if on_value is None else on_value, dtype=wanted)
+    off = convert_to_tensor(0 if off_value is None else off_value, dtype=wanted)
+    return OneHot(indices, depth, on, off, -1 if axis is None else axis)
+
+
+@public
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """For each length n, a row of `maxlen` booleans of which the first n are True.
+
+    `maxlen` is the greatest length if not given. Raises ValueError where it is not a scalar.
+    """
+    lengths = convert_to_tensor(lengths)
+    if maxlen is None:
+        maxlen = reduction.reduce_max(lengths)
+        maxlen = arithmetic.maximum(maxlen, ZerosLike(maxlen))
+    else:
+        maxlen = convert_to_tensor(maxlen)
+    if maxlen.shape.rank not in (None, 0):
+        raise ValueError(
+            "Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = "
+            f"{maxlen.numpy() if hasattr(maxlen, 'numpy') else maxlen} with shape '{maxlen.shape}' instead"
+        )
+    places = range(0, maxlen, 1, dtype=maxlen.dtype)
+    mask = comparison.less(places, casting.cast(ExpandDims(lengths, -1), maxlen.dtype))
+    dtype = dtypes.as_dtype(dtype)
+    return mask if dtype == dtypes.bool else casting.cast(mask, dtype)
+
+
+@public
+def meshgrid(*args, **kwargs):
+    """Coordinates of a grid: from n vectors, n tensors of n dimensions. `indexing` is "xy" or "ij".
+
+    Raises ValueError for another indexing, TypeError for other keywords.
+    """
+    indexing = kwargs.pop("indexing", "xy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    lines = [Reshape(convert_to_tensor(a), [-1]) for a in args]
+    count = len(lines)
+    lengths = [line.shape.as_list()[0] for line in lines]
+    out = []
+    for i, line in enumerate(lines):
+        shape = [1] * count
+        shape[i] = -1
+        grid = BroadcastTo(Reshape(line, shape), lengths)
+        if indexing == "xy" and count > 1:
+            grid = Transpose(grid, [1, 0, *builtins.range(2, count)])
+        out.append(grid)
+    return out

@@ -1,0 +1,268 @@
+"""Control flow that Python runs: cond, case, switch_case, while_loop, and functions called as ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops.array import Identity
+from tapeflow.ops.static import concrete_value
+
+
+def _truth(pred) -> bool:
+    value = concrete_value(pred)
+    if value.size != 1:
+        raise ValueError(
+            f"The truth value of a condition of shape {value.shape} is ambiguous: {pred}"
+        )
+    return bool(value.reshape(()))
+
+
+def _single(result):
+    """A list or tuple of one element is passed on as that element."""
+    if isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields"):
+        return result[0]
+    return result
+
+
+@public
+def cond(pred, true_fn=None, false_fn=None, name=None):
+    """What `true_fn()` returns where the scalar `pred` is true, else what `false_fn()` returns.
+
+    Raises TypeError where one of them is not callable.
+    """
+    return cond_v1(pred, true_fn, false_fn, strict=True)
+
+
+@public
+def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
+    """`cond` with the 1.x spellings `fn1` and `fn2`; unless `strict`, one result is taken out of its list."""
+    for old, new, label in ((fn1, true_fn, "true_fn"), (fn2, false_fn, "false_fn")):
+        if old is not None and new is not None:
+            raise TypeError(f"fn1 and {label} may not be set simultaneously." if label == "true_fn"
+                            else f"fn2 and {label} may not be set simultaneously.")  # fmt: skip
+    true_fn = fn1 if true_fn is None else true_fn
+    false_fn = fn2 if false_fn is None else false_fn
+    if not callable(true_fn):
+        raise TypeError("'true_fn' must be callable.")
+    if not callable(false_fn):
+        raise TypeError("'false_fn' must be callable.")
+    result = true_fn() if _truth(pred) else false_fn()
+    return result if strict else _single(result)
+
+
+@public
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    """What the function of the first true predicate returns, else `default()`.
+
+    `pred_fn_pairs` is a list of pairs or a dict. Raises InvalidArgumentError where none is true and there is no
+    default, or where several are and `exclusive` is set.
+    """
+    pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in `pred_fn_pairs` must be a 2-tuple. Received {pair}.")
+        if not callable(pair[1]):
+            raise TypeError(f"{pair[1]} must be callable.")
+    if default is not None and not callable(default):
+        raise TypeError("default must be callable.")
+    found = [_truth(pred.deref() if hasattr(pred, "deref") else pred) for pred, _ in pairs]
+    if exclusive and sum(found) > 1:
+        raise InvalidArgumentError(
+            None, None, f"More than one condition evaluated as True but exclusive=True: {found}"
+        )
+    for true, (_, function) in zip(found, pairs, strict=True):
+        if true:
+            return _result(function(), strict)
+    if default is None:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"None of the conditions evaluated as True, and there is no default: {found}",
+        )
+    return _result(default(), strict)
+
+
+def _result(result, strict):
+    return result if strict else _single(result)
+
+
+@public
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """What the function with number `branch_index` returns, else `default()` or the last one.
+
+    `branch_fns` is a list of functions, a list of (number, function), or a dict.
+    """
+    if isinstance(branch_fns, dict):
+        pairs = list(branch_fns.items())
+    elif all(callable(f) for f in branch_fns):
+        pairs = list(enumerate(branch_fns))
+    else:
+        pairs = list(branch_fns)
+    functions: dict[int, Callable] = {}
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in `branch_fns` must be a 2-tuple. Received {pair}.")
+        number, function = pair
+        if not isinstance(number, (int, np.integer)):
+            raise TypeError(f"key must be a Python `int`, got {number!r}")
+        if not callable(function):
+            raise TypeError(f"fn for key {number} must be callable.")
+        functions[int(number)] = function
+    if not functions:
+        raise ValueError("`branch_fns` must not be empty.")
+    last: Callable = default if default is not None else functions[max(functions)]
+    return functions.get(int(concrete_value(branch_index)), last)()
+
+
+@public
+def while_loop(
+    cond,
+    body,
+    loop_vars,
+    shape_invariants=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    maximum_iterations=None,
+    name=None,
+):
+    """`loop_vars` after `body` has been applied to them as long as `cond` holds, at most `maximum_iterations` times.
+
+    Raises TypeError for functions that are not callable, ValueError where `body` changes the structure.
+    """
+    if not callable(cond):
+        raise TypeError("'cond' must be callable.")
+    if not callable(body):
+        raise TypeError("'body' must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
+    limit = None if maximum_iterations is None else int(concrete_value(maximum_iterations))
+    one = len(loop_vars) == 1
+    packed = False
+    original = loop_vars
+    count = 0
+    while (limit is None or count < limit) and _truth(cond(*loop_vars)):
+        loop_vars = body(*loop_vars)
+        if one and not isinstance(loop_vars, (list, tuple)):
+            packed, loop_vars = True, (loop_vars,)
+        nest.assert_same_structure(list(original), list(loop_vars))
+        count += 1
+    loop_vars = nest.map_structure(_as_value, loop_vars)
+    return loop_vars[0] if packed else loop_vars
+
+
+def _as_value(x):
+    """A tensor; what is no data, such as a TensorArray, stays."""
+    return convert_to_tensor(x) if not hasattr(x, "mark_used") else x
+
+
+@public
+def while_loop_v1(
+    cond,
+    body,
+    loop_vars,
+    shape_invariants=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+    maximum_iterations=None,
+    return_same_structure=False,
+):
+    """`while_loop` of 1.x: a single loop variable is returned without its list unless `return_same_structure`."""
+    out = while_loop(
+        cond,
+        body,
+        loop_vars,
+        shape_invariants,
+        parallel_iterations,
+        back_prop,
+        swap_memory,
+        maximum_iterations,
+    )
+    return out if return_same_structure else _single(out)
+
+
+@public
+def no_op(name=None):
+    """Nothing; there to be depended on."""
+
+
+@public
+def group(*inputs, **kwargs):
+    """Nothing: in eager execution all `inputs` have run already. Raises ValueError for unknown keywords."""
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+
+
+@public
+def tuple_(tensors, control_inputs=None, name=None):
+    """The identities of `tensors`, as a list; None entries stay."""
+    if all(t is None for t in tensors):
+        raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
+    return [None if t is None else Identity(t) for t in tensors]
+
+
+@public
+def tuple_v1(tensors, name=None, control_inputs=None):
+    """`tuple` with the 1.x order of arguments."""
+    return tuple_(tensors, control_inputs)
+
+
+def _typed(values, Tout):
+    """What a Python function returned, as tensors of the promised dtypes."""
+    if isinstance(Tout, (list, tuple)):
+        if not Tout:
+            return None
+        values = values if isinstance(values, (list, tuple)) else [values]
+        if len(values) != len(Tout):
+            raise ValueError(
+                f"The function returned {len(values)} values, but Tout promises {len(Tout)}: {Tout}"
+            )
+        return [_one(v, t) for v, t in zip(values, Tout, strict=True)]
+    if isinstance(values, (list, tuple)) and len(values) == 1:
+        values = values[0]
+    return _one(values, Tout)
+
+
+def _one(value, kind):
+    kind = dtypes.as_dtype(kind)
+    value = convert_to_tensor(0.0 if value is None else value, dtype_hint=kind)
+    if value.dtype != kind:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"A Python function returned {value.dtype.name}, but {kind.name} was promised",
+        )
+    return value
+
+
+@public
+def py_function(func=None, inp=None, Tout=None, name=None):
+    """`func(*inp)` with tensors in and out, of dtypes `Tout`; differentiable as far as `func` is."""
+    inputs = [convert_to_tensor(x) if not hasattr(x, "assign") else x for x in inp or []]
+    return _typed(func(*inputs), [] if Tout is None else Tout)
+
+
+@public
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+    """`func(*inp)` with NumPy arrays in and out, of dtypes `Tout`; not differentiable.
+
+    Raises InvalidArgumentError where the result has another dtype.
+    """
+    arrays = [convert_to_tensor(x).numpy() for x in inp or []]
+    values = func(*arrays)
+    return _typed(values, Tout)
+
+
+@public
+def py_func(func, inp, Tout, stateful=True, name=None):
+    """`numpy_function` with the 1.x order of arguments."""
+    return numpy_function(func, inp, Tout, stateful)

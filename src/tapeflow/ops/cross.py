@@ -1,0 +1,53 @@
+"""The cross product of vectors in three dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.table import REAL, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+@op("Cross", "a: T, b: T -> product: T", types={"T": REAL}, shape=shapes.merged)
+def Cross(xp, a, b):
+    if a.shape != b.shape:
+        raise invalid(
+            f"Both inputs must be of same shape: {shape_text(a.shape)} vs. {shape_text(b.shape)}"
+        )
+    if a.ndim < 1:
+        raise invalid("Input must be at least 1D")
+    if a.shape[-1] != 3:
+        raise FailedPreconditionError(
+            None, None, "Cross-products are only defined for 3-element vectors."
+        )
+    (x, y, z), (u, v, w) = (xp.moveaxis(t, -1, 0) for t in (a, b))
+    return xp.stack([y * w - z * v, z * u - x * w, x * v - y * u], -1)
+
+
+@Cross.gradient(needs="a, b")
+def _(call, dy):
+    return Cross(call.b, dy), Cross(dy, call.a)
+
+
+@Cross.samples
+def _(rng):
+    yield Sample(rng.normal(3), rng.normal(3))
+    yield Sample(rng.normal(2, 4, 3), rng.normal(2, 4, 3))
+    yield Sample(rng.normal(0, 3), rng.normal(0, 3))
+    yield Sample(rng.normal(2, 3), rng.normal(3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2), rng.normal(2), raises=FailedPreconditionError)
+
+
+Cross.reference(lambda a, b: np.cross(a, b))
+
+
+@public
+def cross(a, b, name=None):
+    """The cross products of the 3-vectors along the last axes of `a` and `b`, of one shape.
+
+    Raises FailedPreconditionError for vectors of another length.
+    """
+    return Cross(a, b)

@@ -1,0 +1,146 @@
+"""Running sums, products and log-sums along one axis."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, shapes
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+ATTRS = {"exclusive": False, "reverse": False}
+
+
+def _scan(name, types, accumulate, start, reference):
+    """The row of a running total: `accumulate(xp, x, axis)` totals it up, `start` is the total of nothing."""
+
+    @op(name, "x: T, axis: Tidx -> out: T", types={"T": types, "Tidx": INDEX}, attrs=ATTRS,
+        shape=shapes.same_as_first)  # fmt: skip
+    def row(xp, x, axis, exclusive, reverse):
+        axis = _scan_axis(axis, x.ndim)
+        if reverse:
+            x = xp.flip(x, axis)
+        total = accumulate(xp, x, axis).astype(x.dtype)
+        if exclusive:
+            first = (*(slice(None),) * axis, slice(0, 1))
+            but_last = (*(slice(None),) * axis, slice(0, -1))
+            total = xp.concatenate([xp.full_like(x[first], start), total[but_last]], axis)
+        return xp.flip(total, axis) if reverse else total
+
+    @row.samples
+    def _(rng):
+        yield Sample(rng.normal(3, 4), 0)
+        yield Sample(rng.normal(3, 4), -1, exclusive=True)
+        yield Sample(rng.normal(2, 3, 2), 1, reverse=True)
+        yield Sample(rng.normal(5), np.asarray(0, np.int64), exclusive=True, reverse=True)
+        yield Sample(rng.normal(0, 3), 0)
+        yield Sample(rng.normal(2, 0), 1, exclusive=True)
+        yield Sample(rng.normal(3), 1, raises=InvalidArgumentError)
+        yield Sample(rng.normal(3), -2, raises=InvalidArgumentError)
+        yield Sample(rng.normal(3), np.array([0, 0]), raises=InvalidArgumentError)
+        yield Sample(np.asarray(rng.normal()), 0, raises=InvalidArgumentError)
+
+    @row.reference
+    def _(x, axis, exclusive, reverse):
+        lines = np.moveaxis(x, int(axis), -1)
+        out = np.zeros_like(lines)
+        for at in np.ndindex(lines.shape):
+            *line, i = at
+            values = lines[tuple(line)].tolist()
+            parts = values[i + exclusive :] if reverse else values[: i + 1 - exclusive]
+            out[at] = reference(parts)
+        return np.moveaxis(out, -1, int(axis))
+
+    return row
+
+
+def _scan_axis(axis, rank: int) -> int:
+    axis = np.asarray(axis)
+    if axis.ndim:
+        raise invalid(f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}")
+    if not -rank <= axis < rank:
+        raise invalid(f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis}")
+    return int(axis) % rank
+
+
+Cumsum = _scan("Cumsum", NUMERIC, lambda xp, x, axis: xp.cumsum(x, axis, dtype=x.dtype), 0, sum)
+
+
+@Cumsum.gradient(needs="axis")
+def _(call, dy):
+    return Cumsum(dy, call.axis, call.exclusive, not call.reverse), None
+
+
+@public
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """The running sum of `x` along `axis`, of its shape.
+
+    With `exclusive` each element counts only those before it, with `reverse` it starts from the end. Raises
+    InvalidArgumentError for an axis out of range; so do all running totals.
+    """
+    return Cumsum(x, axis, exclusive, reverse)
+
+
+Cumprod = _scan(
+    "Cumprod", NUMERIC, lambda xp, x, axis: xp.cumprod(x, axis, dtype=x.dtype), 1, math.prod
+)
+
+
+@Cumprod.gradient(needs="x, axis, out")
+def _(call, dy):
+    products = arithmetic.Mul(dy, conj(call.out))
+    totals = Cumsum(products, call.axis, call.exclusive, not call.reverse)
+    return division_no_nan.DivNoNan(totals, conj(call.x)), None
+
+
+@public
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """The running product of `x` along `axis`; see `cumsum`."""
+    return Cumprod(x, axis, exclusive, reverse)
+
+
+def _log_add(xp, x, axis):
+    if xp is np:
+        return np.logaddexp.accumulate(x, axis) if x.dtype.itemsize > 2 else _log_add_half(x, axis)
+    top = xp.max(x, axis, keepdims=True)
+    return xp.log(xp.cumsum(xp.exp(x - top), axis)) + top
+
+
+def _log_add_half(x, axis):
+    return np.logaddexp.accumulate(x.astype(np.float32), axis)
+
+
+CumulativeLogsumexp = _scan(
+    "CumulativeLogsumexp",
+    FLOATING,
+    _log_add,
+    -math.inf,
+    lambda v: math.log(math.fsum(math.exp(a) for a in v)) if v else -math.inf,
+)
+
+
+@CumulativeLogsumexp.gradient(needs="x, axis, out")
+def _(call, dy):
+    """Sums of both signs of `dy` times exp(x - out), added up as logarithms, so that nothing overflows."""
+    x, out = call.x, call.out
+
+    def part(sign):
+        held = comparison.Greater(arithmetic.Mul(dy, sign), 0)
+        size = comparison.SelectV2(held, arithmetic.Mul(dy, sign), 1)
+        logs = comparison.SelectV2(held, elementwise.Log(size), -math.inf)
+        terms = comparison.SelectV2(held, arithmetic.Sub(logs, out), -math.inf)
+        totals = CumulativeLogsumexp(terms, call.axis, call.exclusive, not call.reverse)
+        return elementwise.Exp(arithmetic.AddV2(totals, x))
+
+    return arithmetic.Sub(part(1.0), part(-1.0)), None
+
+
+@public
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+    """The running log(sum(exp(x))) along `axis`; see `cumsum`. The total of nothing is -inf."""
+    return CumulativeLogsumexp(x, axis, exclusive, reverse)

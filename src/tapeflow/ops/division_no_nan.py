@@ -1,0 +1,159 @@
+"""Products and quotients that are zero, not NaN, where one factor is zero."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, comparison, elementwise, shapes
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.elementwise_samples import per_element
+from tapeflow.ops.table import FLOATING_OR_COMPLEX, Sample, op
+
+BROADCAST = {"types": {"T": FLOATING_OR_COMPLEX}, "shape": shapes.broadcast_all, "broadcast": True}
+SCHEMA = "x: T, y: T -> z: T"
+
+
+def _is_zero(x):
+    return comparison.Equal(x, 0)
+
+
+def _samples(rng):
+    yield Sample(rng.normal(2, 3), np.abs(rng.normal(3)) + 0.5)
+    yield Sample(np.asarray(1.5), np.abs(rng.normal(2, 1)) + 0.5)
+    yield Sample(rng.normal(0), np.asarray(1.0))
+    yield Sample(rng.normal(2), np.abs(rng.normal(3)) + 0.5, raises=InvalidArgumentError)
+
+
+@op("DivNoNan", SCHEMA, **BROADCAST)
+def DivNoNan(xp, x, y):
+    return xp.where(y == 0, xp.zeros_like(y), x / xp.where(y == 0, xp.ones_like(y), y))
+
+
+@DivNoNan.gradient(needs="x, y")
+def _(call, dz):
+    x, y = conj(call.x), conj(call.y)
+    of_x = DivNoNan(dz, y)
+    return of_x, arithmetic.Mul(of_x, DivNoNan(elementwise.Neg(x), y))
+
+
+@DivNoNan.samples
+def _(rng):
+    yield from _samples(rng)
+    yield Sample(np.array([1.0, 0.0, math.nan]), 0.0, expect=np.zeros(3), differentiable=False)
+
+
+DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x / y if y else 0.0))
+
+
+@public
+def divide_no_nan(x, y, name=None):
+    """x / y, elementwise with broadcasting, but 0 where `y` is 0."""
+    return DivNoNan(x, y)
+
+
+@public
+def reciprocal_no_nan(x, name=None):
+    """1 / x, elementwise, but 0 where `x` is 0."""
+    return DivNoNan(1, convert_to_tensor(x))
+
+
+@op("MulNoNan", SCHEMA, **BROADCAST)
+def MulNoNan(xp, x, y):
+    return xp.where(y == 0, xp.zeros_like(y), x * y)
+
+
+@MulNoNan.gradient(needs="x, y")
+def _(call, dz):
+    return MulNoNan(dz, conj(call.y)), MulNoNan(conj(call.x), dz)
+
+
+@MulNoNan.samples
+def _(rng):
+    yield from _samples(rng)
+    yield Sample(np.array([1.0, math.inf, math.nan]), 0.0, expect=np.zeros(3), differentiable=False)
+
+
+MulNoNan.reference(per_element(lambda x, y: x * y if y else 0.0, lambda x, y: x * y if y else 0.0))
+
+
+@public
+def multiply_no_nan(x, y, name=None):
+    """x * y, elementwise with broadcasting, but 0 where `y` is 0, even if `x` is infinite or NaN."""
+    return MulNoNan(x, y)
+
+
+def _zero_first(name, combine, slope_x, slope_y, reference):
+    """x * g(y), which is 0 where x is 0, whatever y is."""
+
+    @op(name, SCHEMA, **BROADCAST)
+    def row(xp, x, y):
+        return xp.where(
+            x == 0, xp.zeros_like(x), combine(xp, x, xp.where(x == 0, xp.ones_like(y), y))
+        )
+
+    @row.gradient(needs="x, y")
+    def _(call, dz):
+        x, y = conj(call.x), conj(call.y)
+        some = comparison.SelectV2(_is_zero(x), arithmetic.Mul(x, 0), 1)
+        return arithmetic.Mul(dz, slope_x(some, y)), arithmetic.Mul(dz, slope_y(x, y))
+
+    @row.samples
+    def _(rng):
+        yield from _samples(rng)
+        yield Sample(
+            np.zeros(2), np.array([0.0, math.inf]), expect=np.zeros(2), differentiable=False
+        )
+
+    row.reference(per_element(reference, reference))
+    return row
+
+
+Xdivy = _zero_first(
+    "Xdivy",
+    lambda xp, x, y: x / y,
+    lambda some, y: Xdivy(some, y),
+    lambda x, y: elementwise.Neg(Xdivy(x, elementwise.Square(y))),
+    lambda x, y: x / y if x else 0.0,
+)
+Xlogy = _zero_first(
+    "Xlogy",
+    lambda xp, x, y: x * xp.log(y),
+    lambda some, y: Xlogy(some, y),
+    lambda x, y: Xdivy(x, y),
+    lambda x, y: x * _log(y) if x else 0.0,
+)
+Xlog1py = _zero_first(
+    "Xlog1py",
+    lambda xp, x, y: x * xp.log1p(y),
+    lambda some, y: Xlog1py(some, y),
+    lambda x, y: Xdivy(x, arithmetic.AddV2(y, 1)),
+    lambda x, y: x * _log(y + 1) if x else 0.0,
+)
+
+
+def _log(v):
+    return cmath.log(v) if isinstance(v, complex) else math.log(v)
+
+
+@public
+def xdivy(x, y, name=None):
+    """x / y, elementwise with broadcasting, but 0 where `x` is 0."""
+    return Xdivy(x, y)
+
+
+@public
+def xlogy(x, y, name=None):
+    """x * log(y), elementwise with broadcasting, but 0 where `x` is 0."""
+    return Xlogy(x, y)
+
+
+@public
+def xlog1py(x, y, name=None):
+    """x * log(1 + y), elementwise with broadcasting, but 0 where `x` is 0."""
+    return Xlog1py(x, y)

@@ -1,0 +1,80 @@
+"""Dropout: zeros at random places, the rest scaled up so that the expected sum stays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import casting, comparison, random
+from tapeflow.ops.array import Identity, Shape
+from tapeflow.ops.static import as_shape, sizes_of, static_value
+
+
+@public
+def dropout(x, rate, noise_shape=None, seed=None, name=None):
+    """`x` with each element set to zero with probability `rate`, the others divided by 1 - rate.
+
+    `noise_shape` broadcasts to the shape of `x`: where it is 1, elements are kept or dropped together.
+    Raises ValueError for a rate outside of [0, 1) and for an `x` that is not floating.
+    """
+    x = convert_to_tensor(x)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise ValueError(
+            "`x.dtype` must be a floating point tensor as `x` will be scaled. "
+            f"Received: x_dtype={x.dtype}"
+        )
+    if isinstance(rate, (int, float, np.integer, np.floating)):
+        if not 0 <= rate < 1:
+            raise ValueError(
+                "`rate` must be a scalar tensor or a float in the range [0, 1). "
+                f"Received: rate={rate}"
+            )
+        if rate == 0:
+            return Identity(x)
+        scaled = x * (1 / (1 - rate))
+    else:
+        if not hasattr(rate, "dtype"):
+            raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
+        rate = convert_to_tensor(rate)
+        if rate.shape.rank not in (None, 0):
+            raise ValueError(f"Shape {rate.shape} must have rank 0")
+        if rate.dtype != x.dtype:
+            if not rate.dtype.is_integer and rate.dtype != x.dtype:
+                raise ValueError(
+                    "`x.dtype` must be equal to `rate.dtype`. "
+                    f"Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}"
+                )
+            rate = casting.cast(rate, x.dtype)
+        scaled = x / (1 - rate)
+    noise = random.uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype)
+    keep = comparison.greater_equal(noise, rate)
+    return comparison.where(keep, scaled, convert_to_tensor(0, dtype=x.dtype))
+
+
+def _noise_shape(x, noise_shape):
+    if noise_shape is None:
+        return Shape(x)
+    known = static_value(noise_shape) if hasattr(noise_shape, "numpy") else None
+    if known is None and hasattr(noise_shape, "dtype"):
+        return noise_shape
+    wanted = (
+        noise_shape.as_list()
+        if hasattr(noise_shape, "as_list")
+        else list(noise_shape if known is None else known.tolist())
+    )
+    if len(wanted) == len(x.shape) and None in wanted:
+        wanted = [own if d is None else d for own, d in zip(sizes_of(x), wanted, strict=True)]
+    return as_shape([int(d) if not hasattr(d, "dtype") else d for d in wanted])
+
+
+@public
+def dropout_v1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+    """`dropout` with the 1.x argument `keep_prob`, which is 1 - rate."""
+    if keep_prob is not None and rate is not None:
+        raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
+    if rate is None:
+        if keep_prob is None:
+            raise ValueError(f"`rate` must be provided. Received: rate={rate}")
+        rate = 1 - keep_prob
+    return dropout(x, rate, noise_shape, seed)

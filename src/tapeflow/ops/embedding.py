@@ -1,0 +1,78 @@
+"""Embeddings: rows of a table, or of a table kept in several parts, by their number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, casting, clip
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.gather import gather
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.partition import DynamicPartition, ParallelDynamicStitch
+from tapeflow.ops.static import as_shape, sizes_of
+
+
+@public
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """The rows `ids` of `params`, scaled down to a 2-norm of at most `max_norm`.
+
+    `params` is a tensor, a variable, or a list of parts over which the rows are spread in contiguous blocks. The
+    gradient is IndexedSlices. Raises InvalidArgumentError for an id that is not a row.
+    """
+    return _lookup(params, ids, "div", max_norm)
+
+
+@public
+def embedding_lookup_v1(
+    params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
+):
+    """`embedding_lookup` of 1.x, where row i of several parts is by default in part i mod their number."""
+    return _lookup(params, ids, partition_strategy, max_norm)
+
+
+def _lookup(params, ids, strategy, max_norm):
+    if params is None:
+        raise ValueError("params must be specified")
+    parts = list(params) if isinstance(params, (list, tuple)) else [params]
+    if not parts:
+        raise ValueError(f"Length of params is currently {len(parts)}. Need at least one param.")
+    ids = convert_to_tensor(ids)
+    if len(parts) == 1:
+        return _clipped(gather(parts[0], ids), ids, max_norm)
+    return _lookup_parts([convert_to_tensor(p) if not hasattr(p, "dtype") else p for p in parts],
+                         ids, strategy, max_norm)  # fmt: skip
+
+
+def _lookup_parts(parts, ids, strategy, max_norm):
+    count = len(parts)
+    flat = Reshape(ids, [-1])
+    if strategy == "mod":
+        owner, row = flat % count, flat // count
+    elif strategy == "div":
+        rows = sum(int(p.shape[0]) for p in parts)
+        each, extra = divmod(rows, count)
+        # The first `extra` parts have one row more.
+        owner = arithmetic.maximum(flat // (each + 1), (flat - extra) // max(each, 1))
+        row = where(owner < extra, flat % (each + 1), (flat - extra) % max(each, 1))
+    else:
+        raise ValueError(
+            f"Only 'mod' and 'div' partition strategies are supported. Got: {strategy}"
+        )
+    owner = casting.cast(owner, dtypes.int32)
+    wanted = DynamicPartition(row, owner, count)
+    places = DynamicPartition(range_(0, sizes_of(flat)[0]), owner, count)
+    found = [gather(part, rows) for part, rows in zip(parts, wanted, strict=True)]
+    out = ParallelDynamicStitch(list(places), found)
+    out = Reshape(out, as_shape([*sizes_of(ids), *sizes_of(found[0])[1:]]))
+    return _clipped(out, ids, max_norm)
+
+
+def _clipped(rows, ids, max_norm):
+    if max_norm is None:
+        return rows
+    axes = np.arange(ids.shape.rank, rows.shape.rank, dtype=np.int32)
+    return clip.clip_by_norm(rows, max_norm, axes=axes)

@@ -1,0 +1,186 @@
+"""Functions applied to every element along the first dimension: map_fn, scan, foldl, foldr, vectorized_map."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops.joining import Pack, unstack
+
+
+def _rows(elems):
+    """`elems` as a list of structures, one for each element of the first dimension of its tensors."""
+    flat = [convert_to_tensor(e) for e in nest.flatten(elems)]
+    if not flat:
+        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got []")
+    for tensor in flat:
+        if tensor.shape.rank == 0:
+            raise ValueError(
+                f"Elements in elems must be 1+ dimensional Tensors, not scalars: {tensor!r}"
+            )
+    counts = {tensor.shape[0] for tensor in flat}
+    if len(counts) > 1:
+        raise ValueError(f"The first dimensions of elems must be equal, but are {sorted(counts)}")
+    columns = [unstack(tensor) for tensor in flat]
+    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)], flat
+
+
+def _stacked(results, like, empty):
+    """The structures `results` stacked; `empty()` gives the dtypes where there are none."""
+    if not results:
+        return nest.map_structure(_nothing, empty())
+    flat = [nest.flatten(r) for r in results]
+    columns = [Pack([convert_to_tensor(v) for v in column]) for column in zip(*flat, strict=True)]
+    return nest.pack_sequence_as(results[0] if like is None else like, columns)
+
+
+def _nothing(kind):
+    return convert_to_tensor(np.zeros((0,), dtypes.as_dtype(kind).as_numpy_dtype))
+
+
+def _require_callable(fn) -> None:
+    if not callable(fn):
+        raise TypeError(f"The provided function {getattr(fn, '__name__', fn)} is not callable.")
+
+
+@public
+def map_fn(
+    fn,
+    elems,
+    dtype=None,
+    parallel_iterations=None,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    name=None,
+    fn_output_signature=None,
+):
+    """`fn` of each element of `elems` along the first dimension, the results stacked.
+
+    `fn_output_signature` (or `dtype`) is needed where the results have another structure or dtype than `elems`.
+    Raises ValueError where first dimensions differ, TypeError where the result is not what was promised.
+    """
+    _require_callable(fn)
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    rows, flat = _rows(elems)
+    results = [fn(row) for row in rows]
+    kinds = [tensor.dtype for tensor in flat]
+    promised = nest.pack_sequence_as(elems, kinds) if signature is None else signature
+    if results:
+        nest.assert_same_structure(promised, results[0])
+        results = [
+            nest.map_structure(lambda kind, v: _promised(v, kind), promised, result)
+            for result in results
+        ]
+    return _stacked(results, promised, lambda: promised)
+
+
+def _promised(value, kind):
+    kind = dtypes.as_dtype(getattr(kind, "dtype", kind))
+    value = convert_to_tensor(value, dtype_hint=kind)
+    if value.dtype != kind:
+        raise TypeError(
+            f"fn returned a value of dtype {value.dtype.name}, but fn_output_signature says {kind.name}"
+        )
+    return value
+
+
+@public
+def map_fn_v1(
+    fn,
+    elems,
+    dtype=None,
+    parallel_iterations=None,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    name=None,
+    fn_output_signature=None,
+):
+    """`map_fn` as 1.x has it."""
+    return map_fn(fn, elems, dtype, fn_output_signature=fn_output_signature)
+
+
+def _folded(fn, rows, initializer):
+    _require_callable(fn)
+    rows = list(rows)
+    if initializer is None:
+        if not rows:
+            raise ValueError("elems must have at least one element where there is no initializer")
+        state, rows = rows[0], rows[1:]
+    else:
+        state = nest.map_structure(convert_to_tensor, initializer)
+    return state, rows
+
+
+@public
+def foldl(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+):
+    """fn(...fn(fn(initializer, elems[0]), elems[1])...), the first element standing in for no initializer."""
+    state, rows = _folded(fn, _rows(elems)[0], initializer)
+    for row in rows:
+        state = fn(state, row)
+    return state
+
+
+@public
+def foldr(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    name=None,
+):
+    """`foldl` from the last element to the first."""
+    state, rows = _folded(fn, reversed(_rows(elems)[0]), initializer)
+    for row in rows:
+        state = fn(state, row)
+    return state
+
+
+@public
+def scan(
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    reverse=False,
+    name=None,
+):
+    """All the intermediate results of `foldl` (of `foldr` if `reverse`), stacked in the order of `elems`."""
+    rows = _rows(elems)[0]
+    state, rest = _folded(fn, reversed(rows) if reverse else rows, initializer)
+    results = [state] if initializer is None else []
+    for row in rest:
+        state = fn(state, row)
+        if initializer is not None:
+            nest.assert_same_structure(initializer, state)
+        results.append(state)
+    if reverse:
+        results.reverse()
+    return _stacked(
+        results, None, lambda: nest.map_structure(lambda t: convert_to_tensor(t).dtype, initializer)
+    )
+
+
+@public
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """`fn` of each element of `elems` along the first dimension, the results stacked in their own structure."""
+    _require_callable(fn)
+    rows, flat = _rows(elems)
+    results = [fn(row) for row in rows]
+    return _stacked(results, None, lambda: nest.pack_sequence_as(elems, [t.dtype for t in flat]))

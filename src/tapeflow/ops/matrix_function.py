@@ -1,0 +1,440 @@
+"""Functions of whole matrices: exponential, logarithm, root, pseudo-inverse, norm, LU and what follows."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import (
+    arithmetic,
+    casting,
+    comparison,
+    complex_numbers,
+    elementwise,
+    layout,
+    reduction,
+)
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.decomposition import adjoint_of, eigvalsh, svd
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.solve import (
+    DENSE,
+    MatrixSolve,
+    MatrixTriangularSolve,
+    matrices,
+    square_shape,
+    wide,
+)
+from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.validate import invalid
+
+
+def _each(xp, function, x):
+    """`function` of each matrix of a stack."""
+    out = np.empty(x.shape, x.dtype)
+    for at in np.ndindex(x.shape[:-2]):
+        out[at] = function(x[at])
+    return out
+
+
+def _scipy(name):
+    return getattr(importlib.import_module("scipy.linalg"), name)
+
+
+@op("MatrixExponential", "input: T -> output: T", types=DENSE, shape=square_shape)
+def MatrixExponential(xp, input):
+    matrices(input, square=True)
+    if xp is not np:
+        return importlib.import_module("jax.scipy.linalg").expm(input)
+    return _each(np, _scipy("expm"), wide(input)).astype(input.dtype)
+
+
+@MatrixExponential.gradient(needs="input")
+def _(call, dy):
+    """The upper right block of the exponential of [[A^H, dy], [0, A^H]] (Najfeld and Havel, 1995)."""
+    from tapeflow.ops.joining import concat
+
+    a = adjoint_of(call.input)
+    n = a.shape.as_list()[-1]
+    upper = concat([a, dy], -1)
+    lower = concat([arithmetic.Mul(dy, 0), a], -1)
+    return MatrixExponential(concat([upper, lower], -2))[..., :n, n:]
+
+
+@MatrixExponential.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2))
+    yield Sample(rng.normal(0, 2, 2))
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2), raises=InvalidArgumentError)
+
+
+@MatrixExponential.reference
+def _(input):
+    term = np.broadcast_to(np.eye(input.shape[-1]), input.shape)
+    total = term.copy()
+    for n in range(1, 80):
+        term = term @ input / n
+        total += term
+    return total
+
+
+@public
+def expm(input, name=None):
+    """The exponentials of square matrices."""
+    return MatrixExponential(input)
+
+
+@op(
+    "MatrixLogarithm",
+    "input: T -> output: T",
+    types={"T": (dtypes.complex64, dtypes.complex128)},
+    shape=square_shape,
+)
+def MatrixLogarithm(xp, input):
+    matrices(input, square=True)
+    return _each(xp, _scipy("logm"), input)
+
+
+MatrixLogarithm.gradient(None)
+
+
+@MatrixLogarithm.samples
+def _(rng):
+    yield Sample(np.eye(2) * 4 + 0.3j * rng.normal(2, 2), differentiable=False)
+    yield Sample(np.zeros((2, 3), complex), raises=InvalidArgumentError)
+
+
+@MatrixLogarithm.reference
+def _(input):
+    e, v = np.linalg.eig(input)
+    return v @ np.diag(np.log(e)) @ np.linalg.inv(v)
+
+
+@public
+def logm(input, name=None):
+    """The principal logarithms of complex square matrices."""
+    return MatrixLogarithm(input)
+
+
+@op("MatrixSquareRoot", "input: T -> output: T", types=DENSE, shape=square_shape)
+def MatrixSquareRoot(xp, input):
+    matrices(input, square=True)
+    root = _scipy("sqrtm")
+    kind = input.dtype
+    return _each(xp, lambda a: root(a).real if kind.kind != "c" else root(a), wide(input)).astype(
+        kind
+    )
+
+
+@MatrixSquareRoot.gradient(needs="output")
+def _(call, dy):
+    """The G of X^H G + G X^H = dy, as one system of n^2 equations."""
+    x = adjoint_of(call.output)
+    n = x.shape.as_list()[-1]
+    batch = x.shape.as_list()[:-2]
+    one = eye(n, batch_shape=batch, dtype=x.dtype)
+    from tapeflow.ops.einsum import Einsum
+
+    left = Einsum([x, one], "...ij,...kl->...ikjl")
+    right = Einsum([one, x], "...ij,...lk->...ikjl")
+    system = layout.Reshape(arithmetic.AddV2(left, right), [*batch, n * n, n * n])
+    return layout.Reshape(
+        MatrixSolve(system, layout.Reshape(dy, [*batch, n * n, 1])), [*batch, n, n]
+    )
+
+
+@MatrixSquareRoot.samples
+def _(rng):
+    a = rng.normal(3, 3)
+    yield Sample(a @ a.T + np.eye(3))
+    yield Sample(np.stack([np.diag([1.0, 4.0]), np.diag([9.0, 16.0])]))
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@MatrixSquareRoot.reference
+def _(input):
+    e, v = np.linalg.eigh(input)
+    return v * np.sqrt(e)[..., None, :] @ v.swapaxes(-1, -2)
+
+
+@public
+def sqrtm(input, name=None):
+    """The principal square roots of square matrices."""
+    return MatrixSquareRoot(input)
+
+
+def _lu_shape(call):
+    shape = call.shape(0)
+    return [shape, None if shape is None else shape[:-1]]
+
+
+@op(
+    "Lu",
+    "input: T -> lu: T, p: output_idx_type",
+    types=DENSE,
+    attrs={"output_idx_type": dtype(dtypes.int32)},
+    shape=_lu_shape,
+)
+def Lu(xp, input, output_idx_type):
+    matrices(input, square=True)
+    packed, order = wide(input).copy(), np.empty(input.shape[:-1], output_idx_type.as_numpy_dtype)
+    factor = importlib.import_module("scipy.linalg").get_lapack_funcs("getrf", (packed,))
+    for at in np.ndindex(input.shape[:-2]):
+        if input.size:
+            packed[at], swaps, singular = factor(packed[at])
+            if singular:
+                raise invalid("Input is not invertible.")
+            rows = np.arange(len(swaps))
+            for i, j in enumerate(swaps):
+                rows[[i, j]] = rows[[j, i]]
+            order[at] = rows
+    return packed.astype(input.dtype), order
+
+
+@Lu.gradient(needs="lu, p")
+def _(call, dlu, _):
+    """With P A = L U: P dA = L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H."""
+    lower, upper = _triangles(call.lu)
+    d_lower, d_upper = _strictly_lower(dlu), MatrixBandPart(dlu, 0, -1)
+    inner = arithmetic.AddV2(
+        _strictly_lower(matmul(lower, d_lower, adjoint_a=True)),
+        MatrixBandPart(matmul(d_upper, upper, adjoint_b=True), 0, -1),
+    )
+    left = MatrixTriangularSolve(lower, inner, True, True)
+    whole = adjoint_of(MatrixTriangularSolve(upper, adjoint_of(left), False, False))
+    return _unpermuted(whole, call.p)
+
+
+def _strictly_lower(x):
+    return MatrixSetDiag(MatrixBandPart(x, -1, 0), arithmetic.Mul(MatrixDiagPart(x), 0))
+
+
+def _triangles(lu):
+    one = arithmetic.AddV2(arithmetic.Mul(MatrixDiagPart(lu), 0), 1)
+    return MatrixSetDiag(MatrixBandPart(lu, -1, 0), one), MatrixBandPart(lu, 0, -1)
+
+
+def _permutation(p, kind):
+    """The matrix that brings rows into the order `p`."""
+    from tapeflow.ops.construction import range as range_
+
+    n = p.shape.as_list()[-1]
+    columns = casting.cast(range_(n), p.dtype)
+    return casting.cast(comparison.Equal(layout.ExpandDims(p, -1), columns), kind)
+
+
+def _unpermuted(x, p):
+    return matmul(_permutation(p, x.dtype), x, transpose_a=True)
+
+
+@Lu.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2), output_idx_type=dtypes.int64)
+    yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@Lu.reference
+def _(input, output_idx_type):
+    packed, order = input.copy(), np.zeros(input.shape[:-1], np.int64)
+    for at in np.ndindex(input.shape[:-2]):
+        m, rows = packed[at], list(range(input.shape[-1]))
+        for i in range(len(m)):
+            j = i + int(np.argmax(np.abs(m[i:, i])))
+            m[[i, j]] = m[[j, i]]
+            rows[i], rows[j] = rows[j], rows[i]
+            for k in range(i + 1, len(m)):
+                m[k, i] /= m[i, i]
+                m[k, i + 1 :] -= m[k, i] * m[i, i + 1 :]
+        order[at] = rows
+    return packed, order
+
+
+@public
+def lu(input, output_idx_type=dtypes.int32, name=None):
+    """Unit lower L and upper U triangles packed in one matrix, and the order of rows p with L @ U = input[p]; returns
+    (lu, p). Raises InvalidArgumentError for singular matrices."""
+    return Lu(input, dtypes.as_dtype(output_idx_type))
+
+
+@public
+def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+    """The matrices of which `lower_upper` and `perm` are the `lu`."""
+    lower, upper = _triangles(convert_to_tensor(lower_upper))
+    return _unpermuted(matmul(lower, upper), convert_to_tensor(perm))
+
+
+@public
+def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+    """The X of A @ X = rhs, where `lower_upper` and `perm` are the `lu` of A."""
+    lower, upper = _triangles(convert_to_tensor(lower_upper))
+    rhs = convert_to_tensor(rhs, dtype=lower.dtype)
+    ordered = matmul(_permutation(convert_to_tensor(perm), rhs.dtype), rhs)
+    return MatrixTriangularSolve(upper, MatrixTriangularSolve(lower, ordered, True), False)
+
+
+@public
+def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+    """The inverses of the matrices of which `lower_upper` and `perm` are the `lu`."""
+    lower_upper = convert_to_tensor(lower_upper)
+    return lu_solve(
+        lower_upper, perm, eye(lower_upper.shape.as_list()[-1], dtype=lower_upper.dtype)
+    )
+
+
+@public
+def adjoint(matrix, name=None):
+    """The conjugate transposes of the innermost matrices."""
+    return adjoint_of(convert_to_tensor(matrix))
+
+
+@public
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The transposes of the innermost matrices. Raises ValueError below rank 2."""
+    a = convert_to_tensor(a)
+    rank = a.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a}"
+        )
+    return layout.transpose(a, [*range(rank - 2), rank - 1, rank - 2], conjugate=conjugate)
+
+
+@public
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """How many singular values of each matrix are above `tol` (by default what rounding leaves of zero), int32."""
+    a = convert_to_tensor(a)
+    s = svd(a, compute_uv=False)
+    if tol is None:
+        size = max(a.shape.as_list()[-2:])
+        tol = arithmetic.Mul(
+            reduction.reduce_max(s, -1, True), size * np.finfo(s.dtype.as_numpy_dtype).eps
+        )
+    return reduction.reduce_sum(casting.cast(comparison.Greater(s, tol), dtypes.int32), -1)
+
+
+@public
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """The Moore-Penrose inverses; singular values below `rcond` times the largest count as zero."""
+    a = convert_to_tensor(a)
+    s, u, v = svd(a)
+    if rcond is None:
+        rcond = 10.0 * max(a.shape.as_list()[-2:]) * np.finfo(s.dtype.as_numpy_dtype).eps
+    cutoff = arithmetic.Mul(
+        reduction.reduce_max(s, -1, True), convert_to_tensor(rcond, dtype=s.dtype)
+    )
+    large = comparison.Greater(s, cutoff)
+    inverse = comparison.SelectV2(
+        large, elementwise.Reciprocal(comparison.SelectV2(large, s, 1)), 0
+    )
+    return matmul(v, matmul(MatrixDiag(casting.cast(inverse, a.dtype)), u, adjoint_b=True))
+
+
+ORDERS = ("euclidean", "fro", 1, 2, math.inf)
+
+
+@public
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+    """The norm of vectors along the axis `axis`, of matrices along two, or of all elements as one vector (None).
+
+    `ord` is "euclidean", 1, 2, inf or another positive number; of matrices "fro", 1, 2 or inf. Raises ValueError for
+    others.
+    """
+    matrix = isinstance(axis, (list, tuple)) or (np.ndim(axis) == 1 and axis is not None)
+    if matrix:
+        axis = tuple(int(a) for a in axis)
+        if len(axis) != 2:
+            raise ValueError(
+                f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
+            )
+        if ord not in ORDERS:
+            raise ValueError(f"'ord' must be a supported matrix norm in {list(ORDERS)}, got {ord}")
+    elif ord not in ORDERS and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    tensor = convert_to_tensor(tensor)
+    keep = bool(keepdims)
+    if matrix and ord == 2:
+        return _spectral_norm(tensor, axis, keep)
+    if ord in ("euclidean", "fro", 2):
+        squares = arithmetic.Mul(tensor, conj(tensor))
+        return elementwise.Sqrt(reduction.reduce_sum(squares, axis, keep))
+    size = elementwise.abs(tensor)
+    if matrix:
+        summed, largest = axis if ord == 1 else axis[::-1]
+        sums = reduction.reduce_sum(size, summed, True)
+        top = reduction.reduce_max(sums, largest, True)
+        return top if keep else layout.Squeeze(top, list(axis))
+    if ord == 1:
+        return reduction.reduce_sum(size, axis, keep)
+    if ord == math.inf:
+        return reduction.reduce_max(size, axis, keep)
+    return arithmetic.Pow(reduction.reduce_sum(arithmetic.Pow(size, ord), axis, keep), 1.0 / ord)
+
+
+def _spectral_norm(tensor, axis, keep):
+    rank = tensor.shape.rank
+    last = [a % rank for a in axis]
+    order = [d for d in range(rank) if d not in last] + last
+    values = svd(layout.transpose(tensor, order), compute_uv=False)
+    top = reduction.reduce_max(values, -1)
+    for a in sorted(last) if keep else ():
+        top = layout.ExpandDims(top, a)
+    return top
+
+
+@public
+def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+    """`norm` as 1.x spells it."""
+    return norm(tensor, ord, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
+
+
+@public
+def normalize(tensor, ord="euclidean", axis=None, name=None):
+    """`tensor` divided by its norm, and that norm."""
+    tensor = convert_to_tensor(tensor)
+    size = norm(tensor, ord, axis, keepdims=True)
+    return arithmetic.RealDiv(tensor, casting.cast(size, tensor.dtype)), size
+
+
+@public
+def eigh_tridiagonal(
+    alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
+):
+    """Eigenvalues, smallest first, of self-adjoint matrices with diagonals `alpha` and super-diagonals `beta`.
+
+    `select` is "a" for all, "i" for those of the indices in `select_range`, "v" for those between its values. Returns
+    (eigenvalues, eigenvectors) where not `eigvals_only`.
+    """
+    from tapeflow.ops.decomposition import eigh
+
+    alpha, beta = convert_to_tensor(alpha), convert_to_tensor(beta)
+    from tapeflow.ops.diagonal import diag
+
+    if select not in ("a", "i", "v"):
+        raise ValueError(f"'select must have a value in {{'a', 'i', 'v'}}, got {select}.")
+    upper = diag(beta, k=1)
+    dense = arithmetic.AddV2(MatrixDiag(alpha), arithmetic.AddV2(upper, adjoint_of(upper)))
+    values = complex_numbers.real(eigvalsh(dense))
+    vectors = None if eigvals_only else eigh(dense)[1]
+    if select != "a":
+        low, high = select_range
+        if select == "i":
+            chosen = slice(int(low), int(high) + 1)
+        else:
+            inside = np.flatnonzero((values.numpy() > float(low)) & (values.numpy() <= float(high)))
+            chosen = slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else slice(0, 0)
+        values = values[..., chosen]
+        vectors = None if vectors is None else vectors[..., chosen]
+    return values if eigvals_only else (values, vectors)

@@ -1,0 +1,230 @@
+"""Normalisation made of other ops: moments, batch normalisation, unit vectors."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction
+from tapeflow.ops.array import Size, StopGradient
+from tapeflow.ops.batch_norm import FusedBatchNormV3
+from tapeflow.ops.construction import ZerosLike
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.static import as_shape, concrete_value, product, sizes_of
+
+_NARROW = (dtypes.float16, dtypes.bfloat16)
+
+
+@public
+def moments(x, axes, shift=None, keepdims=False, name=None):
+    """(mean, variance) of `x` over `axes`; half precision is computed in float32. `shift` is not used."""
+    x = convert_to_tensor(x)
+    wide = casting.cast(x, dtypes.float32) if x.dtype in _NARROW else x
+    mean = reduction.reduce_mean(wide, axes, True)
+    variance = reduction.reduce_mean(
+        arithmetic.squared_difference(wide, StopGradient(mean)), axes, True
+    )
+    if not keepdims:
+        rank = x.shape.rank
+        gone = range(rank) if axes is None else _axis_set(axes, rank)
+        rest = [d for i, d in enumerate(sizes_of(mean)) if i not in gone]
+        mean, variance = Reshape(mean, as_shape(rest)), Reshape(variance, as_shape(rest))
+    if x.dtype in _NARROW:
+        return casting.cast(mean, x.dtype), casting.cast(variance, x.dtype)
+    return mean, variance
+
+
+def _axis_set(axes, rank):
+    return {int(a) % rank for a in concrete_value(axes).ravel()}
+
+
+@public
+def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+    """`moments` with the 1.x spelling `keep_dims`."""
+    return moments(x, axes, shift, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
+
+
+@public
+def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+    """(mean, variance) of `x` over `axes`, each element counted `frequency_weights` times."""
+    x = convert_to_tensor(x)
+    weights = convert_to_tensor(frequency_weights)
+    kind = x.dtype
+    if kind in _NARROW:
+        x = casting.cast(x, dtypes.float32)
+    if weights.dtype != x.dtype:
+        weights = casting.cast(weights, x.dtype)
+    # Weights that were broadcast still count once for every element.
+    spread = weights + ZerosLike(x)
+    total = reduction.reduce_sum(spread, axes, True)
+    mean = reduction.reduce_sum(weights * x, axes, True) / total
+    variance = (
+        reduction.reduce_sum(weights * arithmetic.squared_difference(x, mean), axes, True) / total
+    )
+    if not keepdims:
+        gone = _axis_set(axes, x.shape.rank)
+        rest = [d for i, d in enumerate(sizes_of(mean)) if i not in gone]
+        mean, variance = Reshape(mean, as_shape(rest)), Reshape(variance, as_shape(rest))
+    if kind in _NARROW:
+        return casting.cast(mean, kind), casting.cast(variance, kind)
+    return mean, variance
+
+
+@public
+def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+    """`weighted_moments` with the 1.x spelling `keep_dims`."""
+    keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
+    return weighted_moments(x, axes, frequency_weights, keep)
+
+
+@public
+def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
+    """(count, sum, sum of squares, shift) of `x` over `axes`, the sums of x - shift if there is one."""
+    x = convert_to_tensor(x)
+    sizes = sizes_of(x)
+    gone = sorted(_axis_set(axes, len(sizes)))
+    count = casting.cast(convert_to_tensor(product([sizes[a] for a in gone])), x.dtype)
+    if shift is None:
+        first, second = x, elementwise.square(x)
+    else:
+        shift = convert_to_tensor(shift, dtype=x.dtype)
+        first, second = x - shift, arithmetic.squared_difference(x, shift)
+    return (
+        count,
+        reduction.reduce_sum(first, gone, keepdims),
+        reduction.reduce_sum(second, gone, keepdims),
+        shift,
+    )
+
+
+@public
+def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+    """`sufficient_statistics` with the 1.x spelling `keep_dims`."""
+    keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
+    return sufficient_statistics(x, axes, shift, keep)
+
+
+@public
+def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+    """(mean, variance) from what `sufficient_statistics` gave."""
+    divisor = elementwise.reciprocal(convert_to_tensor(counts))
+    mean_part = mean_ss * divisor
+    mean = mean_part if shift is None else mean_part + shift
+    return mean, variance_ss * divisor - elementwise.square(mean_part)
+
+
+@public
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset, broadcast; offset and scale may be None."""
+    x = convert_to_tensor(x)
+    rate = elementwise.rsqrt(convert_to_tensor(variance) + variance_epsilon)
+    if scale is not None:
+        rate = rate * scale
+    start = -mean * rate if offset is None else offset - mean * rate
+    return x * _like(rate, x) + _like(start, x)
+
+
+def _like(value, x):
+    return value if value.dtype == x.dtype else casting.cast(value, x.dtype)
+
+
+@public
+def batch_norm_with_global_normalization(
+    input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
+):
+    """`batch_normalization` with `gamma` left out unless `scale_after_normalization`."""
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)
+
+
+@public
+def batch_norm_with_global_normalization_v1(
+    t=None,
+    m=None,
+    v=None,
+    beta=None,
+    gamma=None,
+    variance_epsilon=None,
+    scale_after_normalization=None,
+    name=None,
+    input=None,
+    mean=None,
+    variance=None,
+):
+    """`batch_norm_with_global_normalization` with the 1.x spellings `t`, `m` and `v`."""
+    return batch_norm_with_global_normalization(
+        renamed("input", input, "t", t),
+        renamed("mean", mean, "m", m),
+        renamed("variance", variance, "v", v),
+        beta,
+        gamma,
+        variance_epsilon,
+        scale_after_normalization,
+    )
+
+
+@public
+def fused_batch_norm(
+    x,
+    scale,
+    offset,
+    mean=None,
+    variance=None,
+    epsilon=0.001,
+    data_format="NHWC",
+    is_training=True,
+    name=None,
+    exponential_avg_factor=1.0,
+):
+    """(y, mean, variance) of batch normalisation over all dimensions but the channels.
+
+    While training the statistics are the batch's, folded into the given ones by `exponential_avg_factor`; else
+    `mean` and `variance` are used and must be given (ValueError).
+    """
+    if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
+        raise ValueError(
+            "Both `mean` and `variance` must be a 1D tensor when `is_training` is False or "
+            f"`exponential_avg_factor` != 1.0. Received: `mean` {mean!r} and `variance` {variance!r}"
+        )
+    x = convert_to_tensor(x)
+    scale = convert_to_tensor(scale)
+    mean = convert_to_tensor([], dtype=scale.dtype) if mean is None else mean
+    variance = convert_to_tensor([], dtype=scale.dtype) if variance is None else variance
+    # Smaller values lose the division's precision in float32.
+    epsilon = max(epsilon, 1.001e-5)
+    out = FusedBatchNormV3(
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=epsilon,
+        exponential_avg_factor=exponential_avg_factor,
+        data_format=data_format,
+        is_training=bool(is_training),
+    )
+    return out[0], out[1], out[2]
+
+
+@public
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """`x` divided by its 2-norm along `axis` (all if None), the squared norm being at least `epsilon`."""
+    axis = renamed("axis", axis, "dim", dim)
+    x = convert_to_tensor(x)
+    if x.dtype.is_complex:
+        size = elementwise.square(elementwise.abs(x))
+        norm = elementwise.rsqrt(
+            arithmetic.maximum(reduction.reduce_sum(size, axis, True), epsilon)
+        )
+        return x * casting.cast(norm, x.dtype)
+    total = reduction.reduce_sum(elementwise.square(x), axis, True)
+    return x * elementwise.rsqrt(arithmetic.maximum(total, epsilon))
+
+
+@public
+def zero_fraction(value, name=None):
+    """The share of zeros among the elements of `value`, a float32 scalar (NaN if there are none)."""
+    value = convert_to_tensor(value)
+    zeros = casting.cast(comparison.equal(value, ZerosLike(value)), dtypes.float32)
+    return reduction.reduce_sum(zeros) / casting.cast(Size(value), dtypes.float32)

@@ -1,0 +1,131 @@
+"""Gives tensors their operators, and the native core the ops that it needs itself. Imported once, for its effect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import convert, dtypes, indexed_slices
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.tensor_shape import from_tuple
+from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, segment, slicing
+from tapeflow.ops.accumulate import AddN
+from tapeflow.ops.broadcasting import sum_to_shape
+from tapeflow.ops.joining import ConcatV2, Pack
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.table import COMPLEX, FLOATING_OR_COMPLEX, INTEGER, NUMERIC, REAL
+
+
+def _mask(types: Any) -> int:
+    return sum(1 << int(dtype) for dtype in types)
+
+
+def _pair(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands as tensors, the dtype of the one that has it."""
+    if isinstance(x, (_native.Tensor, _native.Variable)):
+        x = convert_to_tensor(x)
+        return x, convert_to_tensor(y, dtype_hint=x.dtype.base_dtype)
+    y = convert_to_tensor(y)
+    return convert_to_tensor(x, dtype=y.dtype.base_dtype), y
+
+
+def _add(x: Any, y: Any) -> Any:
+    return arithmetic.add(*_pair(x, y))
+
+
+def _true_division(x: Any, y: Any) -> Any:
+    return arithmetic.truediv(*_pair(x, y))
+
+
+def _logical(logic: Any, bits: Any) -> Any:
+    def operator(x: Any, y: Any) -> Any:
+        x, y = _pair(x, y)
+        return (logic if x.dtype == dtypes.bool else bits)(x, y)
+
+    return operator
+
+
+def _not(x: Any) -> Any:
+    return comparison.LogicalNot(x) if x.dtype == dtypes.bool else bitwise.Invert(x)
+
+
+def _same(row: Any, different: bool) -> Any:
+    """== and !=: None equals nothing, and shapes that do not broadcast are different."""
+
+    def operator(x: Any, y: Any) -> Any:
+        if x is None or y is None:
+            return convert_to_tensor(different)
+        x, y = _pair(x, y)
+        return row(x, y, incompatible_shape_error=False)
+
+    return operator
+
+
+def _sum_to(gradient: Any, shape: Any) -> Any:
+    """A gradient summed to the shape of the input that was broadcast."""
+    if isinstance(shape, tuple):
+        shape = from_tuple(shape)
+    return sum_to_shape(convert_to_tensor(gradient), shape, shape)
+
+
+def _accumulate(x: Any, y: Any) -> Any:
+    """The sum of two gradients; slices stay slices."""
+    if isinstance(x, IndexedSlices) and isinstance(y, IndexedSlices):
+        indices = [x.indices, y.indices]
+        if indices[0].dtype != indices[1].dtype:
+            from tapeflow.ops.casting import cast
+
+            indices = [cast(i, dtypes.int64) for i in indices]
+        return IndexedSlices(
+            ConcatV2([x.values, y.values], 0),
+            ConcatV2(indices, 0),
+            y.dense_shape if x.dense_shape is None else x.dense_shape,
+        )
+    return AddN([convert_to_tensor(x), convert_to_tensor(y)])
+
+
+def _dense(slices: IndexedSlices) -> Any:
+    rows = slices.dense_shape[0]
+    return segment.unsorted_segment_sum(slices.values, slices.indices, rows)
+
+
+def _bind() -> None:
+    numeric, whole = _mask(NUMERIC), _mask(REAL)
+    binary: list[tuple[Any, ...]] = [
+        ("add", arithmetic.AddV2, _add, numeric),
+        ("sub", arithmetic.Sub, None, -1),
+        ("mul", arithmetic.Mul, None, -1),
+        ("truediv", arithmetic.RealDiv, _true_division, _mask(FLOATING_OR_COMPLEX)),
+        ("floordiv", arithmetic.FloorDiv, arithmetic.floordiv, whole),
+        ("mod", arithmetic.FloorMod, arithmetic.floormod, whole),
+        ("pow", arithmetic.Pow, arithmetic.pow, numeric),
+        ("matmul", None, matmul, 0),
+        ("lt", comparison.Less, None, -1),
+        ("le", comparison.LessEqual, None, -1),
+        ("gt", comparison.Greater, None, -1),
+        ("ge", comparison.GreaterEqual, None, -1),
+        ("eq", comparison.Equal, _same(comparison.Equal, False), 0),
+        ("ne", comparison.NotEqual, _same(comparison.NotEqual, True), 0),
+        ("neg", elementwise.Neg, None, -1),
+        ("abs", elementwise.Abs, elementwise.abs, ~_mask(COMPLEX) & (2**63 - 1)),
+        ("invert", bitwise.Invert, _not, _mask(INTEGER)),
+    ]
+    boolean = _mask([dtypes.bool])
+    for name, logic, bits in (
+        ("and", comparison.LogicalAnd, bitwise.BitwiseAnd),
+        ("or", comparison.LogicalOr, bitwise.BitwiseOr),
+        ("xor", comparison.logical_xor, bitwise.BitwiseXor),
+    ):
+        native = None if name == "xor" else logic
+        binary.append((name, native, _logical(logic, bits), boolean if native else 0))
+    for entry in binary:
+        _native.set_operator(*entry)
+    _native.set_hook("getitem", slicing.getitem)
+    _native.set_hook("sum_to", _sum_to)
+    _native.set_hook("accumulate", _accumulate)
+    convert.stack = lambda parts: Pack(parts)
+    indexed_slices.register_dense(_dense)
+
+
+_bind()

@@ -1,0 +1,149 @@
+"""`tf.print`: tensors and structures of them as text, on a stream, a log or a file."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from tapeflow.core import nest
+from tapeflow.core.public import public
+from tapeflow.ops.static import concrete_value
+
+_LEVELS = {"info", "warning", "error"}
+
+
+def _number(v) -> str:
+    """A number with as few digits as give it back: 6 or 9 for single precision, 15 or 17 for double."""
+    if isinstance(v, (bool, np.bool_)):
+        return str(int(v))
+    if isinstance(v, bytes):
+        text = v.decode("utf-8", "backslashreplace")
+        return (
+            '"'
+            + text.replace("\\", "\\\\")
+            .replace('"', '\\"')
+            .replace("\n", "\\n")
+            .replace("\t", "\\t")
+            + '"'
+        )
+    if isinstance(v, (complex, np.complexfloating)):
+        kind = np.float32 if isinstance(v, np.complex64) else np.float64
+        return f"({_number(kind(v.real))},{_number(kind(v.imag))})"
+    if isinstance(v, (int, np.integer)) or np.dtype(type(v)).kind in "iu":
+        return str(int(v))
+    double = isinstance(v, (float, np.float64))
+    value = float(v)
+    short = f"{value:.{15 if double else 6}g}"
+    same = float(short) == value if double else np.float32(short) == np.float32(value)
+    return short if same or value != value else f"{value:.{17 if double else 9}g}"
+
+
+def tensor_text(value: np.ndarray, summarize: int = 3) -> str:
+    """An array as `tf.print` shows it: the first and last `summarize` of each dimension (-1: all)."""
+    if value.ndim == 0:
+        return _number(value[()])
+    return _block(value, summarize, value.ndim, 0)
+
+
+def _block(value, summarize: int, rank: int, depth: int) -> str:
+    if depth == rank:
+        return _number(value)
+    count = len(value)
+    last = depth == rank - 1
+    gap = " " if last else "\n" * (rank - depth - 1) + " " * (depth + 1)
+    if summarize < 0 or count <= 2 * summarize:
+        shown = [_block(v, summarize, rank, depth + 1) for v in value]
+    else:
+        shown = [_block(v, summarize, rank, depth + 1) for v in value[:summarize]]
+        shown.append("...")
+        shown += [_block(v, summarize, rank, depth + 1) for v in value[count - summarize :]]
+    return "[" + gap.join(shown) + "]"
+
+
+class _Text(str):
+    """Text that shows itself without quotes inside of a structure."""
+
+    def __repr__(self):
+        return str(self)
+
+
+def _is_tensor(x) -> bool:
+    return hasattr(x, "dtype") and hasattr(x, "numpy")
+
+
+def _text(x, summarize: int) -> str:
+    if isinstance(x, str):
+        return x
+    if _is_tensor(x):
+        return tensor_text(concrete_value(x), summarize)
+    if not nest.is_nested(x):
+        return (
+            repr(x) if not hasattr(x, "as_numpy_dtype") or isinstance(x, type) else f"tf.{x.name}"
+        )
+    leaves = [
+        _Text(tensor_text(concrete_value(v), summarize)) if _is_tensor(v) else v
+        for v in nest.flatten(x)
+    ]
+    packed = nest.pack_sequence_as(x, leaves)
+    if isinstance(packed, dict):
+        packed = {key: packed[key] for key in sorted(packed)}
+    return repr(packed)
+
+
+@public
+def print_(*inputs, **kwargs):
+    """Prints tensors, structures of tensors, and other objects, separated by `sep`, then `end`.
+
+    `output_stream` is sys.stderr (the default), sys.stdout, another text stream, "file://path", or a level of
+    the log ("info", "warning", "error"); `summarize` is how many elements at each end of a dimension are shown
+    (3; -1 for all). Raises ValueError for other keywords and streams.
+    """
+    stream = kwargs.pop("output_stream", sys.stderr)
+    kwargs.pop("name", None)
+    summarize = kwargs.pop("summarize", 3)
+    sep = kwargs.pop("sep", " ")
+    end = kwargs.pop("end", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    summarize = 3 if summarize is None else int(summarize)
+    text = sep.join(_text(x, summarize) for x in inputs)
+    _write(stream, text, "\n" if end is None else end)
+
+
+def _write(stream, text: str, end: str) -> None:
+    if isinstance(stream, str) and stream.startswith("file://"):
+        with open(stream[len("file://") :], "a", encoding="utf-8") as file:
+            file.write(text + end)
+    elif (isinstance(stream, str) and stream in _LEVELS) or getattr(
+        stream, "__name__", None
+    ) in _LEVELS:
+        import logging
+
+        level = stream if isinstance(stream, str) else stream.__name__
+        getattr(logging.getLogger("tapeflow"), level)("%s", text)
+    elif hasattr(stream, "write"):
+        stream.write(text + end)
+        stream.flush()
+    else:
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are "
+            "sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be "
+            "in the form of 'file://<filepath>'."
+        )
+
+
+@public
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+    """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
+    shown = 3 if summarize is None else summarize
+    parts = []
+    for x in data:
+        flat = concrete_value(x).ravel()
+        limit = flat.size if shown < 0 else min(shown, flat.size)
+        words = [_number(v).strip('"') for v in flat[:limit]] + ["..."] * (limit < flat.size)
+        parts.append("[" + " ".join(words) + "]")
+    _write(sys.stderr, (message or "") + "".join(parts), "\n")
+    from tapeflow.ops.array import Identity
+
+    return Identity(input_)

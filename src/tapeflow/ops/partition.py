@@ -1,0 +1,183 @@
+"""Ops that deal slices out to several tensors by number, and interleave them back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import gather
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.static import as_shape, product, sizes_in
+from tapeflow.ops.table import ANY, Sample, integer, op
+from tapeflow.ops.validate import first_out_of_range, invalid, shape_text
+
+
+def _partition_rule(call):
+    data, partitions = call.shape(0), call.shape(1)
+    out = None if data is None or partitions is None else (None, *data[len(partitions) :])
+    return [out] * call.attr("num_partitions")
+
+
+@op(
+    "DynamicPartition",
+    "data: T, partitions: int32 -> outputs: num_partitions*T",
+    types={"T": ANY},
+    attrs={"num_partitions": integer},
+    shape=_partition_rule,
+)
+def DynamicPartition(xp, data, partitions, num_partitions):
+    if num_partitions < 1:
+        raise invalid(
+            f"Value for attr 'num_partitions' of {num_partitions} must be at least minimum 1"
+        )
+    if data.shape[: partitions.ndim] != partitions.shape:
+        raise invalid(
+            "data.shape must start with partitions.shape, got data.shape = "
+            f"{shape_text(data.shape)}, partitions.shape = {shape_text(partitions.shape)}"
+        )
+    bad = first_out_of_range(partitions, num_partitions)
+    if bad:
+        raise invalid(f"partitions{bad[0]} = {bad[1]} is not in [0, {num_partitions})")
+    return [data[partitions == i] for i in range(num_partitions)]
+
+
+@DynamicPartition.gradient(needs="partitions")
+def _(call, *dys):
+    # Dealing out the positions in the same way says where each row of the gradients belongs.
+    index = sizes_in(call, "partitions")
+    count = product(index)
+    places = Reshape(range_(0, count), as_shape(index))
+    order = DynamicPartition(places, call.partitions, call.num_partitions)
+    rest = sizes_in(call, "data")[len(index) :]
+    whole = ParallelDynamicStitch(list(order), list(dys))
+    return Reshape(whole, as_shape([*index, *rest])), None
+
+
+@DynamicPartition.samples
+def _(rng):
+    yield Sample(rng.normal(4, 2), [1, 0, 1, 1], num_partitions=2)
+    yield Sample(rng.normal(2, 2), [[1, 0], [0, 1]], num_partitions=3)
+    yield Sample(rng.normal(0), np.zeros(0, np.int32), num_partitions=2, differentiable=False)
+    yield Sample(rng.normal(3), [0, 2, 0], num_partitions=2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [0, -1, 0], num_partitions=2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [0, 1], num_partitions=2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [0, 0, 0], num_partitions=0, raises=InvalidArgumentError)
+
+
+@DynamicPartition.reference
+def _(data, partitions, num_partitions):
+    data, partitions = np.asarray(data), np.asarray(partitions)
+    flat = data.reshape(-1, *data.shape[partitions.ndim :])
+    return [
+        np.array(
+            [row for row, p in zip(flat, partitions.ravel(), strict=True) if p == i], data.dtype
+        ).reshape(-1, *flat.shape[1:])
+        for i in range(num_partitions)
+    ]
+
+
+@public
+def dynamic_partition(data, partitions, num_partitions, name=None):
+    """The slices of `data` dealt out to `num_partitions` tensors, each to the one `partitions` names.
+
+    Raises InvalidArgumentError for a number outside [0, num_partitions) or shapes that do not start alike.
+    """
+    return DynamicPartition(data, partitions, num_partitions)
+
+
+def _stitch(xp, indices, data):
+    inner: tuple = ()
+    for i, (index, part) in enumerate(zip(indices, data, strict=True)):
+        if part.shape[: index.ndim] != index.shape:
+            raise invalid(
+                f"data[{i}].shape = {shape_text(part.shape)} does not start with "
+                f"indices[{i}].shape = {shape_text(index.shape)}"
+            )
+        if i == 0:
+            inner = part.shape[index.ndim :]
+        elif part.shape[index.ndim :] != inner:
+            raise invalid(
+                f"Need data[0].shape[{indices[0].ndim}:] = data[{i}].shape[{index.ndim}:], got "
+                f"data[0].shape = {shape_text(data[0].shape)}, data[{i}].shape = "
+                f"{shape_text(part.shape)}, indices[0].shape = {shape_text(indices[0].shape)}, "
+                f"indices[{i}].shape = {shape_text(index.shape)}"
+            )
+        bad = first_out_of_range(index, 2**31)
+        if bad:
+            raise invalid(f"indices{bad[0]} is out of range")
+    size = 1 + max((int(i.max()) for i in indices if i.size), default=-1)
+    merged = np.full((size, *inner), b"" if data[0].dtype == object else 0, data[0].dtype)
+    for index, part in zip(indices, data, strict=True):
+        merged[index] = part
+    return merged
+
+
+def _stitch_rule(call):
+    half = call.count // 2
+    index, part = call.shape(0), call.shape(half)
+    return [None if index is None or part is None else (None, *part[len(index) :])]
+
+
+_STITCH = "indices: N*int32, data: N*T -> merged: T"
+
+
+def _stitch_gradient(call, dy):
+    # Of indices given twice only the last row was kept, as in the forward pass.
+    return [None] * len(call.indices), [gather.gather(dy, index) for index in call.indices]
+
+
+def _stitch_samples(rng):
+    yield Sample([[0, 2], [1]], [rng.normal(2), rng.normal(1)])
+    yield Sample([0, [[2, 1]]], [rng.normal(3), rng.normal(1, 2, 3)])
+    yield Sample([[0, 3]], [rng.normal(2, 2)])
+    yield Sample([np.zeros(0, np.int32)], [rng.normal(0)], differentiable=False)
+    yield Sample([[0, 2], [1]], [rng.normal(2), rng.normal(2)], raises=InvalidArgumentError)
+    yield Sample([[0, -2]], [rng.normal(2)], raises=InvalidArgumentError)
+    yield Sample([0, [1]], [rng.normal(2), rng.normal(1)], raises=InvalidArgumentError)
+
+
+def _stitch_reference(indices, data):
+    rows: dict = {}
+    for index, part in zip(indices, data, strict=True):
+        for at in np.ndindex(*np.shape(index)):
+            rows[int(np.asarray(index)[at])] = np.asarray(part)[at]
+    data = [np.asarray(d) for d in data]
+    blank = np.zeros(data[0].shape[np.ndim(indices[0]) :], data[0].dtype)
+    size = max(rows, default=-1) + 1
+    return np.array([rows.get(i, blank) for i in range(size)], blank.dtype).reshape(
+        -1, *blank.shape
+    )
+
+
+@op("DynamicStitch", _STITCH, types={"T": ANY}, shape=_stitch_rule)
+def DynamicStitch(xp, indices, data):
+    return _stitch(xp, indices, data)
+
+
+DynamicStitch.gradient(needs="indices")(_stitch_gradient)
+DynamicStitch.samples(_stitch_samples)
+DynamicStitch.reference(_stitch_reference)
+
+
+@op("ParallelDynamicStitch", _STITCH, types={"T": ANY}, shape=_stitch_rule)
+def ParallelDynamicStitch(xp, indices, data):
+    return _stitch(xp, indices, data)
+
+
+ParallelDynamicStitch.gradient(needs="indices")(_stitch_gradient)
+ParallelDynamicStitch.samples(_stitch_samples)
+ParallelDynamicStitch.reference(_stitch_reference)
+
+
+@public
+def dynamic_stitch(indices, data, name=None):
+    """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows win, rows not named are zero."""
+    return DynamicStitch(list(indices), list(data))
+
+
+@public
+def parallel_stitch(indices, data, name=None):
+    """`dynamic_stitch`, for indices that are all different."""
+    return ParallelDynamicStitch(list(indices), list(data))

@@ -1,0 +1,263 @@
+"""The poolings that programs call: argument forms, ranks and layouts, made of the rows of pooling.py."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops.convolve import explicit_padding, per_dimension
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.layout import ExpandDims, Squeeze
+from tapeflow.ops.pooling import AvgPool, MaxPool
+from tapeflow.ops.pooling_3d import AvgPool3D, MaxPool3D, MaxPoolWithArgmax
+from tapeflow.ops.spatial import BatchToSpaceND, SpaceToBatchND
+from tapeflow.ops.static import sizes_of
+
+_CHANNELS_LAST = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
+
+
+def _windows(ksize, strides, count, data_format):
+    channel = 1 if data_format.startswith("NC") else count + 1
+    return (
+        per_dimension(ksize, count, channel, "ksize"),
+        per_dimension(strides, count, channel, "strides"),
+    )
+
+
+def _pool_2d(row, input, ksize, strides, padding, data_format):
+    data_format = data_format or "NHWC"
+    ksize, strides = _windows(ksize, strides, 2, data_format)
+    attrs = {"ksize": ksize, "strides": strides, "data_format": data_format}
+    padding, explicit = explicit_padding(padding)
+    if explicit:
+        attrs["explicit_paddings"] = explicit
+    return row(input, padding=padding, **attrs)
+
+
+def _pool_1d(row, input, ksize, strides, padding, data_format):
+    data_format = {"NHWC": "NWC", "NCHW": "NCW"}.get(data_format, data_format) or "NWC"
+    if data_format not in ("NWC", "NCW"):
+        raise ValueError(
+            f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}"
+        )
+    ksize, strides = _windows(ksize, strides, 1, data_format)
+    axis = 2 if data_format == "NCW" else 1
+    out = row(
+        ExpandDims(input, axis),
+        ksize=[*ksize[:axis], 1, *ksize[axis:]],
+        strides=[*strides[:axis], 1, *strides[axis:]],
+        padding=padding,
+        data_format="NCHW" if axis == 2 else "NHWC",
+    )
+    return Squeeze(out, [axis])
+
+
+def _pool_3d(row, input, ksize, strides, padding, data_format):
+    data_format = data_format or "NDHWC"
+    ksize, strides = _windows(ksize, strides, 3, data_format)
+    return row(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+
+
+def _any_rank(rows, input, ksize, strides, padding, data_format):
+    """The pooling that the rank of `input` asks for; a scalar window is allowed."""
+    input = convert_to_tensor(input)
+    rank = len(data_format) if data_format else input.shape.rank
+    if rank not in (3, 4, 5):
+        raise ValueError(
+            f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={input.shape} of rank {rank}."
+        )
+    image, volume = rows
+    if rank == 5:
+        return _pool_3d(volume, input, ksize, strides, padding, data_format)
+    function = _pool_1d if rank == 3 else _pool_2d
+    return function(image, input, ksize, strides, padding, data_format)
+
+
+@public
+def max_pool(input, ksize, strides, padding, data_format=None, name=None):
+    """The greatest element under each window of lines, images or volumes, by the rank of `input`.
+
+    `ksize` and `strides` are numbers or lists; `padding` is "SAME", "VALID" or, for images, a list of pairs.
+    Raises InvalidArgumentError for windows or strides that are not positive or do not fit.
+    """
+    return _any_rank((MaxPool, MaxPool3D), input, ksize, strides, padding, data_format)
+
+
+@public
+def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
+    """The mean of the elements under each window, padding not counted; as `max_pool` otherwise."""
+    return _any_rank((AvgPool, AvgPool3D), input, ksize, strides, padding, data_format)
+
+
+@public
+def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+    """`max_pool` of images, with the 1.x spelling `value`."""
+    return _pool_2d(
+        MaxPool, value if input is None else input, ksize, strides, padding, data_format
+    )
+
+
+@public
+def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+    """`avg_pool` of images, with the 1.x spelling `value`."""
+    return _pool_2d(
+        AvgPool, value if input is None else input, ksize, strides, padding, data_format
+    )
+
+
+@public
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+    """`max_pool` of lines."""
+    return _pool_1d(MaxPool, input, ksize, strides, padding, data_format)
+
+
+@public
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+    """`avg_pool` of lines."""
+    return _pool_1d(AvgPool, input, ksize, strides, padding, data_format)
+
+
+@public
+def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+    """`max_pool` of images."""
+    return _pool_2d(MaxPool, input, ksize, strides, padding, data_format)
+
+
+@public
+def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+    """`avg_pool` of images."""
+    return _pool_2d(AvgPool, input, ksize, strides, padding, data_format)
+
+
+@public
+def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+    """`max_pool` of volumes."""
+    return _pool_3d(MaxPool3D, input, ksize, strides, padding, data_format)
+
+
+@public
+def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+    """`avg_pool` of volumes."""
+    return _pool_3d(AvgPool3D, input, ksize, strides, padding, data_format)
+
+
+@public
+def max_pool_with_argmax(
+    input,
+    ksize,
+    strides,
+    padding,
+    data_format="NHWC",
+    output_dtype=dtypes.int64,
+    include_batch_in_index=False,
+    name=None,
+):
+    """(`max_pool` of images, where each maximum stood in the flattened image, or batch on request).
+
+    Raises ValueError for a layout other than "NHWC".
+    """
+    if data_format != "NHWC":
+        raise ValueError(
+            "`data_format` values other than 'NHWC' are not supported. "
+            f"Received: data_format={data_format}"
+        )
+    ksize, strides = _windows(ksize, strides, 2, data_format)
+    return MaxPoolWithArgmax(
+        input,
+        ksize=ksize,
+        strides=strides,
+        Targmax=dtypes.as_dtype(output_dtype),
+        padding=padding,
+        include_batch_in_index=bool(include_batch_in_index),
+    )
+
+
+@public
+def max_pool_with_argmax_v1(
+    input,
+    ksize,
+    strides,
+    padding,
+    data_format="NHWC",
+    Targmax=None,
+    name=None,
+    output_dtype=None,
+    include_batch_in_index=False,
+):
+    """`max_pool_with_argmax` with the 1.x spelling `Targmax`."""
+    kind = renamed("output_dtype", output_dtype, "Targmax", Targmax, dtypes.int64)
+    return max_pool_with_argmax(
+        input, ksize, strides, padding, data_format, kind, include_batch_in_index
+    )
+
+
+@public
+def pool(
+    input,
+    window_shape,
+    pooling_type,
+    strides=None,
+    padding="VALID",
+    data_format=None,
+    dilations=None,
+    name=None,
+):
+    """ "MAX" or "AVG" pooling over as many spatial dimensions as `window_shape` has, with strides or dilations.
+
+    Raises ValueError for other types, for both strides and dilations, and for dilations with padding.
+    """
+    input = convert_to_tensor(input)
+    count = len(window_shape)
+    rank = count + 2
+    names = {("MAX", 4): max_pool2d, ("AVG", 4): avg_pool2d, ("MAX", 3): max_pool1d,
+             ("AVG", 3): avg_pool1d, ("MAX", 5): max_pool3d, ("AVG", 5): avg_pool3d}  # fmt: skip
+    if count not in (1, 2, 3):
+        raise ValueError(
+            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={count}."
+        )
+    function = names.get((pooling_type, rank))
+    if function is None:
+        raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
+    strides = [1] * count if strides is None else list(strides)
+    rates = [1] * count if dilations is None else list(dilations)
+    data_format = data_format or _CHANNELS_LAST[rank]
+    if max(rates) == 1:
+        return function(input, list(window_shape), strides, padding, data_format)
+    if max(strides) > 1:
+        raise ValueError(
+            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
+            f"Received: strides={strides} and dilation_rate={rates}"
+        )
+    if padding == "SAME":
+        raise ValueError(
+            "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. "
+            f"Received: padding={padding} and dilation_rate={rates}"
+        )
+    if data_format.startswith("NC"):
+        raise ValueError(
+            f"`dilations` need a layout with the channels last. Received: data_format={data_format}"
+        )
+    sizes = sizes_of(input)[1:-1]
+    extra = [(-n) % r for n, r in zip(sizes, rates, strict=True)]
+    paddings = [[0, e] for e in extra]
+    # Every residue class of positions is an image of its own; the crops take back what the padding added.
+    folded = SpaceToBatchND(input, rates, paddings)
+    out = function(folded, list(window_shape), 1, "VALID", data_format)
+    return BatchToSpaceND(out, rates, paddings)
+
+
+@public
+def pool_v1(
+    input,
+    window_shape,
+    pooling_type,
+    padding,
+    dilation_rate=None,
+    strides=None,
+    name=None,
+    data_format=None,
+    dilations=None,
+):
+    """`pool` with the 1.x names and order of arguments."""
+    rates = renamed("dilations", dilations, "dilation_rate", dilation_rate)
+    return pool(input, window_shape, pooling_type, strides, padding, data_format, rates)

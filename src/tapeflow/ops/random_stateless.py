@@ -1,0 +1,358 @@
+"""Random ops without a state: the same seed gives the same numbers, whenever and wherever they run."""
+
+from __future__ import annotations
+
+import enum
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import philox, shapes
+from tapeflow.ops.joining import stack
+from tapeflow.ops.random import (
+    FLOATS,
+    between,
+    checked_dtype,
+    integer_limits,
+    scaled,
+    shape_tensor,
+    sizes_of_shape,
+)
+from tapeflow.ops.table import INDEX, Sample, dtype, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+class Algorithm(enum.Enum):
+    """The generators of random numbers. AUTO_SELECT takes Philox on every device here."""
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+
+_NAMES = {
+    "philox": Algorithm.PHILOX,
+    "threefry": Algorithm.THREEFRY,
+    "autoselect": Algorithm.AUTO_SELECT,
+}
+
+
+def algorithm_id(alg) -> int:
+    """The number of an algorithm that is given by name, number or `Algorithm`."""
+    if isinstance(alg, Algorithm):
+        return alg.value
+    if isinstance(alg, str):
+        found = _NAMES.get(alg.strip().lower().replace("-", "").replace("_", ""))
+        if found:
+            return found.value
+        raise ValueError(
+            f"Argument `alg` got unsupported value {alg}. Supported values are philox for the Philox algorithm, "
+            "threefry for the ThreeFry algorithm, and auto_select for auto-selection."
+        )
+    if hasattr(alg, "numpy"):
+        return int(alg.numpy())
+    if isinstance(alg, int) and not isinstance(alg, bool):
+        return alg
+    raise TypeError(f"Can't convert argument `alg` (of value {alg} and type {type(alg)}) to int.")
+
+
+SEED_TYPES = (dtypes.int64, dtypes.int32)
+STATE = "key: uint64, counter: uint64, alg: int32"
+
+
+def from_key(key, counter, alg) -> philox.Philox:
+    if np.ndim(alg):
+        raise invalid(f"algorithm must be of shape [], not {shape_text(np.shape(alg))}")
+    if int(alg) not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
+        raise invalid(f"Unsupported algorithm id: {int(alg)}")
+    if key.shape != (1,):
+        raise invalid(
+            f"key must have shape [1], not {shape_text(key.shape)}. (Note that batched keys are not supported yet.)"
+        )
+    if counter.ndim != 1 or counter.size < 2:
+        raise invalid(
+            f"counter must be a vector with length at least 2; got shape: {shape_text(counter.shape)}. "
+            "(Note that batched counters are not supported yet.)"
+        )
+    return philox.Philox(int(key[0]), int(counter[0]), int(counter[1]))
+
+
+def from_seed(seed) -> philox.Philox:
+    if seed.shape != (2,):
+        raise invalid(f"seed must have shape [2], not {shape_text(seed.shape)}")
+    return philox.from_seed(seed)
+
+
+def bad_shapes(row, *state):
+    @row.samples
+    def _(rng):
+        yield Sample([2, -1], *state, raises=InvalidArgumentError)
+        yield Sample([[2]], *state, raises=InvalidArgumentError)
+
+
+_KEY, _COUNTER = np.array([3], np.uint64), np.array([5, 7], np.uint64)
+
+
+def _floats(name: str, fill):
+    """The op by seed and the one by key and counter, that fill a shape with floats."""
+
+    def by_seed(xp, shape, seed, dtype):
+        return filled(from_seed(seed), shape, dtype)
+
+    def by_key(xp, shape, key, counter, alg, dtype):
+        return filled(from_key(key, counter, alg), shape, dtype)
+
+    def filled(g, shape, dtype):
+        sizes = sizes_of_shape(shape)
+        return fill(g, math.prod(sizes), np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
+
+    attrs = {"dtype": dtype(dtypes.float32)}
+    first = op(
+        name,
+        "shape: T, seed: Tseed -> output: dtype",
+        types={"T": INDEX, "Tseed": SEED_TYPES},
+        attrs=attrs,
+        shape=shapes.given(0),
+    )(by_seed)
+    second = op(
+        name + "V2",
+        f"shape: Tshape, {STATE} -> output: dtype",
+        types={"Tshape": INDEX},
+        attrs=attrs,
+        shape=shapes.given(0),
+    )(by_key)
+    first.gradient(None)
+    second.gradient(None)
+
+    @first.samples
+    def _(rng):
+        for size in (0, 1, 5, 70):
+            yield Sample([size], [1, 2])
+        yield Sample([2, 3], [-1, 2**31 - 1], dtype=dtypes.float64)
+        yield Sample([2], [1], raises=InvalidArgumentError)
+
+    @second.samples
+    def _(rng):
+        yield Sample([7], _KEY, _COUNTER, 1)
+        yield Sample(
+            [2, 3], _KEY, np.array([2**64 - 1, 2**64 - 1], np.uint64), 3, dtype=dtypes.float64
+        )
+        yield Sample([2], np.array([1, 2], np.uint64), _COUNTER, 1, raises=InvalidArgumentError)
+        yield Sample([2], _KEY, _KEY, 1, raises=InvalidArgumentError)
+        yield Sample([2], _KEY, _COUNTER, 9, raises=InvalidArgumentError)
+
+    bad_shapes(first, [1, 2])
+    bad_shapes(second, _KEY, _COUNTER, 1)
+    return first, second
+
+
+StatelessRandomUniform, StatelessRandomUniformV2 = _floats("StatelessRandomUniform", philox.uniform)
+StatelessRandomNormal, StatelessRandomNormalV2 = _floats("StatelessRandomNormal", philox.normal)
+StatelessTruncatedNormal, StatelessTruncatedNormalV2 = _floats(
+    "StatelessTruncatedNormal", philox.truncated_normal
+)
+
+
+def _integers(g, shape, minval, maxval):
+    sizes = sizes_of_shape(shape)
+    count = math.prod(sizes)
+    low, span = integer_limits(minval, maxval, count)
+    return (
+        philox.integers(g, count, minval.dtype, low, span).reshape(sizes)
+        if count
+        else np.zeros(sizes, minval.dtype)
+    )
+
+
+@op(
+    "StatelessRandomUniformInt",
+    "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
+    types={"T": INDEX, "Tseed": SEED_TYPES, "dtype": INDEX},
+    shape=shapes.given(0),
+)
+def StatelessRandomUniformInt(xp, shape, seed, minval, maxval):
+    return _integers(from_seed(seed), shape, minval, maxval)
+
+
+StatelessRandomUniformInt.gradient(None)
+
+
+@StatelessRandomUniformInt.samples
+def _(rng):
+    yield Sample([9], [1, 2], -3, 4)
+    yield Sample([2], [1, 2], 3, 3, raises=InvalidArgumentError)
+    yield Sample([2], [1, 2], [3, 1], 3, raises=InvalidArgumentError)
+
+
+@op(
+    "StatelessRandomUniformIntV2",
+    f"shape: Tshape, {STATE}, minval: dtype, maxval: dtype -> output: dtype",
+    types={"Tshape": INDEX, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
+    shape=shapes.given(0),
+)
+def StatelessRandomUniformIntV2(xp, shape, key, counter, alg, minval, maxval):
+    return _integers(from_key(key, counter, alg), shape, minval, maxval)
+
+
+StatelessRandomUniformIntV2.gradient(None)
+
+
+@StatelessRandomUniformIntV2.samples
+def _(rng):
+    yield Sample([9], _KEY, _COUNTER, 1, -3, 4)
+    yield Sample([2], _KEY, _COUNTER, 1, 3, 3, raises=InvalidArgumentError)
+
+
+FULL_INTEGERS = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
+
+
+def _all_integers(g, shape, dtype):
+    sizes = sizes_of_shape(shape)
+    return philox.integers(g, math.prod(sizes), np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
+
+
+@op(
+    "StatelessRandomUniformFullInt",
+    "shape: T, seed: Tseed -> output: dtype",
+    types={"T": INDEX, "Tseed": (*SEED_TYPES, dtypes.uint32, dtypes.uint64)},
+    attrs={"dtype": dtype(dtypes.uint64)},
+    shape=shapes.given(0),
+)
+def StatelessRandomUniformFullInt(xp, shape, seed, dtype):
+    return _all_integers(from_seed(seed), shape, dtype)
+
+
+StatelessRandomUniformFullInt.gradient(None)
+
+
+@StatelessRandomUniformFullInt.samples
+def _(rng):
+    yield Sample([9], [1, 2], dtype=dtypes.int32)
+
+
+@op(
+    "StatelessRandomUniformFullIntV2",
+    f"shape: Tshape, {STATE} -> output: dtype",
+    types={"Tshape": INDEX},
+    attrs={"dtype": dtype(dtypes.uint64)},
+    shape=shapes.given(0),
+)
+def StatelessRandomUniformFullIntV2(xp, shape, key, counter, alg, dtype):
+    return _all_integers(from_key(key, counter, alg), shape, dtype)
+
+
+StatelessRandomUniformFullIntV2.gradient(None)
+
+
+@StatelessRandomUniformFullIntV2.samples
+def _(rng):
+    yield Sample([9], _KEY, _COUNTER, 1, dtype=dtypes.int64)
+
+
+@op(
+    "StatelessRandomGetKeyCounter",
+    "seed: Tseed -> key: uint64, counter: uint64",
+    types={"Tseed": SEED_TYPES},
+    shape=shapes.fixed((1,), (2,)),
+)
+def StatelessRandomGetKeyCounter(xp, seed):
+    g = from_seed(seed)
+    return np.array([g.key], np.uint64), np.array([g.low, g.high], np.uint64)
+
+
+StatelessRandomGetKeyCounter.gradient(None)
+
+
+@StatelessRandomGetKeyCounter.samples
+def _(rng):
+    yield Sample([1, -2])
+    yield Sample([1], raises=InvalidArgumentError)
+
+
+def state_of(seed, alg):
+    """Key, counter and algorithm number for a two-number seed."""
+    alg = algorithm_id(alg)
+    if alg == Algorithm.THREEFRY.value:
+        raise InvalidArgumentError(None, None, f"Unsupported algorithm id: {alg}")
+    return (*StatelessRandomGetKeyCounter(seed), alg)
+
+
+@public
+def stateless_uniform(
+    shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Random numbers of [minval, maxval), [0, 1) by default, that depend on `seed` (two integers) only.
+
+    Integers (int32, int64) need `maxval`; with minval and maxval both None they take their whole range, and may be
+    unsigned. Raises ValueError for other dtypes, InvalidArgumentError for a bad shape, seed or range.
+    """
+    dtype = checked_dtype(dtype, (*FLOATS, *FULL_INTEGERS))
+    shape = shape_tensor(shape)
+    if not dtype.is_integer:
+        maxval = 1 if maxval is None else maxval
+        return between(
+            minval,
+            maxval,
+            dtype,
+            lambda: StatelessRandomUniformV2(shape, *state_of(seed, alg), dtype),
+        )
+    if (minval is None) != (maxval is None):
+        raise ValueError(
+            f"For integer `dtype` argument {dtype!r}, argument `minval` and `maxval` must be both None or not None. "
+            f"Got `minval`={minval} and `maxval`={maxval}."
+        )
+    if minval is None:
+        return StatelessRandomUniformFullIntV2(shape, *state_of(seed, alg), dtype)
+    if dtype not in INDEX:
+        raise ValueError(
+            f"Argument `dtype` got invalid value {dtype!r} when argument `minval` is not None. Please don't use "
+            "unsigned integers in this case."
+        )
+    minval, maxval = convert_to_tensor(minval, dtype=dtype), convert_to_tensor(maxval, dtype=dtype)
+    return StatelessRandomUniformIntV2(shape, *state_of(seed, alg), minval, maxval)
+
+
+@public
+def stateless_normal(
+    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Normally distributed numbers that depend on `seed` (two integers) only."""
+    dtype = dtypes.as_dtype(dtype)
+    return scaled(
+        StatelessRandomNormalV2(shape_tensor(shape), *state_of(seed, alg), dtype),
+        stddev,
+        mean,
+        dtype,
+    )
+
+
+@public
+def stateless_truncated_normal(
+    shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
+):
+    """Normally distributed numbers within two standard deviations, that depend on `seed` (two integers) only."""
+    dtype = dtypes.as_dtype(dtype)
+    return scaled(
+        StatelessTruncatedNormalV2(shape_tensor(shape), *state_of(seed, alg), dtype),
+        stddev,
+        mean,
+        dtype,
+    )
+
+
+@public
+def split(seed, num=2, alg="auto_select"):
+    """`num` new seeds, [num, 2], made of one (two integers)."""
+    seed = convert_to_tensor(seed)
+    return stateless_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
+
+
+@public
+def fold_in(seed, data, alg="auto_select"):
+    """A new seed made of `seed` (two integers) and `data`, one integer."""
+    data = convert_to_tensor(data)
+    return stack([stateless_uniform([], seed, None, None, data.dtype, alg=alg), data])

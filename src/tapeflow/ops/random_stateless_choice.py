@@ -1,0 +1,148 @@
+"""Stateless random ops that choose or reject: shuffle, categorical, gamma, Poisson."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import philox, shapes
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import BroadcastTo, broadcast_dynamic_shape
+from tapeflow.ops.random import (
+    GAMMA_FLOATS,
+    POISSON_TYPES,
+    above_zero,
+    checked_categorical,
+    checked_dtype,
+    poisson_numbers,
+    rows_by,
+    shape_tensor,
+    sizes_of_shape,
+)
+from tapeflow.ops.random_stateless import SEED_TYPES, STATE, from_key, from_seed, state_of
+from tapeflow.ops.table import ANY, INDEX, REAL, Sample, dtype, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+@op(
+    "StatelessShuffle",
+    f"value: T, {STATE} -> output: T",
+    types={"T": ANY},
+    shape=shapes.same_as_first,
+)
+def StatelessShuffle(xp, value, key, counter, alg):
+    g = from_key(key, counter, alg)
+    return value[philox.permutation(g, value.shape[0])] if value.ndim else value
+
+
+@public
+def stateless_shuffle(value, seed, alg="auto_select", name=None):
+    """`value` with the order of its first dimension shuffled, as `seed` (two integers) says."""
+    return StatelessShuffle(convert_to_tensor(value), *state_of(seed, alg))
+
+
+@op(
+    "StatelessMultinomial",
+    "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
+    types={"T": REAL, "Tseed": SEED_TYPES},
+    attrs={"output_dtype": dtype(dtypes.int64)},
+    shape=lambda call: [rows_by(call.shape(0), call.value(1))],
+)
+def StatelessMultinomial(xp, logits, num_samples, seed, output_dtype):
+    samples = checked_categorical(logits, num_samples)
+    return philox.categorical(from_seed(seed), logits, samples).astype(output_dtype.as_numpy_dtype)
+
+
+StatelessMultinomial.gradient(None)
+
+
+@StatelessMultinomial.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), 7, [1, 2])
+    yield Sample(rng.normal(0, 3), 7, [1, 2])
+    yield Sample(rng.normal(3), 7, [1, 2], raises=InvalidArgumentError)
+
+
+@public
+def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+    """Class numbers [batch, num_samples] by log-probabilities [batch, classes], that depend on `seed` only."""
+    return StatelessMultinomial(
+        logits, num_samples, seed, checked_dtype(dtype, (dtypes.int32, dtypes.int64))
+    )
+
+
+@public
+def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
+    """`stateless_categorical` under its 1.x name."""
+    return stateless_categorical(logits, num_samples, seed, output_dtype)
+
+
+def _samples_each(shape, parameter) -> tuple[int, tuple[int, ...]]:
+    """How many samples of each element of the parameter a result of this shape takes, and the shape."""
+    sizes = sizes_of_shape(shape)
+    own = parameter.shape
+    if len(own) > len(sizes) or sizes[len(sizes) - len(own) :] != own:
+        raise invalid(
+            f"Shape passed in must end with broadcasted shape. Got {shape_text(sizes)} and {shape_text(own)}"
+        )
+    return math.prod(sizes[: len(sizes) - len(own)]), sizes
+
+
+@op(
+    "StatelessRandomGammaV2",
+    "shape: T, seed: Tseed, alpha: dtype -> output: dtype",
+    types={"T": INDEX, "Tseed": SEED_TYPES, "dtype": GAMMA_FLOATS},
+    shape=shapes.given(0),
+)
+def StatelessRandomGammaV2(xp, shape, seed, alpha):
+    g = from_seed(seed)
+    samples, sizes = _samples_each(shape, alpha)
+    return (
+        philox.by_rejection(g, alpha, samples, philox.gamma_draw).reshape(sizes).astype(alpha.dtype)
+    )
+
+
+@StatelessRandomGammaV2.samples
+def _(rng):
+    yield Sample([4, 3], [1, 2], np.array([0.5, 1.0, 3.0], np.float32))
+    yield Sample([2], [1, 2], np.array([0.5, 1.0, 3.0], np.float32), raises=InvalidArgumentError)
+
+
+@public
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+    """Gamma distributed numbers in the given shape, which ends in the broadcast shape of `alpha` and `beta`."""
+    dtype = dtypes.as_dtype(dtype)
+    alpha = convert_to_tensor(alpha, dtype=dtype)
+    beta = convert_to_tensor(1 if beta is None else beta, dtype=dtype)
+    if beta.shape.rank:
+        alpha = BroadcastTo(alpha, broadcast_dynamic_shape(Shape(alpha), Shape(beta)))
+    return above_zero(StatelessRandomGammaV2(shape_tensor(shape), seed, alpha) / beta, dtype)
+
+
+@op(
+    "StatelessRandomPoisson",
+    "shape: T, seed: Tseed, lam: Rtype -> output: dtype",
+    types={"T": INDEX, "Tseed": SEED_TYPES, "Rtype": POISSON_TYPES},
+    attrs={"dtype": dtype},
+    shape=shapes.given(0),
+)
+def StatelessRandomPoisson(xp, shape, seed, lam, dtype):
+    g = from_seed(seed)
+    samples, sizes = _samples_each(shape, lam)
+    return poisson_numbers(g, lam, samples, dtype).reshape(sizes)
+
+
+StatelessRandomPoisson.gradient(None)
+
+
+@public
+def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+    """Poisson distributed numbers in the given shape, which ends in the shape of `lam`."""
+    if not hasattr(lam, "dtype"):
+        lam = convert_to_tensor(lam, dtype_hint=dtypes.float32)
+    return StatelessRandomPoisson(shape_tensor(shape), seed, lam, dtypes.as_dtype(dtype))

@@ -1,0 +1,455 @@
+"""Reductions: sums, means, products, extremes, truths and norms over chosen axes."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import (
+    arithmetic,
+    broadcasting,
+    casting,
+    comparison,
+    complex_numbers,
+    cumulative,
+    elementwise,
+    layout,
+    shapes,
+)
+from tapeflow.ops.array import Rank, StopGradient
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.static import static_value
+from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
+from tapeflow.ops.validate import invalid
+
+SCHEMA = "input: T, reduction_indices: Tidx -> output: T"
+
+
+def normal_axes(indices, rank: int) -> tuple[int, ...]:
+    """Axes counted from the front. Raises InvalidArgumentError for one out of range or named twice."""
+    axes: list[int] = []
+    for index in np.ravel(indices).tolist():
+        if not -rank <= index < rank:
+            raise invalid(
+                f"Invalid reduction dimension ({index} for input with {rank} dimension(s)"
+            )
+        if index % rank in axes:
+            raise invalid(
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {index % rank}"
+            )
+        axes.append(index % rank)
+    return tuple(axes)
+
+
+def _row(name, types, kernel, reference):
+    """The row of a reduction: `kernel(xp, input, axes, keep_dims)`; `reference` reduces a flat list of numbers."""
+
+    @op(
+        name,
+        SCHEMA,
+        types={"T": types, "Tidx": INDEX},
+        attrs={"keep_dims": False},
+        shape=shapes.reduction,
+    )
+    def row(xp, input, reduction_indices, keep_dims):
+        return kernel(xp, input, normal_axes(reduction_indices, input.ndim), keep_dims)
+
+    @row.samples
+    def _(rng):
+        yield Sample(rng.normal(3, 4), np.array([0, 1], np.int32))
+        yield Sample(rng.normal(3, 4), 1)
+        yield Sample(rng.normal(2, 3, 4), np.array([-1, 0], np.int64), keep_dims=True)
+        yield Sample(rng.normal(2, 3, 4), np.array([1]))
+        yield Sample(rng.normal(2, 2), np.zeros((0,), np.int32))
+        yield Sample(np.asarray(rng.normal()), np.zeros((0,), np.int32))
+        yield Sample(rng.normal(2, 3), 2, raises=InvalidArgumentError)
+        yield Sample(rng.normal(2, 3), -3, raises=InvalidArgumentError)
+        yield Sample(rng.normal(2, 3), np.array([0, -2]), raises=InvalidArgumentError)
+
+    row.reference(_by_hand(reference))
+    return row
+
+
+def _by_hand(reduce):
+    """A reference: every output element from the list of the elements it is made of."""
+
+    def reference(input, reduction_indices, keep_dims):
+        axes = (
+            sorted(int(a) % input.ndim for a in np.ravel(reduction_indices)) if input.ndim else []
+        )
+        others = [d for d in range(input.ndim) if d not in axes]
+        kept = tuple(input.shape[d] for d in others)
+        rows = input.transpose(others + axes).reshape((math.prod(kept), -1) if input.size else kept)
+        out = np.array([reduce(row.tolist()) for row in rows]).reshape(kept)
+        shape = tuple(1 if d in axes else n for d, n in enumerate(input.shape))
+        return out.reshape(shape) if keep_dims else out
+
+    return reference
+
+
+def _wide(x):
+    """Half precision adds up in single."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iu" else x
+
+
+def _kept_shape(call, name="input"):
+    """The shape of the input with ones in place of the reduced axes."""
+    static = call.static_shape(name)
+    indices = static_value(call.reduction_indices)
+    if indices is not None and static.rank is not None:
+        axes = normal_axes(indices, static.rank)
+        dims = [1 if d in axes else n for d, n in enumerate(static.as_list())]
+        if None not in dims:
+            return np.array(dims, np.int32)
+    dynamic = call.shape(name)
+    rank = Rank(call.input) if static.rank is None else static.rank
+    from tapeflow.ops.construction import range as range_
+
+    axes = layout.Reshape(casting.cast(call.reduction_indices, dtypes.int32), [-1, 1])
+    hits = comparison.Equal(arithmetic.FloorMod(axes, rank), range_(rank))
+    return comparison.SelectV2(Any(hits, 0), 1, dynamic)
+
+
+def _spread(call, dy):
+    """`dy`, each element where those are that were reduced to it."""
+    shape = call.shape("input")
+    if not call.keep_dims and dy.shape.rank != 0:
+        dy = layout.Reshape(dy, _kept_shape(call))
+    return broadcasting.BroadcastTo(dy, shape)
+
+
+def _aligned(call, y):
+    """`y`, of the output's shape, so that it broadcasts with the input."""
+    return y if call.keep_dims or y.shape.rank == 0 else layout.Reshape(y, _kept_shape(call))
+
+
+def _sum(xp, input, axes, keep_dims):
+    return xp.sum(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
+
+
+Sum = _row("Sum", NUMERIC, _sum, sum)
+
+
+@Sum.gradient(needs="reduction_indices")
+def _(call, dy):
+    return _spread(call, dy), None
+
+
+def _mean(xp, input, axes, keep_dims):
+    if input.dtype.kind not in "iu":
+        return xp.mean(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
+    total = xp.sum(input, axes, keepdims=keep_dims, dtype=input.dtype.kind + "8")
+    return quotient(xp, total, math.prod(input.shape[a] for a in axes)).astype(input.dtype)
+
+
+def quotient(xp, total, count):
+    """Integers by counts, rounded towards zero, a count of 0 as 1."""
+    count = xp.maximum(count, 1).astype(total.dtype)
+    size = xp.where(total < 0, -total, total) // count
+    return xp.where(total < 0, -size, size)
+
+
+Mean = _row("Mean", NUMERIC, _mean, lambda v: math.fsum(v) / len(v))
+
+
+@Mean.gradient(needs="reduction_indices")
+def _(call, dy):
+    inputs, outputs = call.static_shape("input").num_elements(), dy.shape.num_elements()
+    if inputs is None or outputs is None:
+        from tapeflow.ops.array import Size
+
+        ratio = arithmetic.RealDiv(
+            casting.cast(Prod(call.shape("input"), 0), dy.dtype), casting.cast(Size(dy), dy.dtype)
+        )
+    else:
+        ratio = float(inputs // max(outputs, 1))
+    return _spread(call, arithmetic.RealDiv(dy, ratio)), None
+
+
+Prod = _row(
+    "Prod",
+    NUMERIC,
+    lambda xp, x, axes, keep: xp.prod(_wide(x), axes, keepdims=keep).astype(x.dtype),
+    math.prod,
+)
+
+
+@Prod.gradient(needs="input, reduction_indices")
+def _(call, dy):
+    """Each element's slope is the product of the others: those before it times those after it."""
+    x, rank = call.input, call.static_shape("input").rank
+    dy = _spread(call, dy)
+    if rank == 0:
+        return dy, None
+    axes = normal_axes(static_value(call.reduction_indices), rank)
+    order = [*axes, *(d for d in range(rank) if d not in axes)]
+    moved = layout.Transpose(x, order)
+    from tapeflow.ops.array import Shape
+
+    shape = Shape(moved)
+    if len(axes) == 0:
+        return dy, None
+    reduced = Prod(shape[: len(axes)], 0, True)
+    others = Prod(shape[len(axes) :], 0, True)
+    flat = layout.Reshape(moved, _joined(reduced, others))
+    before = cumulative.Cumprod(flat, 0, exclusive=True)
+    after = cumulative.Cumprod(flat, 0, exclusive=True, reverse=True)
+    slope = layout.Reshape(conj(arithmetic.Mul(before, after)), shape)
+    slope = layout.Transpose(slope, np.argsort(order).astype(np.int32))
+    return arithmetic.Mul(dy, slope), None
+
+
+def _joined(*vectors):
+    from tapeflow.ops.joining import ConcatV2
+
+    return ConcatV2(list(vectors), 0)
+
+
+def _lowest(dtype):
+    return -math.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
+
+
+def _highest(dtype):
+    return math.inf if dtype.kind not in "iu" else np.iinfo(dtype).max
+
+
+def _extreme(name, function, limit, reference):
+    def kernel(xp, input, axes, keep_dims):
+        initial = np.asarray(limit(input.dtype)).astype(input.dtype)
+        return getattr(xp, function)(input, axes, keepdims=keep_dims, initial=initial)
+
+    row = _row(name, REAL, kernel, reference)
+
+    @row.gradient(needs="input, output, reduction_indices")
+    def _(call, dy):
+        """Those that are the extreme share its gradient."""
+        chosen = comparison.Equal(_aligned(call, call.output), call.input)
+        chosen = casting.Cast(chosen, dy.dtype)
+        count = _aligned(call, Sum(chosen, call.reduction_indices, call.keep_dims))
+        return arithmetic.Mul(arithmetic.RealDiv(chosen, count), _aligned(call, dy)), None
+
+    return row
+
+
+Max = _extreme("Max", "max", _lowest, max)
+Min = _extreme("Min", "min", _highest, min)
+
+
+def _truth(name, function, reference):
+    @op(
+        name,
+        "input: bool, reduction_indices: Tidx -> output: bool",
+        types={"Tidx": INDEX},
+        attrs={"keep_dims": False},
+        shape=shapes.reduction,
+    )
+    def row(xp, input, reduction_indices, keep_dims):
+        axes = normal_axes(reduction_indices, input.ndim)
+        return getattr(xp, function)(input, axes, keepdims=keep_dims)
+
+    row.gradient(None)
+
+    @row.samples
+    def _(rng):
+        table = np.array([[True, True, False], [True, False, False]])
+        yield Sample(table, 0)
+        yield Sample(table, np.array([0, 1], np.int64), keep_dims=True)
+        yield Sample(table, np.zeros((0,), np.int32))
+        yield Sample(table, 2, raises=InvalidArgumentError)
+
+    row.reference(_by_hand(reference))
+    return row
+
+
+All = _truth("All", "all", lambda v: False not in v)
+Any = _truth("Any", "any", lambda v: True in v)
+
+
+def _norm(xp, input, axes, keep_dims):
+    x = xp.abs(_wide(input))
+    return xp.sqrt(xp.sum(x * x, axes, keepdims=keep_dims)).astype(input.dtype)
+
+
+EuclideanNorm = _row("EuclideanNorm", NUMERIC, _norm, lambda v: math.hypot(*v))
+
+
+@EuclideanNorm.gradient(needs="input, output, reduction_indices")
+def _(call, dy):
+    scale = arithmetic.RealDiv(_aligned(call, call.output), _aligned(call, dy))
+    return arithmetic.RealDiv(call.input, scale), None
+
+
+@cache
+def _first_axes(rank: int) -> np.ndarray:
+    return np.arange(rank, dtype=np.int32)
+
+
+def all_axes(x, axis):
+    """`axis`, or every axis of the tensor `x` where it is None."""
+    if axis is not None:
+        return axis
+    rank = x.shape.rank
+    if rank is not None:
+        return _first_axes(rank)
+    from tapeflow.ops.construction import range as range_
+
+    return range_(Rank(x))
+
+
+@public
+def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
+    """The sum of the elements along `axis` (an axis, several, or None for all); with `keepdims` the axes stay, of
+    length 1. Raises InvalidArgumentError for axes out of range or repeated; so do all reductions."""
+    x = convert_to_tensor(input_tensor)
+    return Sum(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean along `axis`; of integers rounded towards zero."""
+    x = convert_to_tensor(input_tensor)
+    return Mean(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
+    """The product along `axis`."""
+    x = convert_to_tensor(input_tensor)
+    return Prod(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
+    """The largest element along `axis`; of none the lowest number there is."""
+    x = convert_to_tensor(input_tensor)
+    return Max(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
+    """The smallest element along `axis`; of none the highest number there is."""
+    x = convert_to_tensor(input_tensor)
+    return Min(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
+    """Whether all elements along `axis` are true."""
+    x = convert_to_tensor(input_tensor)
+    return All(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
+    """Whether any element along `axis` is true."""
+    x = convert_to_tensor(input_tensor)
+    return Any(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+    """The root of the sum of squares along `axis`."""
+    x = convert_to_tensor(input_tensor)
+    return EuclideanNorm(x, all_axes(x, axis), bool(keepdims))
+
+
+@public
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean squared distance from the mean along `axis`; real of complex tensors. Raises TypeError for integers."""
+    x = convert_to_tensor(input_tensor)
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
+    axis = all_axes(x, axis)
+    difference = arithmetic.Sub(x, Mean(x, axis, True))
+    if x.dtype.is_complex:
+        squares = complex_numbers.real(arithmetic.Mul(conj(difference), difference))
+    else:
+        squares = elementwise.Square(difference)
+    return Mean(squares, axis, bool(keepdims))
+
+
+@public
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The square root of `reduce_variance`."""
+    return elementwise.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+@public
+def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+    """log(sum(exp(x))) along `axis`, without overflow."""
+    x = convert_to_tensor(input_tensor)
+    axis = all_axes(x, axis)
+    top = Max(x, axis, True)
+    top = StopGradient(comparison.SelectV2(comparison.IsFinite(top), top, 0))
+    total = elementwise.Log(Sum(elementwise.Exp(arithmetic.Sub(x, top)), axis, bool(keepdims)))
+    if not keepdims:
+        from tapeflow.ops.array import Shape
+
+        top = layout.Reshape(top, Shape(total))
+    return arithmetic.AddV2(total, top)
+
+
+@public
+def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+    """How many elements along `axis` are not zero (strings: not empty), as numbers of `dtype`."""
+    x = convert_to_tensor(input)
+    zero = b"" if x.dtype == dtypes.string else False if x.dtype.is_bool else 0
+    hits = casting.cast(comparison.NotEqual(x, zero), dtypes.int64)
+    return casting.cast(Sum(hits, all_axes(x, axis), bool(keepdims)), dtype)
+
+
+@public
+def count_nonzero_v1(
+    input_tensor=None,
+    axis=None,
+    keepdims=None,
+    dtype=dtypes.int64,
+    name=None,
+    reduction_indices=None,
+    keep_dims=None,
+    input=None,
+):
+    """`count_nonzero` as 1.x spells it."""
+    return count_nonzero(
+        renamed("input", input, "input_tensor", input_tensor),
+        renamed("axis", axis, "reduction_indices", reduction_indices),
+        renamed("keepdims", keepdims, "keep_dims", keep_dims, False),
+        dtype,
+    )
+
+
+def _v1(function):
+    """`function` with the argument names of 1.x."""
+
+    @public
+    def reduction(
+        input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
+    ):
+        return function(
+            input_tensor,
+            renamed("axis", axis, "reduction_indices", reduction_indices),
+            renamed("keepdims", keepdims, "keep_dims", keep_dims, False),
+        )
+
+    reduction.__name__ = reduction.__qualname__ = function.__name__
+    reduction.__doc__ = (
+        f"{function.__doc__}\n\n`reduction_indices` is `axis`, `keep_dims` is `keepdims`."
+    )
+    return reduction
+
+
+reduce_sum_v1 = _v1(reduce_sum)
+reduce_mean_v1 = _v1(reduce_mean)
+reduce_prod_v1 = _v1(reduce_prod)
+reduce_max_v1 = _v1(reduce_max)
+reduce_min_v1 = _v1(reduce_min)
+reduce_all_v1 = _v1(reduce_all)
+reduce_any_v1 = _v1(reduce_any)
+reduce_logsumexp_v1 = _v1(reduce_logsumexp)

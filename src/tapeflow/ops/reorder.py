@@ -1,0 +1,226 @@
+"""Ops that move elements along their own dimension: reverse, reverse_sequence, roll."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.table import ANY, INDEX, Sample, integer, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+@op(
+    "ReverseV2",
+    "tensor: T, axis: Tidx -> output: T",
+    types={"T": ANY, "Tidx": INDEX},
+    shape=shapes.same_as_first,
+)
+def ReverseV2(xp, tensor, axis):
+    if np.ndim(axis) != 1:
+        raise invalid(f"'dims' must be 1-dimension, not {np.ndim(axis)}")
+    axes: list[int] = []
+    for i, a in enumerate(int(a) for a in axis):
+        if not -tensor.ndim <= a < tensor.ndim:
+            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {tensor.ndim - 1}")
+        if a % tensor.ndim in axes:
+            raise invalid(f"axis {a % tensor.ndim} specified more than once.")
+        axes.append(a % tensor.ndim)
+    return xp.flip(tensor, axes)
+
+
+@ReverseV2.gradient(needs="axis")
+def _(call, dy):
+    return ReverseV2(dy, call.axis), None
+
+
+@ReverseV2.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), [1])
+    yield Sample(rng.normal(2, 3), [-1, 0])
+    yield Sample(rng.normal(2, 3), np.zeros(0, np.int32))
+    yield Sample(rng.normal(0, 3), [0])
+    yield Sample(rng.normal(2, 3), [2], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [-3], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0, 0], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), 0, raises=InvalidArgumentError)
+
+
+@ReverseV2.reference
+def _(tensor, axis):
+    key = [slice(None)] * np.ndim(tensor)
+    for a in axis:
+        key[int(a)] = slice(None, None, -1)
+    return np.asarray(tensor)[tuple(key)]
+
+
+@public
+def reverse(tensor, axis, name=None):
+    """`tensor` reversed along each of the dimensions in the vector `axis`."""
+    return ReverseV2(tensor, axis)
+
+
+@op(
+    "Reverse",
+    "tensor: T, dims: bool -> output: T",
+    types={"T": ANY},
+    shape=shapes.same_as_first,
+)
+def Reverse(xp, tensor, dims):
+    if np.ndim(dims) != 1 or len(dims) != tensor.ndim:
+        raise invalid(
+            "'dims' must have the same number of values as 'input' has dimensions. "
+            f"'input' has {tensor.ndim}'dims' has {np.size(dims)} values"
+        )
+    return xp.flip(tensor, [i for i, turned in enumerate(dims) if turned])
+
+
+@Reverse.gradient(needs="dims")
+def _(call, dy):
+    return Reverse(dy, call.dims), None
+
+
+@Reverse.samples
+def _(rng):
+    yield Sample(rng.normal(2, 3), [True, False])
+    yield Sample(rng.normal(2, 3), [True], raises=InvalidArgumentError)
+
+
+@Reverse.reference
+def _(tensor, dims):
+    return np.asarray(tensor)[tuple(slice(None, None, -1 if d else 1) for d in dims)]
+
+
+@op(
+    "ReverseSequence",
+    "input: T, seq_lengths: Tlen -> output: T",
+    types={"T": ANY, "Tlen": INDEX[::-1]},
+    attrs={"seq_dim": integer, "batch_dim": 0},
+    shape=shapes.same_as_first,
+)
+def ReverseSequence(xp, input, seq_lengths, seq_dim, batch_dim):
+    if np.ndim(seq_lengths) != 1:
+        raise invalid(f"seq_lengths must be 1-dim, not {np.ndim(seq_lengths)}")
+    if seq_dim == batch_dim:
+        raise invalid(f"batch_dim == seq_dim == {seq_dim}")
+    for label, axis in (("seq_dim", seq_dim), ("batch_dim", batch_dim)):
+        if not 0 <= axis < input.ndim:
+            raise invalid(f"{label} must be < input rank ( {axis} vs. {input.ndim})")
+    batch, length = input.shape[batch_dim], input.shape[seq_dim]
+    if len(seq_lengths) != batch:
+        raise invalid(
+            f"Length of seq_lengths != input.dims({batch_dim}), ({len(seq_lengths)} vs. {batch})"
+        )
+    for i, n in enumerate(seq_lengths):
+        if n < 0:
+            raise invalid(f"seq_lens({i}) < 0")
+        if n > length:
+            raise invalid(f"seq_lens({i}) > input.dims({seq_dim})")
+    step = np.arange(length)
+    lengths = np.asarray(seq_lengths)[:, None]
+    source = np.where(step < lengths, lengths - 1 - step, step)
+    if seq_dim < batch_dim:
+        source = source.T
+    shape = [1] * input.ndim
+    shape[batch_dim], shape[seq_dim] = batch, length
+    return xp.take_along_axis(input, source.reshape(shape), seq_dim)
+
+
+@ReverseSequence.gradient(needs="seq_lengths")
+def _(call, dy):
+    return ReverseSequence(dy, call.seq_lengths, call.seq_dim, call.batch_dim), None
+
+
+@ReverseSequence.samples
+def _(rng):
+    yield Sample(rng.normal(2, 4), [3, 1], seq_dim=1)
+    yield Sample(rng.normal(4, 3, 2), [0, 2, 4], seq_dim=0, batch_dim=1)
+    yield Sample(rng.normal(2, 3), [1, 4], seq_dim=1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [1, -1], seq_dim=1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [1, 2, 3], seq_dim=1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [1, 2], seq_dim=0, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [1, 2], seq_dim=5, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [1, 2], seq_dim=1, batch_dim=5, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [[1, 2]], seq_dim=1, raises=InvalidArgumentError)
+
+
+@ReverseSequence.reference
+def _(input, seq_lengths, seq_dim, batch_dim):
+    out = np.moveaxis(np.array(input), (batch_dim, seq_dim), (0, 1))
+    for row, n in zip(out, seq_lengths, strict=True):
+        row[: int(n)] = row[: int(n)][::-1].copy()
+    return np.moveaxis(out, (0, 1), (batch_dim, seq_dim))
+
+
+@public
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
+    """`input` whose first `seq_lengths[i]` elements along `seq_axis` are reversed in row i of `batch_axis`."""
+    if seq_axis is None:
+        raise ValueError("Argument `seq_axis` must be given to reverse_sequence.")
+    return ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0)
+
+
+@public
+def reverse_sequence_v1(
+    input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
+):
+    """`reverse_sequence` with the 1.x spellings `seq_dim` and `batch_dim`."""
+    seq_axis = seq_dim if seq_axis is None else seq_axis
+    batch_axis = batch_dim if batch_axis is None else batch_axis
+    return reverse_sequence(input, seq_lengths, seq_axis, batch_axis)
+
+
+@op(
+    "Roll",
+    "input: T, shift: Tshift, axis: Taxis -> output: T",
+    types={"T": ANY, "Tshift": INDEX, "Taxis": INDEX},
+    shape=shapes.same_as_first,
+)
+def Roll(xp, input, shift, axis):
+    if input.ndim == 0:
+        raise invalid("input must be 1-D or higher")
+    for label, value in (("shift", shift), ("axis", axis)):
+        if np.ndim(value) > 1:
+            raise invalid(
+                f"{label} must be a scalar or a 1-D vector. Found: {shape_text(np.shape(value))}"
+            )
+    if np.shape(shift) != np.shape(axis):
+        raise invalid("shift and axis must have the same size")
+    axes = [int(a) for a in np.ravel(axis)]
+    for a in axes:
+        if not -input.ndim <= a < input.ndim:
+            raise invalid(f"axis {a} is out of range")
+    return xp.roll(input, [int(s) for s in np.ravel(shift)], axes)
+
+
+@Roll.gradient(needs="shift, axis")
+def _(call, dy):
+    return Roll(dy, -call.shift, call.axis), None, None
+
+
+@Roll.samples
+def _(rng):
+    yield Sample(rng.normal(4), 1, 0)
+    yield Sample(rng.normal(3, 4), [1, -2], [0, 1])
+    yield Sample(rng.normal(3, 4), [1, 2], [1, 1])
+    yield Sample(rng.normal(0, 4), 3, -1)
+    yield Sample(rng.normal(2, 3), 1, 2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [1, 2], [0], raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [[1]], [0], raises=InvalidArgumentError)
+    yield Sample(rng.normal(), 1, 0, raises=InvalidArgumentError)
+
+
+@Roll.reference
+def _(input, shift, axis):
+    out = np.asarray(input)
+    for s, a in zip(np.ravel(shift), np.ravel(axis), strict=True):
+        n = out.shape[int(a)]
+        out = np.take(out, (np.arange(n) - int(s)) % max(n, 1), int(a))
+    return out
+
+
+@public
+def roll(input, shift, axis, name=None):
+    """`input` moved by `shift` places along `axis`, what leaves at one end coming in at the other."""
+    return Roll(input, shift, axis)

@@ -1,0 +1,398 @@
+"""Ops that write elements by their index into a new tensor: scatter_nd and tensor_scatter_nd_*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, casting, comparison, gather, shapes
+from tapeflow.ops.construction import ZerosLike
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op, string
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+SCATTER_INDEX = (*INDEX, dtypes.int16)
+_POLICY = {"bad_indices_policy": string("")}
+
+
+def outside(indices, shape) -> np.ndarray:
+    """Which rows of `indices` do not lie in `shape`."""
+    indices = np.asarray(indices)
+    limits = np.array(shape[: indices.shape[-1]], np.int64)
+    return ((indices < 0) | (indices >= limits)).any(-1)
+
+
+def first_bad(indices, bad: np.ndarray) -> tuple[str, str]:
+    """The place and the text of the first bad row of `indices`."""
+    at = np.unravel_index(int(np.argmax(bad)), bad.shape) if bad.ndim else ()
+    place = "[" + ",".join(str(int(i)) for i in at) + "]" if bad.ndim else ""
+    return place, "[" + ", ".join(str(int(i)) for i in np.asarray(indices)[at]) + "]"
+
+
+def _checked(indices, shape, policy):
+    """Which rows to leave out (None: none); raises for bad ones unless the policy ignores them."""
+    bad = outside(indices, shape)
+    if not bad.any():
+        return None
+    if policy == "IGNORE":
+        return ~bad
+    where, row = first_bad(indices, bad)
+    raise invalid(f"indices{where} = {row} does not index into shape {shape_text(shape)}")
+
+
+def _require_scatter_shapes(indices, updates, shape) -> None:
+    if indices.ndim < 1:
+        raise invalid(
+            f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
+        )
+    if updates.ndim < 1:
+        raise invalid(
+            f"Updates shape must have rank at least one. Found:{shape_text(updates.shape)}"
+        )
+    outer, depth = indices.ndim - 1, indices.shape[-1]
+    if indices.shape[:-1] != updates.shape[:outer]:
+        raise invalid(
+            f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] must match dimensions "
+            f"[0,{outer}) of updates[shape={shape_text(updates.shape)}]"
+        )
+    if depth > len(shape) or tuple(shape[depth:]) != updates.shape[outer:]:
+        raise invalid(
+            f"Dimensions [{depth},{len(shape)}) of input[shape={shape_text(shape)}] must match dimensions "
+            f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
+        )
+
+
+def _write(xp, out, indices, updates, how: str, policy: str):
+    """`out` (a fresh array on NumPy) with `updates` combined into the places `indices`."""
+    if xp is not np:
+        at = tuple(xp.moveaxis(indices, -1, 0))
+        return getattr(out.at[at], {"update": "set"}.get(how, how))(updates)
+    keep = _checked(indices, out.shape, policy)
+    if keep is not None:
+        indices, updates = indices[keep], updates[keep]
+    places: Any = ...
+    if indices.shape[-1]:
+        places = tuple(np.moveaxis(np.asarray(indices), -1, 0))
+    if places is ...:
+        for update in updates.reshape(-1, *out.shape):
+            out[...] = update if how == "update" else _UFUNCS[how](out, update)
+    elif how == "update":
+        out[places] = updates
+    elif out.dtype == object:
+        flat = indices.reshape(-1, indices.shape[-1])
+        for at, update in zip(
+            flat, updates.reshape(len(flat), *updates.shape[indices.ndim - 1 :]), strict=True
+        ):
+            out[tuple(at)] += update
+    else:
+        _UFUNCS[how].at(out, places, updates)
+    return out
+
+
+_UFUNCS = {"add": np.add, "subtract": np.subtract, "min": np.minimum, "max": np.maximum}
+
+
+@op(
+    "ScatterNd",
+    "indices: Tindices, updates: T, shape: Tindices -> output: T",
+    types={"T": ANY, "Tindices": SCATTER_INDEX},
+    attrs=_POLICY,
+    shape=shapes.given(2),
+)
+def ScatterNd(xp, indices, updates, shape, bad_indices_policy):
+    if np.ndim(shape) != 1:
+        raise invalid("Shape must be a vector")
+    size = dimensions(shape)
+    if indices.size and updates.size:
+        if not size:
+            raise invalid("Indices and updates specified for empty output shape")
+        if 0 in size:
+            raise invalid(
+                "Indices and updates specified for empty output.  indices shape: "
+                + shape_text(indices.shape)
+            )
+    _require_scatter_shapes(indices, updates, size)
+    fill = b"" if updates.dtype == object else 0
+    how = "max" if updates.dtype == bool else "add"
+    out = xp.full(size, fill, updates.dtype)
+    return _write(xp, out, indices, updates, how, bad_indices_policy)
+
+
+@ScatterNd.gradient(needs="indices")
+def _(call, dy):
+    return None, gather.GatherNd(dy, call.indices), None
+
+
+@ScatterNd.samples
+def _(rng):
+    yield Sample([[0], [2], [0]], rng.normal(3), [4])
+    yield Sample([[0], [2]], rng.normal(2, 3), [4, 3])
+    yield Sample([[[0, 1]], [[1, 1]]], rng.normal(2, 1), [2, 2])
+    yield Sample(np.zeros((0, 1), np.int32), rng.normal(0), [3])
+    yield Sample([[0], [4]], rng.normal(2), [4], raises=InvalidArgumentError)
+    yield Sample([[0], [-1]], rng.normal(2), [4], raises=InvalidArgumentError)
+    yield Sample([[0], [1]], rng.normal(3), [4], raises=InvalidArgumentError)
+    yield Sample([[0], [1]], rng.normal(2, 1), [4], raises=InvalidArgumentError)
+    yield Sample([[0, 0, 0]], rng.normal(1), [4], raises=InvalidArgumentError)
+    yield Sample(0, rng.normal(), [4], raises=InvalidArgumentError)
+    yield Sample([[0]], rng.normal(1), [-4], raises=InvalidArgumentError)
+    yield Sample([[0]], rng.normal(1), [[4]], raises=InvalidArgumentError)
+    yield Sample([[0]], rng.normal(1), [0], raises=InvalidArgumentError)
+
+
+@ScatterNd.reference
+def _(indices, updates, shape, bad_indices_policy):
+    updates = np.asarray(updates)
+    return _reference(np.zeros(tuple(shape), updates.dtype), indices, updates, lambda a, b: a + b)
+
+
+def _reference(out, indices, updates, combine):
+    indices, out = np.asarray(indices), np.array(out)
+    for at in np.ndindex(*indices.shape[:-1]):
+        place = tuple(int(i) for i in indices[at])
+        out[place] = combine(out[place], np.asarray(updates)[at])
+    return out
+
+
+@public
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+    """A tensor of `shape`, zero but for `updates` added up at the coordinates in the rows of `indices`.
+
+    Raises InvalidArgumentError where shapes do not fit or coordinates lie outside.
+    """
+    return ScatterNd(indices, updates, shape, bad_indices_policy)
+
+
+@op(
+    "ScatterNdNonAliasingAdd",
+    "input: T, indices: Tindices, updates: T -> output: T",
+    types={"T": (*NUMERIC, dtypes.bool), "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=shapes.same_as_first,
+)
+def ScatterNdNonAliasingAdd(xp, input, indices, updates, bad_indices_policy):
+    _require_scatter_shapes(indices, updates, input.shape)
+    how = "max" if updates.dtype == bool else "add"
+    return _write(xp, xp.array(input), indices, updates, how, bad_indices_policy)
+
+
+@ScatterNdNonAliasingAdd.gradient(needs="indices")
+def _(call, dy):
+    return dy, None, gather.GatherNd(dy, call.indices)
+
+
+@ScatterNdNonAliasingAdd.samples
+def _(rng):
+    yield Sample(rng.normal(4), [[0], [2], [0]], rng.normal(3))
+    yield Sample(rng.normal(4), [[0], [4]], rng.normal(2), raises=InvalidArgumentError)
+
+
+@ScatterNdNonAliasingAdd.reference
+def _(input, indices, updates, bad_indices_policy):
+    return _reference(input, indices, updates, lambda a, b: a + b)
+
+
+@public
+def scatter_nd_non_aliasing_add(input, indices, updates, bad_indices_policy="", name=None):
+    """`input` with `updates` added at the coordinates `indices`."""
+    return ScatterNdNonAliasingAdd(input, indices, updates, bad_indices_policy)
+
+
+def _tensor_scatter(xp, tensor, indices, updates, how, policy):
+    if indices.ndim < 1:
+        raise invalid(
+            f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
+        )
+    if updates.ndim < indices.ndim - 1 or updates.shape[: indices.ndim - 1] != indices.shape[:-1]:
+        raise invalid(
+            "Outer dimensions of indices and update must match. Indices shape: "
+            f"{shape_text(indices.shape)}, updates shape:{shape_text(updates.shape)}"
+        )
+    depth = indices.shape[-1]
+    if depth > tensor.ndim or tensor.shape[depth:] != updates.shape[indices.ndim - 1 :]:
+        raise invalid(
+            "Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+            f"{shape_text(tensor.shape)} updates: {shape_text(updates.shape)}"
+        )
+    return _write(xp, xp.array(tensor), indices, updates, how, policy)
+
+
+_SIGNATURE = "tensor: T, indices: Tindices, updates: T -> output: T"
+
+
+def _tensor_scatter_samples(rng):
+    yield Sample(rng.normal(4), [[0], [2]], rng.normal(2))
+    yield Sample(rng.normal(4, 3), [[3], [1]], rng.normal(2, 3))
+    yield Sample(rng.normal(2, 2), [[0, 1]], rng.normal(1))
+    yield Sample(rng.normal(3), np.zeros((0, 1), np.int32), rng.normal(0))
+    yield Sample(rng.normal(3), [[0], [3]], rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [[0], [-1]], rng.normal(2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [[0], [1]], rng.normal(3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1, 3), [[0, 0, 0]], rng.normal(1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(), [[0]], rng.normal(1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), 0, rng.normal(), raises=InvalidArgumentError)
+
+
+@op(
+    "TensorScatterUpdate",
+    _SIGNATURE,
+    types={"T": ANY, "Tindices": (*SCATTER_INDEX, dtypes.uint16)},
+    attrs=_POLICY,
+    shape=shapes.same_as_first,
+)
+def TensorScatterUpdate(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "update", bad_indices_policy)
+
+
+@TensorScatterUpdate.gradient(needs="indices")
+def _(call, dy):
+    part = gather.GatherNd(dy, call.indices)
+    return TensorScatterUpdate(dy, call.indices, ZerosLike(part)), None, part
+
+
+TensorScatterUpdate.samples(_tensor_scatter_samples)
+
+
+@TensorScatterUpdate.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: b)
+
+
+@op(
+    "TensorScatterAdd",
+    _SIGNATURE,
+    types={"T": NUMERIC, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=shapes.same_as_first,
+)
+def TensorScatterAdd(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "add", bad_indices_policy)
+
+
+@TensorScatterAdd.gradient(needs="indices")
+def _(call, dy):
+    return dy, None, gather.GatherNd(dy, call.indices)
+
+
+@TensorScatterAdd.samples
+def _(rng):
+    yield from _tensor_scatter_samples(rng)
+    yield Sample(rng.normal(4), [[0], [0], [2]], rng.normal(3))
+
+
+@TensorScatterAdd.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: a + b)
+
+
+@op(
+    "TensorScatterSub",
+    _SIGNATURE,
+    types={"T": NUMERIC, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=shapes.same_as_first,
+)
+def TensorScatterSub(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "subtract", bad_indices_policy)
+
+
+@TensorScatterSub.gradient(needs="indices")
+def _(call, dy):
+    return dy, None, -gather.GatherNd(dy, call.indices)
+
+
+@TensorScatterSub.samples
+def _(rng):
+    yield from _tensor_scatter_samples(rng)
+    yield Sample(rng.normal(4), [[0], [0], [2]], rng.normal(3))
+
+
+@TensorScatterSub.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: a - b)
+
+
+def _extreme_gradient(call, dy):
+    """The gradient goes to whichever won, split where several are equal."""
+    won = gather.GatherNd(call.output, call.indices)
+    by_update = casting.cast(comparison.equal(call.updates, won), call.dtype("updates"))
+    by_tensor = casting.cast(comparison.equal(call.tensor, call.output), call.dtype("updates"))
+    count = TensorScatterAdd(by_tensor, call.indices, by_update)
+    share = dy / arithmetic.maximum(count, count * 0 + 1)
+    return share * by_tensor, None, gather.GatherNd(share, call.indices) * by_update
+
+
+@op(
+    "TensorScatterMin",
+    _SIGNATURE,
+    types={"T": REAL, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=shapes.same_as_first,
+)
+def TensorScatterMin(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "min", bad_indices_policy)
+
+
+TensorScatterMin.gradient(needs="tensor, indices, updates, output")(_extreme_gradient)
+TensorScatterMin.samples(_tensor_scatter_samples)
+
+
+@TensorScatterMin.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: np.where(a < b, a, b))
+
+
+@op(
+    "TensorScatterMax",
+    _SIGNATURE,
+    types={"T": REAL, "Tindices": INDEX},
+    attrs=_POLICY,
+    shape=shapes.same_as_first,
+)
+def TensorScatterMax(xp, tensor, indices, updates, bad_indices_policy):
+    return _tensor_scatter(xp, tensor, indices, updates, "max", bad_indices_policy)
+
+
+TensorScatterMax.gradient(needs="tensor, indices, updates, output")(_extreme_gradient)
+TensorScatterMax.samples(_tensor_scatter_samples)
+
+
+@TensorScatterMax.reference
+def _(tensor, indices, updates, bad_indices_policy):
+    return _reference(tensor, indices, updates, lambda a, b: np.where(a > b, a, b))
+
+
+@public
+def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+    """`tensor` with `updates` written at the coordinates in the rows of `indices`.
+
+    Raises InvalidArgumentError where shapes do not fit or coordinates lie outside.
+    """
+    return TensorScatterUpdate(tensor, indices, updates)
+
+
+@public
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+    """`tensor` with `updates` added at the coordinates `indices`, duplicates adding up."""
+    return TensorScatterAdd(tensor, indices, updates, bad_indices_policy)
+
+
+@public
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+    """`tensor` with `updates` subtracted at the coordinates `indices`, duplicates adding up."""
+    return TensorScatterSub(tensor, indices, updates, bad_indices_policy)
+
+
+@public
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+    """`tensor` with the lesser of it and `updates` at the coordinates `indices`."""
+    return TensorScatterMin(tensor, indices, updates, bad_indices_policy)
+
+
+@public
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+    """`tensor` with the greater of it and `updates` at the coordinates `indices`."""
+    return TensorScatterMax(tensor, indices, updates, bad_indices_policy)

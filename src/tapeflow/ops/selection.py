@@ -1,0 +1,519 @@
+"""Ops that pick elements by their values: where, unique, top-k, searchsorted, set difference."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import scatter
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.static import as_shape, product, sizes_in, sizes_of
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, dtype, integer, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+@op(
+    "Where",
+    "input: T -> index: int64",
+    types={"T": (dtypes.bool, *NUMERIC)},
+    shape=lambda call: [(None, None if call.shape(0) is None else len(call.shape(0)))],
+)
+def Where(xp, input):
+    if input.ndim == 0:
+        raise invalid("WhereOp : Unhandled input dimensions: 0")
+    return np.argwhere(input).astype(np.int64)
+
+
+Where.gradient(None)
+
+
+@Where.samples
+def _(rng):
+    yield Sample([True, False, True], expect=np.array([[0], [2]], np.int64))
+    yield Sample(np.array([[1.0, 0.0], [0.0, np.nan]]), expect=np.array([[0, 0], [1, 1]], np.int64))
+    yield Sample(np.zeros((2, 0), bool), expect=np.zeros((0, 2), np.int64))
+    yield Sample(True, raises=InvalidArgumentError)
+
+
+def _unique(x, axis: int, index_dtype):
+    """The distinct slices of `x` along `axis` in the order they first come, where each went, and how many."""
+    rows = np.moveaxis(x, axis, 0)
+    places: dict = {}
+    index = np.empty(len(rows), index_dtype)
+    first: list[int] = []
+    for i, row in enumerate(rows):
+        key = row if rows.ndim == 1 else tuple(row.ravel().tolist())
+        key = key.item() if hasattr(key, "item") else key
+        at = places.setdefault(key, len(places))
+        if at == len(first):
+            first.append(i)
+        index[i] = at
+    counts = np.bincount(index, minlength=len(first)) if len(index) else np.zeros(0)
+    return np.take(x, first, axis), index, counts.astype(index_dtype)
+
+
+def _unique_axis(x, axis) -> int:
+    if axis.ndim != 1:
+        raise invalid("axis expects a 1D vector.")
+    if axis.size > 1:
+        raise invalid("axis does not support input tensors larger than 1 elements")
+    if axis.size == 0:
+        if x.ndim != 1:
+            raise invalid("unique expects a 1D vector.")
+        return 0
+    at = int(axis[0])
+    if not -x.ndim <= at < x.ndim:
+        raise invalid(f"axis has to be between [0, {x.ndim})")
+    return at % x.ndim
+
+
+_OUT_IDX = {"out_idx": dtype(dtypes.int32)}
+
+
+def _require_vector(x, text: str) -> None:
+    if x.ndim != 1:
+        raise invalid(text)
+
+
+@op(
+    "Unique",
+    "x: T -> y: T, idx: out_idx",
+    types={"T": ANY},
+    attrs=_OUT_IDX,
+    shape=lambda call: [(None,), call.shape(0)],
+)
+def Unique(xp, x, out_idx):
+    _require_vector(x, "unique expects a 1D vector.")
+    return _unique(x, 0, out_idx.as_numpy_dtype)[:2]
+
+
+Unique.gradient(None)
+
+
+def _unique_samples(rng):
+    yield Sample([1, 1, 2, 4, 4, 1, 7])
+    yield Sample(np.zeros(0, np.int32))
+    yield Sample(np.array([b"b", b"a", b"b"], object))
+    yield Sample([2, 2], out_idx=dtypes.int64)
+    yield Sample([[1, 1]], raises=InvalidArgumentError)
+
+
+def _reference_unique(x, out_idx):
+    flat = np.asarray(x).tolist()
+    order = list(dict.fromkeys(flat))
+    places = np.array([order.index(v) for v in flat], out_idx.as_numpy_dtype)
+    counts = np.array([flat.count(v) for v in order], out_idx.as_numpy_dtype)
+    return np.array(order, np.asarray(x).dtype), places, counts
+
+
+Unique.samples(_unique_samples)
+
+
+@Unique.reference
+def _(x, out_idx):
+    return _reference_unique(x, out_idx)[:2]
+
+
+@op(
+    "UniqueWithCounts",
+    "x: T -> y: T, idx: out_idx, count: out_idx",
+    types={"T": ANY},
+    attrs=_OUT_IDX,
+    shape=lambda call: [(None,), call.shape(0), (None,)],
+)
+def UniqueWithCounts(xp, x, out_idx):
+    _require_vector(x, "unique expects a 1D vector.")
+    return _unique(x, 0, out_idx.as_numpy_dtype)
+
+
+UniqueWithCounts.gradient(None)
+UniqueWithCounts.samples(_unique_samples)
+
+
+@UniqueWithCounts.reference
+def _(x, out_idx):
+    return _reference_unique(x, out_idx)
+
+
+def _unique_v2_samples(rng):
+    yield Sample([[1, 0], [1, 0], [2, 0]], [0])
+    yield Sample([[1, 0, 1], [2, 5, 2]], [1])
+    yield Sample([1, 1, 2], np.zeros(0, np.int64))
+    yield Sample([[1, 0], [1, 0]], [2], raises=InvalidArgumentError)
+    yield Sample([[1, 0], [1, 0]], [0, 1], raises=InvalidArgumentError)
+    yield Sample([[1, 0], [1, 0]], np.zeros(0, np.int64), raises=InvalidArgumentError)
+
+
+def _reference_unique_v2(x, axis, out_idx):
+    at = int(axis[0]) if len(axis) else 0
+    rows = list(np.moveaxis(np.asarray(x), at, 0))
+    order: list = []
+    for row in rows:
+        if not any(np.array_equal(row, kept) for kept in order):
+            order.append(row)
+    places = [next(i for i, kept in enumerate(order) if np.array_equal(row, kept)) for row in rows]
+    kind = out_idx.as_numpy_dtype
+    counts = [places.count(i) for i in range(len(order))]
+    return np.moveaxis(np.array(order), 0, at), np.array(places, kind), np.array(counts, kind)
+
+
+@op(
+    "UniqueV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx",
+    types={"T": ANY, "Taxis": INDEX[::-1]},
+    attrs=_OUT_IDX,
+    shape=lambda call: [None, (None,)],
+)
+def UniqueV2(xp, x, axis, out_idx):
+    return _unique(x, _unique_axis(x, axis), out_idx.as_numpy_dtype)[:2]
+
+
+UniqueV2.gradient(None)
+UniqueV2.samples(_unique_v2_samples)
+
+
+@UniqueV2.reference
+def _(x, axis, out_idx):
+    return _reference_unique_v2(x, axis, out_idx)[:2]
+
+
+@op(
+    "UniqueWithCountsV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
+    types={"T": ANY, "Taxis": INDEX[::-1]},
+    attrs=_OUT_IDX,
+    shape=lambda call: [None, (None,), (None,)],
+)
+def UniqueWithCountsV2(xp, x, axis, out_idx):
+    return _unique(x, _unique_axis(x, axis), out_idx.as_numpy_dtype)
+
+
+UniqueWithCountsV2.gradient(None)
+UniqueWithCountsV2.samples(_unique_v2_samples)
+
+
+@UniqueWithCountsV2.reference
+def _(x, axis, out_idx):
+    return _reference_unique_v2(x, axis, out_idx)
+
+
+@public
+def unique(x, out_idx=dtypes.int32, name=None):
+    """(y, idx): the distinct elements of the vector `x` in the order they first come, with y[idx] == x."""
+    return Unique(x, dtypes.as_dtype(out_idx))
+
+
+@public
+def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+    """(y, idx, count): as `unique`, with how often each element occurs."""
+    return UniqueWithCounts(x, dtypes.as_dtype(out_idx))
+
+
+@op(
+    "ListDiff",
+    "x: T, y: T -> out: T, idx: out_idx",
+    types={"T": ANY},
+    attrs=_OUT_IDX,
+    shape=lambda call: [(None,), (None,)],
+)
+def ListDiff(xp, x, y, out_idx):
+    _require_vector(x, "x should be a 1D vector.")
+    _require_vector(y, "y should be a 1D vector.")
+    gone = set(y.tolist())
+    keep = [i for i, v in enumerate(x.tolist()) if v not in gone]
+    return x[keep], np.array(keep, out_idx.as_numpy_dtype)
+
+
+ListDiff.gradient(None)
+
+
+@ListDiff.samples
+def _(rng):
+    yield Sample(
+        [1, 2, 3, 4, 2], [2, 4], expect=(np.array([1, 3], np.int32), np.array([0, 2], np.int32))
+    )
+    yield Sample([[1]], [1], raises=InvalidArgumentError)
+    yield Sample([1], [[1]], raises=InvalidArgumentError)
+
+
+@public
+def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
+    """(out, idx): the elements of the vector `x` that are not in `y`, and where they stand in `x`."""
+    return ListDiff(x, y, dtypes.as_dtype(index_dtype))
+
+
+def _top_k(x, k: int, index_dtype):
+    if x.ndim < 1:
+        raise invalid(f"input must be >= 1-D, got shape {shape_text(x.shape)}")
+    if k < 0:
+        raise invalid(f"Need k >= 0, got {k}")
+    if x.shape[-1] < k:
+        raise invalid(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+    # Equal values keep their order; NaN counts as the greatest.
+    rank = x.astype(np.float32) if x.dtype.kind == "V" else x
+    if rank.dtype.kind == "f":
+        nan = np.isnan(rank)
+        order = np.lexsort((~nan, -np.where(nan, np.inf, rank)), axis=-1)
+    else:
+        order = np.argsort(np.invert(rank), axis=-1, kind="stable")
+    order = order[..., :k]
+    return np.take_along_axis(x, order, -1), order.astype(index_dtype)
+
+
+def _top_k_rule(call):
+    shape, k = call.shape(0), call.value(1)
+    if shape is None:
+        return [None, None]
+    out = (*shape[:-1], None if k is None else int(k))
+    return [out, out]
+
+
+@op(
+    "TopKV2",
+    "input: T, k: Tk -> values: T, indices: index_type",
+    types={"T": REAL, "Tk": (*INDEX, dtypes.int16)},
+    attrs={"sorted": True, "index_type": dtype(dtypes.int32)},
+    shape=_top_k_rule,
+)
+def TopKV2(xp, input, k, sorted, index_type):
+    if np.ndim(k):
+        raise invalid(f"k must be scalar, got shape {shape_text(np.shape(k))}")
+    return _top_k(input, int(k), index_type.as_numpy_dtype)
+
+
+def _top_k_gradient(call, dy, indices):
+    """`dy` put back where the values came from."""
+    sizes, kept = sizes_in(call, "input"), sizes_of(indices)
+    rows, length, k = product(sizes[:-1]), sizes[-1], kept[-1]
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.construction import range as range_
+
+    lines = Reshape(range_(0, rows), [-1, 1])
+    flat = Reshape(cast(indices, dtypes.int32), as_shape([rows, k])) + lines * length
+    total = as_shape([rows * length])
+    places = cast(Reshape(flat, [-1, 1]), total.dtype)
+    return Reshape(scatter.ScatterNd(places, Reshape(dy, [-1]), total), call.shape("input"))
+
+
+@TopKV2.gradient(needs="indices")
+def _(call, dy, dindices):
+    return _top_k_gradient(call, dy, call.indices), None
+
+
+@TopKV2.samples
+def _(rng):
+    yield Sample(rng.normal(5), 2)
+    yield Sample(rng.normal(2, 3, 4), 3)
+    yield Sample(rng.normal(3), 0)
+    yield Sample(
+        np.array([1, 5, 5, 2], np.int32),
+        3,
+        expect=(np.array([5, 5, 2], np.int32), np.array([1, 2, 3], np.int32)),
+    )
+    yield Sample(
+        np.array([1.0, np.nan, 3.0]),
+        3,
+        expect=(np.array([np.nan, 3.0, 1.0]), np.array([1, 2, 0], np.int32)),
+    )
+    yield Sample(rng.normal(3), 4, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), -1, raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), [2], raises=InvalidArgumentError)
+    yield Sample(rng.normal(), 1, raises=InvalidArgumentError)
+
+
+def _falling(x):
+    """Keys that sort the greatest first; unsigned numbers have no negatives of their own."""
+    return -np.asarray(x).astype(np.float64)
+
+
+@TopKV2.reference
+def _(input, k, sorted, index_type):
+    input = np.asarray(input)
+    order = np.argsort(_falling(input), -1, kind="stable")[..., : int(k)]
+    return np.take_along_axis(input, order, -1), order.astype(index_type.as_numpy_dtype)
+
+
+@op(
+    "TopK",
+    "input: T -> values: T, indices: int32",
+    types={"T": REAL},
+    attrs={"k": integer, "sorted": True},
+    shape=lambda call: (
+        [None if call.shape(0) is None else (*call.shape(0)[:-1], call.attr("k"))] * 2
+    ),
+)
+def TopK(xp, input, k, sorted):
+    return _top_k(input, k, np.int32)
+
+
+@TopK.gradient(needs="indices")
+def _(call, dy, dindices):
+    return _top_k_gradient(call, dy, call.indices)
+
+
+@TopK.samples
+def _(rng):
+    yield Sample(rng.normal(2, 5), k=2)
+    yield Sample(rng.normal(3), k=4, raises=InvalidArgumentError)
+
+
+@TopK.reference
+def _(input, k, sorted):
+    order = np.argsort(_falling(input), -1, kind="stable")[..., :k]
+    return np.take_along_axis(np.asarray(input), order, -1), order.astype(np.int32)
+
+
+@public
+def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+    """(values, indices) of the `k` greatest elements of each row of `input`, the greatest first.
+
+    Raises InvalidArgumentError where a row has fewer than `k`.
+    """
+    return TopKV2(input, k, sorted, dtypes.as_dtype(index_type))
+
+
+def _in_top_k(predictions, targets, k):
+    if predictions.ndim != 2:
+        raise invalid("predictions must be 2-dimensional")
+    if targets.ndim != 1:
+        raise invalid("targets must be 1-dimensional")
+    if len(predictions) != len(targets):
+        raise invalid(
+            f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}"
+        )
+    classes = predictions.shape[1]
+    inside = (targets >= 0) & (targets < classes)
+    if not classes:
+        return inside
+    own = np.take_along_axis(predictions, np.where(inside, targets, 0)[:, None], 1)
+    better = (predictions > own).sum(1)
+    finite = np.isfinite(own[:, 0]) & np.isfinite(predictions).all(1)
+    return inside & finite & (better < k)
+
+
+@op("InTopK", "predictions: float32, targets: T -> precision: bool", types={"T": INDEX},
+    attrs={"k": integer}, shape=lambda call: [call.shape(1)])  # fmt: skip
+def InTopK(xp, predictions, targets, k):
+    return _in_top_k(predictions, targets, k)
+
+
+InTopK.gradient(None)
+
+
+@InTopK.samples
+def _(rng):
+    x = np.array([[0.1, 0.9, 0.5], [0.1, 0.9, 0.5]], np.float32)
+    yield Sample(x, [1, 0], k=2, expect=np.array([True, False]))
+
+
+@op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", types={"T": INDEX},
+    shape=lambda call: [call.shape(1)])  # fmt: skip
+def InTopKV2(xp, predictions, targets, k):
+    if np.ndim(k):
+        raise invalid(f"k must be 0-D, got shape {shape_text(np.shape(k))}")
+    return _in_top_k(predictions, targets, int(k))
+
+
+InTopKV2.gradient(None)
+
+
+@InTopKV2.samples
+def _(rng):
+    x = np.array([[0.1, 0.9, 0.5], [0.1, 0.9, 0.5]], np.float32)
+    yield Sample(x, [1, 0], 2, expect=np.array([True, False]))
+    yield Sample(x, [5, -1], 2, expect=np.array([False, False]))
+    odd = np.array([[0.1, np.inf, 0.5], [0.1, np.nan, 0.5]], np.float32)
+    yield Sample(odd, [1, 0], 2, expect=np.array([False, False]))
+    yield Sample(x, [1], 2, raises=InvalidArgumentError)
+    yield Sample(x[0], [1], 2, raises=InvalidArgumentError)
+    yield Sample(x, [[1, 0]], 2, raises=InvalidArgumentError)
+    yield Sample(x, [1, 0], [2], raises=InvalidArgumentError)
+
+
+@public
+def in_top_k(targets, predictions, k, name=None):
+    """Whether each target class is among the `k` greatest of its row of `predictions` (ties count as in)."""
+    return InTopKV2(predictions, targets, k)
+
+
+@public
+def in_top_k_v1(predictions, targets, k, name=None):
+    """`in_top_k` with the 1.x order of arguments."""
+    return InTopKV2(predictions, targets, k)
+
+
+def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type):
+    for label, x in (("sorted_inputs", sorted_inputs), ("values", values)):
+        if x.ndim != 2:
+            raise invalid(f"Shape must be rank 2 but is rank {x.ndim} for `{label}` argument")
+    if len(sorted_inputs) != len(values):
+        raise invalid("Leading dim_size of both tensors must match.")
+    rows = [np.searchsorted(s, v, side) for s, v in zip(sorted_inputs, values, strict=True)]
+    return np.array(rows, out_type.as_numpy_dtype).reshape(values.shape)
+
+
+_BOUND = {"types": {"T": REAL}, "attrs": {"out_type": dtype(dtypes.int32)}}
+
+
+def _bound_samples(rng):
+    yield Sample(np.array([[1.0, 3, 3, 5]]), np.array([[0.0, 1, 3, 4, 6]]))
+    yield Sample([[1, 3], [2, 4]], [[3], [3]], out_type=dtypes.int64)
+    yield Sample([1, 2], [[1]], raises=InvalidArgumentError)
+    yield Sample([[1, 2]], [1], raises=InvalidArgumentError)
+    yield Sample([[1, 2]], [[1], [2]], raises=InvalidArgumentError)
+
+
+@op("LowerBound", "sorted_inputs: T, values: T -> output: out_type",
+    shape=lambda call: [call.shape(1)], **_BOUND)  # fmt: skip
+def LowerBound(xp, sorted_inputs, values, out_type):
+    return _bound(sorted_inputs, values, "left", out_type)
+
+
+LowerBound.gradient(None)
+LowerBound.samples(_bound_samples)
+
+
+@LowerBound.reference
+def _(sorted_inputs, values, out_type):
+    less = np.asarray(sorted_inputs)[:, None, :] < np.asarray(values)[:, :, None]
+    return less.sum(-1).astype(out_type.as_numpy_dtype)
+
+
+@op("UpperBound", "sorted_inputs: T, values: T -> output: out_type",
+    shape=lambda call: [call.shape(1)], **_BOUND)  # fmt: skip
+def UpperBound(xp, sorted_inputs, values, out_type):
+    return _bound(sorted_inputs, values, "right", out_type)
+
+
+UpperBound.gradient(None)
+UpperBound.samples(_bound_samples)
+
+
+@UpperBound.reference
+def _(sorted_inputs, values, out_type):
+    less = np.asarray(sorted_inputs)[:, None, :] <= np.asarray(values)[:, :, None]
+    return less.sum(-1).astype(out_type.as_numpy_dtype)
+
+
+@public
+def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+    """Where each of `values` would go in the sorted rows of `sorted_sequence` to keep them sorted.
+
+    `side` is "left" (before equal ones) or "right"; all dimensions but the last must agree.
+    """
+    out_type = dtypes.as_dtype(out_type)
+    sorted_sequence, values = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
+    if side not in ("left", "right"):
+        raise ValueError(
+            f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'."
+        )
+    rows = Reshape(sorted_sequence, as_shape([-1, sizes_of(sorted_sequence)[-1]]))
+    sizes = sizes_of(values)
+    lines = Reshape(values, as_shape([-1, sizes[-1]]))
+    row = LowerBound if side == "left" else UpperBound
+    return Reshape(row(rows, lines, out_type), as_shape(sizes))

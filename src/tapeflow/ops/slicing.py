@@ -1,0 +1,479 @@
+"""Slices: `Slice`, `StridedSlice` and its gradient, and `tensor[key]` for the keys that are not plain numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.static import static_value
+from tapeflow.ops.table import ANY, INDEX, Sample, op
+from tapeflow.ops.validate import dimensions, invalid, shape_text
+
+
+def _slice_rule(call):
+    shape, begin, size = call.shape(0), call.value(1), call.value(2)
+    if shape is None or begin is None or size is None:
+        vector = call.shape(1)
+        rank = len(shape) if shape is not None else (vector[0] if vector else None)
+        return [None if rank is None else (None,) * rank]
+    return [
+        tuple(
+            (None if d is None else d - int(b)) if s == -1 else int(s)
+            for d, b, s in zip(shape, begin, size, strict=True)
+        )
+    ]
+
+
+@op(
+    "Slice",
+    "input: T, begin: Index, size: Index -> output: T",
+    types={"T": ANY, "Index": INDEX},
+    shape=_slice_rule,
+)
+def Slice(xp, input, begin, size):
+    begin, size = np.asarray(begin), np.asarray(size)
+    if begin.shape != (input.ndim,) or size.shape != (input.ndim,):
+        raise invalid(
+            f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, but got shapes "
+            f"{shape_text(begin.shape)} and {shape_text(size.shape)} instead."
+        )
+    key = []
+    for i, (b, s, d) in enumerate(zip(begin.tolist(), size.tolist(), input.shape, strict=True)):
+        if not 0 <= b <= d:
+            raise invalid(f"Expected begin[{i}] in [0, {d}], but got {b}")
+        if s != -1 and not 0 <= s <= d - b:
+            raise invalid(f"Expected size[{i}] in [0, {d - b}], but got {s}")
+        key.append(slice(b, d if s == -1 else b + s))
+    return input[tuple(key)]
+
+
+@Slice.gradient(needs="begin")
+def _(call, dy):
+    from tapeflow.ops.padding import Pad
+
+    before = static_value(call.begin)
+    whole, part = call.static_shape("input").as_list(), dy.shape
+    if before is not None and None not in whole and part.is_fully_defined():
+        after = [d - int(b) - p for d, b, p in zip(whole, before, part.as_list(), strict=True)]
+        return Pad(dy, np.stack([before, after], 1).astype(before.dtype)), None, None
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.joining import Pack
+
+    begin = call.begin
+    rest = call.shape("input") - Shape(dy) - _cast(begin, dtypes.int32)
+    return Pad(dy, Pack([_cast(begin, dtypes.int32), rest], 1)), None, None
+
+
+def _cast(x, dtype):
+    from tapeflow.ops.casting import cast
+
+    return cast(x, dtype)
+
+
+@Slice.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [1, 0], [2, -1])
+    yield Sample(rng.normal(4, 3), [4, 0], [0, 3])
+    yield Sample(rng.normal(4), np.array([2]), np.array([2]))
+    yield Sample(rng.normal(), np.zeros(0, np.int32), np.zeros(0, np.int32))
+    yield Sample(rng.normal(5, 2), [0, 0], [6, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [6, 0], [0, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [-1, 0], [1, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [0, 0], [-2, 1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [0], [1], raises=InvalidArgumentError)
+    yield Sample(rng.normal(5, 2), [[0, 0]], [[1, 1]], raises=InvalidArgumentError)
+
+
+@Slice.reference
+def _(input, begin, size):
+    out = np.asarray(input)
+    for axis, (b, s) in enumerate(zip(begin, size, strict=True)):
+        out = np.take(out, np.arange(b, out.shape[axis] if s == -1 else b + s), axis)
+    return out
+
+
+@public
+def slice_(input_, begin, size, name=None):
+    """The part of `input_` that starts at `begin` and has shape `size` (-1: all the rest of a dimension)."""
+    return Slice(input_, begin, size)
+
+
+_MASKS = {
+    "begin_mask": 0,
+    "end_mask": 0,
+    "ellipsis_mask": 0,
+    "new_axis_mask": 0,
+    "shrink_axis_mask": 0,
+}
+
+
+def numpy_key(shape, begin, end, strides, masks) -> tuple:
+    """The basic NumPy index that a StridedSlice of a tensor of `shape` means, one entry per dimension.
+
+    `masks` are the five masks in the order of the op's attrs. Raises InvalidArgumentError for what the op refuses.
+    """
+    begin, end, strides = np.asarray(begin), np.asarray(end), np.asarray(strides)
+    if begin.ndim != 1 or begin.shape != end.shape or begin.shape != strides.shape:
+        raise invalid(
+            "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
+            f"{shape_text(begin.shape)}, {shape_text(end.shape)}, and {shape_text(strides.shape)} instead."
+        )
+    begin_mask, end_mask, ellipsis, new_axis, shrink = masks
+    count = len(begin)
+    if ellipsis & (ellipsis - 1):
+        raise invalid("Multiple ellipses in slice spec not allowed")
+    named = sum(1 for i in range(count) if not (ellipsis | new_axis) >> i & 1)
+    rank = len(shape)
+    if named > rank:
+        raise invalid(f"Index out of range using input dim {rank}; input has only {rank} dims")
+    key: list[Any] = []
+    dim = 0
+    for i in range(count):
+        if ellipsis >> i & 1:
+            key += [slice(None)] * (rank - named)
+            dim += rank - named
+            continue
+        if new_axis >> i & 1:
+            key.append(None)
+            continue
+        step, size = int(strides[i]), shape[dim]
+        if step == 0:
+            raise invalid(f"strides[{i}] must be non-zero")
+        if shrink >> i & 1:
+            if step < 0:
+                raise invalid("only stride 1 allowed on non-range indexing.")
+            at = 0 if begin_mask >> i & 1 else int(begin[i])
+            key.append(at if size is None else _index(at, size, dim))
+        else:
+            start = None if begin_mask >> i & 1 else int(begin[i])
+            stop = None if end_mask >> i & 1 else int(end[i])
+            key.append(slice(start, stop, step))
+        dim += 1
+    return tuple(key)
+
+
+def _index(at: int, size: int, dim: int) -> int:
+    index = at + size if at < 0 else at
+    if not 0 <= index < size:
+        raise invalid(f"slice index {index} of dimension {dim} out of bounds.")
+    return index
+
+
+def _masks(call) -> tuple[int, ...]:
+    return tuple(call.attr(name) for name in _MASKS)
+
+
+def _strided_slice_rule(call):
+    shape, parts = call.shape(0), [call.value(i) for i in (1, 2, 3)]
+    if shape is None or any(p is None for p in parts):
+        return [None]
+    out: list[int | None] = []
+    dims = iter(shape)
+    begin, end, strides = parts
+    for entry in numpy_key(shape, begin, end, strides, _masks(call)):
+        if entry is None:
+            out.append(1)
+            continue
+        size = next(dims)
+        if isinstance(entry, slice):
+            whole = entry == slice(None, None, 1) or entry == slice(None)
+            out.append(size if whole or size is None else len(range(*entry.indices(size))))
+            if size is None and not whole:
+                out[-1] = None
+    return [(*out, *dims)]
+
+
+@op(
+    "StridedSlice",
+    "input: T, begin: Index, end: Index, strides: Index -> output: T",
+    types={"T": ANY, "Index": (*INDEX, dtypes.int16)},
+    attrs=_MASKS,
+    shape=_strided_slice_rule,
+)
+def StridedSlice(xp, input, begin, end, strides, **masks):
+    return input[numpy_key(input.shape, begin, end, strides, masks.values())]
+
+
+@StridedSlice.gradient(needs="begin, end, strides")
+def _(call, dy):
+    masks = [getattr(call, name) for name in _MASKS]
+    shape = call.shape("input")
+    if call.dtype("begin") != dtypes.int32:
+        shape = _cast(shape, call.dtype("begin"))
+    return StridedSliceGrad(shape, call.begin, call.end, call.strides, dy, *masks), None, None, None
+
+
+@StridedSlice.samples
+def _(rng):
+    x = rng.normal(4, 3, 2)
+    yield Sample(x, [1, 0], [3, 3], [1, 2])
+    yield Sample(x, [-1, 2], [-4, 0], [-2, -1])
+    yield Sample(x, [0, 0], [0, 0], [1, 1], begin_mask=3, end_mask=3)
+    yield Sample(x, [1, 0, 1], [2, 0, 2], [1, 1, 1], ellipsis_mask=2, shrink_axis_mask=4)
+    yield Sample(x, [0, 1], [0, 2], [1, 1], new_axis_mask=1, shrink_axis_mask=2)
+    yield Sample(x, [0, 0, 0], [0, 0, 1], [1, 1, 1], new_axis_mask=2, ellipsis_mask=1)
+    yield Sample(x, [3], [1], [1])
+    yield Sample(x, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32))
+    yield Sample(x, np.array([-100]), np.array([100]), np.array([3]))
+    yield Sample(x, [4], [5], [1], shrink_axis_mask=1, raises=InvalidArgumentError)
+    yield Sample(x, [-5], [0], [1], shrink_axis_mask=1, raises=InvalidArgumentError)
+    yield Sample(x, [0], [1], [0], raises=InvalidArgumentError)
+    yield Sample(x, [0, 0], [1, 1], [1], raises=InvalidArgumentError)
+    yield Sample(x, [0] * 4, [1] * 4, [1] * 4, raises=InvalidArgumentError)
+    yield Sample(x, [0, 0], [1, 1], [1, 1], ellipsis_mask=3, raises=InvalidArgumentError)
+    yield Sample(x, [0], [1], [-1], shrink_axis_mask=1, raises=InvalidArgumentError)
+
+
+@StridedSlice.reference
+def _(input, begin, end, strides, **masks):
+    return np.asarray(input)[_reference_key(begin, end, strides, **masks)]
+
+
+def _reference_key(
+    begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+):
+    key: list[Any] = []
+    for i, (b, e, s) in enumerate(zip(begin, end, strides, strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            key.append(...)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            key.append(b)
+        else:
+            key.append(slice(None if begin_mask & bit else b, None if end_mask & bit else e, s))
+    return tuple(key)
+
+
+@op(
+    "StridedSliceGrad",
+    "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T",
+    types={"T": ANY, "Index": INDEX},
+    attrs=_MASKS,
+    shape=shapes.given(0),
+)
+def StridedSliceGrad(xp, shape, begin, end, strides, dy, **masks):
+    shape = dimensions(shape)
+    key = numpy_key(shape, begin, end, strides, masks.values())
+    part = np.broadcast_to(np.int8(0), shape)[key].shape
+    if part != dy.shape:
+        raise invalid(f"shape of dy was {shape_text(dy.shape)} instead of {shape_text(part)}")
+    out = xp.zeros(shape, dy.dtype)
+    if xp is not np:
+        return out.at[key].set(dy)
+    out[key] = dy
+    return out
+
+
+@StridedSliceGrad.gradient(needs="begin, end, strides")
+def _(call, dy):
+    masks = [getattr(call, name) for name in _MASKS]
+    return None, None, None, None, StridedSlice(dy, call.begin, call.end, call.strides, *masks)
+
+
+@StridedSliceGrad.samples
+def _(rng):
+    yield Sample([4, 3], [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
+    yield Sample([4, 3], [-1], [0], [1], rng.normal(3), shrink_axis_mask=1)
+    yield Sample([4, 3], [3, 0], [0, 0], [-1, 1], rng.normal(3, 1, 3), new_axis_mask=2)
+    yield Sample([4, 3], [1, 0], [3, 3], [1, 2], rng.normal(2, 3), raises=InvalidArgumentError)
+    yield Sample([-4, 3], [1], [3], [1], rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@StridedSliceGrad.reference
+def _(shape, begin, end, strides, dy, **masks):
+    places = np.arange(int(np.prod(shape))).reshape(shape)
+    flat = np.zeros(places.size, np.asarray(dy).dtype)
+    np.add.at(flat, places[_reference_key(begin, end, strides, **masks)].ravel(), np.ravel(dy))
+    return flat.reshape(shape)
+
+
+@op(
+    "TensorStridedSliceUpdate",
+    "input: T, begin: Index, end: Index, strides: Index, value: T -> output: T",
+    types={"T": ANY, "Index": INDEX},
+    attrs=_MASKS,
+    shape=shapes.same_as_first,
+)
+def TensorStridedSliceUpdate(xp, input, begin, end, strides, value, **masks):
+    key = numpy_key(input.shape, begin, end, strides, masks.values())
+    part = np.broadcast_to(np.int8(0), input.shape)[key].shape
+    if not _fits(value.shape, part):
+        raise invalid(
+            f"Cannot assign value of shape {shape_text(value.shape)} to a slice of shape {shape_text(part)}"
+        )
+    if xp is not np:
+        return input.at[key].set(value)
+    out = np.array(input)
+    out[key] = value
+    return out
+
+
+def _fits(shape, into) -> bool:
+    extra = len(shape) - len(into)
+    return extra <= 0 and all(
+        a in (1, b) for a, b in zip(shape, into[-len(shape) :] if shape else (), strict=True)
+    )
+
+
+@TensorStridedSliceUpdate.gradient(needs="begin, end, strides")
+def _(call, dy):
+    from tapeflow.ops.broadcasting import sum_to_shape
+
+    where = (call.begin, call.end, call.strides)
+    masks = [getattr(call, name) for name in _MASKS]
+    part = StridedSlice(dy, *where, *masks)
+    zeros = part - part
+    return (
+        TensorStridedSliceUpdate(dy, *where, zeros, *masks),
+        None,
+        None,
+        None,
+        sum_to_shape(part, call.static_shape("value"), call.shape("value")),
+    )
+
+
+@TensorStridedSliceUpdate.samples
+def _(rng):
+    yield Sample(rng.normal(4, 3), [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
+    yield Sample(rng.normal(4, 3), [1], [3], [1], rng.normal(3))
+    yield Sample(rng.normal(4, 3), [1], [3], [1], rng.normal(2), raises=InvalidArgumentError)
+
+
+@TensorStridedSliceUpdate.reference
+def _(input, begin, end, strides, value, **masks):
+    out = np.array(input)
+    out[_reference_key(begin, end, strides, **masks)] = value
+    return out
+
+
+@public
+def strided_slice(
+    input_,
+    begin,
+    end,
+    strides=None,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
+    var=None,
+    name=None,
+):
+    """`input_[begin:end:strides]` in every dimension; bit i of a mask changes the meaning of entry i.
+
+    Raises InvalidArgumentError for a stride of 0, an index out of range or more entries than dimensions.
+    """
+    if strides is None:
+        from tapeflow.ops.construction import ones_like
+
+        strides = ones_like(begin)
+    masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return StridedSlice(input_, begin, end, strides, *masks)
+
+
+class Spec(NamedTuple):
+    """`tensor[key]` in StridedSlice's terms: three vectors and the five masks."""
+
+    begin: Any
+    end: Any
+    strides: Any
+    masks: tuple[int, int, int, int, int]
+
+
+_NOT_AN_INDEX = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+    "tf.int32/tf.int64 tensors are valid indices, got {!r}"
+)
+_INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+def parse_key(key) -> Spec:
+    """The Spec of a key made of integers, slices, `...`, None and scalar integer tensors.
+
+    Raises TypeError for anything else.
+    """
+    begin: list[Any] = []
+    end: list[Any] = []
+    strides: list[Any] = []
+    begin_mask = end_mask = ellipsis = new_axis = shrink = 0
+    for i, entry in enumerate(key if isinstance(key, (tuple, list)) else (key,)):
+        bit = 1 << i
+        start, stop, step = 0, 0, 1
+        if entry is Ellipsis:
+            ellipsis |= bit
+        elif entry is None:
+            new_axis |= bit
+        elif isinstance(entry, slice):
+            if entry.start is None:
+                begin_mask |= bit
+            else:
+                start = _number(entry.start)
+            if entry.stop is None:
+                end_mask |= bit
+            else:
+                stop = _number(entry.stop)
+            if entry.step is not None:
+                step = _number(entry.step)
+        else:
+            start = _number(entry)
+            stop = start + 1
+            shrink |= bit
+        begin.append(start)
+        end.append(stop)
+        strides.append(step)
+    masks = (begin_mask, end_mask, ellipsis, new_axis, shrink)
+    return Spec(_index_vector(begin), _index_vector(end), _index_vector(strides), masks)
+
+
+def _number(x):
+    """An int, or a symbolic scalar tensor."""
+    if isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_)):
+        return int(x)
+    if hasattr(x, "dtype") and dtypes.as_dtype(x.dtype) in _INDEX_TYPES and len(x.shape) == 0:
+        known = static_value(x)
+        return x if known is None else int(known)
+    raise TypeError(_NOT_AN_INDEX.format(x))
+
+
+def _index_vector(entries):
+    if all(isinstance(e, int) for e in entries):
+        if any(not -(2**63) <= e < 2**63 for e in entries):
+            raise IndexError(f"Index {entries} does not fit in 64 bits")
+        small = all(-(2**31) <= e < 2**31 for e in entries)
+        return np.array(entries, np.int32 if small else np.int64)
+    from tapeflow.ops.joining import Pack
+
+    return Pack([e if isinstance(e, int) else _cast(e, dtypes.int32) for e in entries])
+
+
+def _is_mask(key) -> bool:
+    if isinstance(key, (bool, np.bool_)):
+        return True
+    return (
+        hasattr(key, "dtype")
+        and hasattr(key, "shape")
+        and dtypes.as_dtype(key.dtype) == dtypes.bool
+    )
+
+
+@public
+def getitem(tensor, key):
+    """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks."""
+    if _is_mask(key):
+        from tapeflow.ops.gather import boolean_mask
+
+        return boolean_mask(tensor, key)
+    spec = parse_key(key)
+    # The three vectors must be of one dtype, which packing a mixture may have made different.
+    parts = [spec.begin, spec.end, spec.strides]
+    if len({dtypes.as_dtype(p.dtype) for p in parts}) > 1:
+        parts = [_cast(p, dtypes.int64) for p in parts]
+    return StridedSlice(tensor, *parts, *spec.masks)

@@ -1,0 +1,77 @@
+"""Points of Sobol's low-discrepancy sequence. SciPy computes them."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.validate import invalid, one_value
+
+MOST_DIMENSIONS = 21201  # those of Joe and Kuo's direction numbers
+
+
+def _shape(call):
+    sizes = [call.value(1), call.value(0)]
+    return [tuple(None if n is None else int(n) for n in sizes)]
+
+
+@op(
+    "SobolSample",
+    "dim: int32, num_results: int32, skip: int32 -> samples: dtype",
+    attrs={"dtype": dtype(dtypes.float32)},
+    shape=_shape,
+)
+def SobolSample(xp, dim, num_results, skip, dtype):
+    count = one_value(num_results, "num_results must be a scalar")
+    dimensions = one_value(dim, "dim must be a scalar")
+    first = one_value(skip, "skip must be a scalar")
+    if dimensions < 1:
+        raise invalid("dim must be at least one")
+    if dimensions > MOST_DIMENSIONS:
+        raise invalid(f"dim = {dimensions} must be at most {MOST_DIMENSIONS}")
+    if count < 1:
+        raise invalid("num_results must be at least one")
+    if first < 0:
+        raise invalid("skip must be non-negative")
+    if first + count >= 2**30:
+        raise invalid(f"num_results + skip = {first + count} must be below 2^30")
+    sequence = importlib.import_module("scipy.stats.qmc").Sobol(dimensions, scramble=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the number of points is no power of two
+        points = sequence.fast_forward(first + 1).random(count)
+    return points.astype(dtype.as_numpy_dtype)
+
+
+SobolSample.gradient(None)
+
+
+@SobolSample.samples
+def _(rng):
+    yield Sample(1, 7, 0)
+    yield Sample(1, 3, 4, dtype=dtypes.float64)
+    yield Sample(0, 3, 0, raises=InvalidArgumentError)
+    yield Sample(2, 0, 0, raises=InvalidArgumentError)
+    yield Sample(2, 3, -1, raises=InvalidArgumentError)
+
+
+@SobolSample.reference
+def _(dim, num_results, skip, dtype):
+    """In one dimension: the bits of the Gray code of n, mirrored at the point."""
+    points = range(int(skip) + 1, int(skip) + 1 + int(num_results))
+    mirrored = [int(f"{n ^ n >> 1:032b}"[::-1], 2) / 2**32 for n in points]
+    return np.array(mirrored)[:, None]
+
+
+@public
+def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
+    """`num_results` points of Sobol's sequence in `dim` dimensions, a matrix of shape [num_results, dim].
+
+    The first is the one after `skip` others (and the origin). Raises InvalidArgumentError for sizes below one.
+    """
+    return SobolSample(dim, num_results, skip, dtypes.as_dtype(dtype))

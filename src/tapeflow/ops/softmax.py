@@ -1,0 +1,124 @@
+"""Softmax and its logarithm, along any axis."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import elementwise, reduction, shapes
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.layout import Transpose
+from tapeflow.ops.table import FLOATING, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _require_rows(x, name: str) -> None:
+    if x.ndim < 1:
+        raise invalid(f"{name} must have >= 1 dimension, got {shape_text(x.shape)}")
+
+
+def _softmax_samples(rng):
+    yield Sample(rng.normal(4))
+    yield Sample(rng.normal(2, 3))
+    yield Sample(rng.normal(2, 1, 3))
+    yield Sample(np.array([[1000.0, 0.0, -1000.0], [5.0, 5.0, 5.0]]))
+    yield Sample(rng.normal(0, 3))
+    yield Sample(rng.normal(3, 0))
+    yield Sample(rng.normal(), raises=InvalidArgumentError)
+
+
+@op("Softmax", "logits: T -> softmax: T", types={"T": FLOATING}, shape=shapes.same_as_first)
+def Softmax(xp, logits):
+    _require_rows(logits, "logits")
+    if logits.size == 0:
+        return xp.array(logits)
+    e = xp.exp(logits - logits.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@Softmax.gradient(needs="softmax")
+def _(call, dy):
+    y = call.softmax
+    return (dy - reduction.reduce_sum(dy * y, -1, True)) * y
+
+
+Softmax.samples(_softmax_samples)
+
+
+@Softmax.reference
+def _(logits):
+    from scipy.special import softmax
+
+    x = logits.astype(np.float64)
+    return (softmax(x, -1) if x.size else x).astype(logits.dtype)
+
+
+@op("LogSoftmax", "logits: T -> logsoftmax: T", types={"T": FLOATING}, shape=shapes.same_as_first)
+def LogSoftmax(xp, logits):
+    _require_rows(logits, "logits")
+    if logits.size == 0:
+        return xp.array(logits)
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - xp.log(xp.exp(shifted).sum(-1, keepdims=True))
+
+
+@LogSoftmax.gradient(needs="logsoftmax")
+def _(call, dy):
+    return dy - reduction.reduce_sum(dy, -1, True) * elementwise.exp(call.logsoftmax)
+
+
+LogSoftmax.samples(_softmax_samples)
+
+
+@LogSoftmax.reference
+def _(logits):
+    from scipy.special import log_softmax
+
+    x = logits.astype(np.float64)
+    return (log_softmax(x, -1) if x.size else x).astype(logits.dtype)
+
+
+def along_axis(row, logits, axis):
+    """`row`, which works on the last dimension, applied along `axis`."""
+    if axis == -1:
+        return row(logits)
+    logits = convert_to_tensor(logits)
+    rank = logits.shape.rank
+    if rank == 0 and axis in (0, -1):
+        return row(logits)
+    if not -rank <= axis < rank:
+        raise invalid(
+            f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in "
+            f"the input. Received: dim={axis}"
+        )
+    if axis % rank == rank - 1:
+        return row(logits)
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    return Transpose(row(Transpose(logits, perm)), perm)
+
+
+@public
+def softmax(logits, axis=None, name=None):
+    """exp(logits), scaled to sum up to 1 along `axis` (default: the last)."""
+    return along_axis(Softmax, logits, -1 if axis is None else axis)
+
+
+@public
+def softmax_v1(logits, axis=None, name=None, dim=None):
+    """`softmax` with the 1.x spelling `dim` of `axis`."""
+    return along_axis(Softmax, logits, renamed("axis", axis, "dim", dim, -1))
+
+
+@public
+def log_softmax(logits, axis=None, name=None):
+    """The logarithm of `softmax`, exact also where softmax underflows."""
+    return along_axis(LogSoftmax, logits, -1 if axis is None else axis)
+
+
+@public
+def log_softmax_v1(logits, axis=None, name=None, dim=None):
+    """`log_softmax` with the 1.x spelling `dim` of `axis`."""
+    return along_axis(LogSoftmax, logits, renamed("axis", axis, "dim", dim, -1))

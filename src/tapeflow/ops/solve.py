@@ -1,0 +1,382 @@
+"""Inverses, determinants and linear equations. LAPACK computes them."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, complex_numbers, elementwise, layout, reduction
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.table import Sample, op
+from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.validate import invalid, shape_text
+
+DENSE = {"T": (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.complex64, dtypes.complex128)}
+
+
+def matrices(x, i=0, square=False):
+    """Refuses what is not a stack of (square) matrices as input `i`."""
+    if x.ndim < 2:
+        raise invalid(f"Input tensor {i} must have rank >= 2, got {x.ndim}")
+    if square and x.shape[-1] != x.shape[-2]:
+        raise invalid(f"Input matrix must be square, got {shape_text(x.shape)}")
+
+
+def wide(x):
+    """LAPACK knows no half precision."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def square_shape(call):
+    return [call.shape(0)]
+
+
+def _adjoint(xp, x):
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+def _well_conditioned(x):
+    return x + 3 * np.eye(x.shape[-2], x.shape[-1])
+
+
+@op(
+    "MatrixInverse",
+    "input: T -> output: T",
+    types=DENSE,
+    attrs={"adjoint": False},
+    shape=square_shape,
+)
+def MatrixInverse(xp, input, adjoint):
+    matrices(input, square=True)
+    x = wide(input)
+    try:
+        return xp.linalg.inv(_adjoint(xp, x) if adjoint else x).astype(input.dtype)
+    except np.linalg.LinAlgError:
+        raise invalid("Input is not invertible.") from None
+
+
+@MatrixInverse.gradient(needs="output")
+def _(call, dy):
+    y = call.output
+    if call.adjoint:
+        product = matmul(y, matmul(dy, y, adjoint_a=True))
+    else:
+        product = matmul(y, matmul(dy, y, adjoint_b=True), adjoint_a=True)
+    return elementwise.Neg(product)
+
+
+@MatrixInverse.samples
+def _(rng):
+    yield Sample(_well_conditioned(rng.normal(3, 3)))
+    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), adjoint=True)
+    yield Sample(rng.normal(0, 2, 2))
+    yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), raises=InvalidArgumentError)
+
+
+@MatrixInverse.reference
+def _(input, adjoint):
+    out = _eliminated(input, np.broadcast_to(np.eye(input.shape[-1]), input.shape))
+    return out.swapaxes(-1, -2).conj() if adjoint else out
+
+
+def _eliminated(a, b):
+    """The solutions of A X = B by Gauss's elimination."""
+    out = np.zeros(b.shape)
+    for at in np.ndindex(a.shape[:-2]):
+        m = np.concatenate([a[at], b[at]], 1)
+        n = len(m)
+        for i in range(n):
+            pivot = i + int(np.argmax(np.abs(m[i:, i])))
+            m[[i, pivot]] = m[[pivot, i]]
+            m[i] /= m[i, i]
+            for j in range(n):
+                if j != i:
+                    m[j] -= m[j, i] * m[i]
+        out[at] = m[:, n:]
+    return out
+
+
+@public
+def inv(input, adjoint=False, name=None):
+    """The inverses of square matrices, or of their adjoints. Raises InvalidArgumentError where there is none."""
+    return MatrixInverse(input, bool(adjoint))
+
+
+@op(
+    "MatrixDeterminant",
+    "input: T -> output: T",
+    types=DENSE,
+    shape=lambda call: [None if call.shape(0) is None else call.shape(0)[:-2]],
+)
+def MatrixDeterminant(xp, input):
+    matrices(input, square=True)
+    return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
+
+
+@MatrixDeterminant.gradient(needs="input, output")
+def _(call, dy):
+    scale = arithmetic.Mul(dy, conj(call.output))
+    return arithmetic.Mul(_as_scalars(scale), MatrixInverse(call.input, True))
+
+
+def _as_scalars(x):
+    """A number for each matrix, to be multiplied with it."""
+    return layout.ExpandDims(layout.ExpandDims(x, -1), -1)
+
+
+@MatrixDeterminant.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2))
+    yield Sample(np.zeros((0, 0)), expect=np.asarray(1.0))
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@MatrixDeterminant.reference
+def _(input):
+    def det(a):
+        if len(a) == 0:
+            return 1.0
+        minors = (np.delete(np.delete(a, 0, 0), j, 1) for j in range(len(a)))
+        return sum((-1) ** j * a[0, j] * det(m) for j, m in enumerate(minors))
+
+    return np.array([det(input[at]) for at in np.ndindex(input.shape[:-2])]).reshape(
+        input.shape[:-2]
+    )
+
+
+@public
+def det(input, name=None):
+    """The determinants of square matrices."""
+    return MatrixDeterminant(input)
+
+
+@op(
+    "LogMatrixDeterminant",
+    "input: T -> sign: T, log_abs_determinant: T",
+    types=DENSE,
+    shape=lambda call: [None if call.shape(0) is None else call.shape(0)[:-2]] * 2,
+)
+def LogMatrixDeterminant(xp, input):
+    matrices(input, square=True)
+    sign, log = xp.linalg.slogdet(wide(input))
+    return xp.asarray(sign).astype(input.dtype), xp.asarray(log).astype(input.dtype)
+
+
+@LogMatrixDeterminant.gradient(needs="input")
+def _(call, _, dlog):
+    return arithmetic.Mul(_as_scalars(dlog), MatrixInverse(call.input, True))
+
+
+@LogMatrixDeterminant.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2))
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@LogMatrixDeterminant.reference
+def _(input):
+    det = np.array(
+        [np.linalg.eigvals(input[at]).prod().real for at in np.ndindex(input.shape[:-2])]
+    ).reshape(input.shape[:-2])
+    return np.sign(det), np.log(np.abs(det))
+
+
+@public
+def slogdet(input, name=None):
+    """The signs and the logarithms of the magnitudes of determinants: (sign, log_abs_determinant)."""
+    return LogMatrixDeterminant(input)
+
+
+@public
+def logdet(matrix, name=None):
+    """The logarithms of the determinants of positive definite matrices."""
+    from tapeflow.ops.decomposition import Cholesky
+
+    root = Cholesky(matrix)
+    diagonal = complex_numbers.real(MatrixDiagPart(root))
+    return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), [-1]), 2.0)
+
+
+def _check_equations(matrix, rhs):
+    matrices(matrix, 0, square=True)
+    matrices(rhs, 1)
+    if matrix.shape[-1] != rhs.shape[-2]:
+        raise invalid(
+            f"Input matrix and rhs are incompatible: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        )
+
+
+@op(
+    "MatrixSolve",
+    "matrix: T, rhs: T -> output: T",
+    types=DENSE,
+    attrs={"adjoint": False},
+    shape=lambda call: [call.shape(1)],
+)
+def MatrixSolve(xp, matrix, rhs, adjoint):
+    if matrix.ndim != rhs.ndim:
+        raise invalid("All input tensors must have the same rank.")
+    if matrix.ndim >= 2 and matrix.shape[-1] != matrix.shape[-2]:
+        raise invalid("First input (lhs) must be a square matrix.")
+    _check_equations(matrix, rhs)
+    if matrix.shape[:-2] != rhs.shape[:-2]:
+        raise invalid(
+            f"Batch dimensions of matrix and rhs must be equal: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        )
+    a = wide(matrix)
+    try:
+        return xp.linalg.solve(_adjoint(xp, a) if adjoint else a, wide(rhs)).astype(matrix.dtype)
+    except np.linalg.LinAlgError:
+        raise invalid("Input matrix is not invertible.") from None
+
+
+@MatrixSolve.gradient(needs="matrix, output")
+def _(call, dy):
+    x = call.output
+    of_rhs = MatrixSolve(call.matrix, dy, not call.adjoint)
+    product = (
+        matmul(x, of_rhs, adjoint_b=True) if call.adjoint else matmul(of_rhs, x, adjoint_b=True)
+    )
+    return elementwise.Neg(product), of_rhs
+
+
+@MatrixSolve.samples
+def _(rng):
+    yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(3, 2))
+    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 2, 1), adjoint=True)
+    yield Sample(np.zeros((2, 2)), rng.normal(2, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), rng.normal(2), raises=InvalidArgumentError)
+
+
+MatrixSolve.reference(
+    lambda matrix, rhs, adjoint: _eliminated(matrix.swapaxes(-1, -2) if adjoint else matrix, rhs)
+)
+
+
+@public
+def solve(matrix, rhs, adjoint=False, name=None):
+    """The X of matrix @ X = rhs, or of adjoint(matrix) @ X = rhs. Raises InvalidArgumentError where there is none."""
+    return MatrixSolve(matrix, rhs, bool(adjoint))
+
+
+def _triangular_shape(call):
+    from tapeflow.ops import shapes
+
+    a, b = call.shape(0), call.shape(1)
+    if a is None or b is None or len(a) < 2 or len(b) < 2:
+        return [None]
+    batch = shapes.broadcast(a[:-2], b[:-2])
+    return [None if batch is None else (*batch, *b[-2:])]
+
+
+@op(
+    "MatrixTriangularSolve",
+    "matrix: T, rhs: T -> output: T",
+    types={"T": (*DENSE["T"], dtypes.bfloat16)},
+    attrs={"lower": True, "adjoint": False},
+    shape=_triangular_shape,
+    broadcast=True,
+)
+def MatrixTriangularSolve(xp, matrix, rhs, lower, adjoint):
+    return solve_triangular(xp, matrix, rhs, lower, adjoint)
+
+
+def solve_triangular(xp, matrix, rhs, lower, adjoint):
+    _check_equations(matrix, rhs)
+    try:
+        batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    except ValueError:
+        raise invalid(
+            f"Incompatible batch shapes: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
+        ) from None
+    a, b = wide(matrix), wide(rhs)
+    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+    b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
+    mode = 2 if adjoint else 0
+    if xp is not np:
+        solver = importlib.import_module("jax.scipy.linalg").solve_triangular
+        return solver(a, b, trans=mode, lower=lower).astype(matrix.dtype)
+    out = np.empty(b.shape, a.dtype)
+    if b.size:
+        solver = importlib.import_module("scipy.linalg").get_blas_funcs("trsm", (a, b))
+        for at in np.ndindex(*batch):
+            out[at] = solver(1, a[at], b[at], lower=lower, trans_a=mode)
+    return out.astype(matrix.dtype)
+
+
+@MatrixTriangularSolve.gradient(needs="matrix, output")
+def _(call, dy):
+    x = call.output
+    of_rhs = MatrixTriangularSolve(call.matrix, dy, call.lower, not call.adjoint)
+    product = (
+        matmul(x, of_rhs, adjoint_b=True) if call.adjoint else matmul(of_rhs, x, adjoint_b=True)
+    )
+    band = (-1, 0) if call.lower else (0, -1)
+    return MatrixBandPart(elementwise.Neg(product), *band), of_rhs
+
+
+@MatrixTriangularSolve.samples
+def _(rng):
+    yield Sample(_well_conditioned(np.tril(rng.normal(3, 3))), rng.normal(3, 2))
+    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
+    yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
+    yield Sample(_well_conditioned(rng.normal(2, 2)), rng.normal(2, 1), lower=False, adjoint=True)
+    yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
+
+
+@MatrixTriangularSolve.reference
+def _(matrix, rhs, lower, adjoint):
+    a = np.tril(matrix) if lower else np.triu(matrix)
+    a = a.swapaxes(-1, -2) if adjoint else a
+    batch = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
+    return _eliminated(
+        np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(rhs, batch + rhs.shape[-2:])
+    )
+
+
+@public
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+    """`solve` for triangular matrices; the other triangle is not read. The leading dimensions broadcast."""
+    return MatrixTriangularSolve(matrix, rhs, bool(lower), bool(adjoint))
+
+
+@public
+def cholesky_solve(chol, rhs, name=None):
+    """The X of A @ X = rhs, where `chol` is the `cholesky` of A."""
+    chol = convert_to_tensor(chol)
+    return MatrixTriangularSolve(chol, MatrixTriangularSolve(chol, rhs, True, False), True, True)
+
+
+@public
+def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """The X that makes the norm of matrix @ X - rhs least, plus `l2_regularizer` times that of X; of several such X the
+    one with the least norm. Not `fast`: by a complete decomposition, without a regularizer, for matrices of any rank.
+    """
+    matrix = convert_to_tensor(matrix)
+    rhs = convert_to_tensor(rhs, dtype=matrix.dtype)
+    if not fast:
+        from tapeflow.ops.matrix_function import pinv
+
+        return matmul(pinv(matrix), rhs)
+    m, n = matrix.shape.as_list()[-2:]
+    tall = m >= n
+    gram = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
+    ridge = arithmetic.Mul(eye(min(m, n), dtype=matrix.dtype), l2_regularizer)
+    gram = arithmetic.AddV2(gram, ridge)
+    if tall:
+        return MatrixSolve(gram, matmul(matrix, rhs, adjoint_a=True))
+    return matmul(matrix, MatrixSolve(gram, rhs), adjoint_a=True)

@@ -1,0 +1,256 @@
+"""Reductions over segments of chosen rows: `segment_sum(gather(data, indices), segment_ids)` in one step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import segment
+from tapeflow.ops.array import Shape
+from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
+from tapeflow.ops.validate import first_out_of_range, invalid, one_value
+
+INDICES = {"Tidx": INDEX, "Tsegmentids": INDEX}
+
+
+def _chosen(data, indices, segment_ids):
+    if indices.ndim != 1:
+        raise invalid("indices should be a vector.")
+    if segment_ids.ndim != 1:
+        raise invalid("segment_ids should be a vector.")
+    if len(indices) != len(segment_ids):
+        raise invalid("segment_ids and indices should have same size.")
+    if data.ndim < 1:
+        raise invalid("Shape must be at least rank 1")
+    bad = first_out_of_range(indices, data.shape[0])
+    if bad:
+        raise invalid(f"Bad: indices{bad[0]} == {bad[1]} out of range [0, {data.shape[0]})")
+    return data[indices]
+
+
+def _weights(kind, segment_ids, rows):
+    """What each segment's sum is multiplied with."""
+    counts = np.maximum(np.bincount(segment_ids, minlength=rows), 1)
+    return {"Sum": np.ones(rows), "Mean": 1 / counts, "SqrtN": 1 / np.sqrt(counts)}[kind]
+
+
+def _reduced(kind, data, indices, segment_ids, rows):
+    chosen = _chosen(data, indices, segment_ids)
+    count = segment.sorted_ids(chosen, segment_ids)
+    if rows is None:
+        rows = count
+    elif count > rows:
+        raise invalid("segment ids must be < num_segments")
+    total = segment.accumulate(np, "add", chosen, segment_ids, rows, 0)
+    if kind == "Sum":
+        return total
+    weights = _weights(kind, segment_ids, rows).reshape(-1, *(1,) * (total.ndim - 1))
+    return (total * weights).astype(data.dtype)
+
+
+def _shape(call):
+    data = call.shape(0)
+    count = call.value(3) if call.count > 3 else None
+    return [None if data is None else (None if count is None else int(count), *data[1:])]
+
+
+def _reference(kind):
+    def reference(data, indices, segment_ids, num_segments=None, sparse_gradient=False):
+        rows = (
+            int(num_segments) if num_segments is not None else int(segment_ids.max(initial=-1)) + 1
+        )
+        out = np.zeros((rows, *data.shape[1:]))
+        for i in range(rows):
+            mine = [data[j] for j, s in zip(indices, segment_ids, strict=True) if s == i]
+            power = {"Sum": 0, "Mean": 1, "SqrtN": 0.5}[kind]
+            out[i] = sum(mine) / len(mine) ** power if mine else 0
+        return out
+
+    return reference
+
+
+def _samples(*more):
+    def samples(rng):
+        yield Sample(rng.normal(4, 2), np.array([3, 0, 0]), np.array([0, 0, 2]), *more)
+        yield Sample(rng.normal(3), np.array([1], np.int64), np.array([1]), *more)
+        yield Sample(
+            rng.normal(3), np.array([0, 7]), np.array([0, 1]), *more, raises=InvalidArgumentError
+        )
+        yield Sample(
+            rng.normal(3), np.array([0, 1]), np.array([1, 0]), *more, raises=InvalidArgumentError
+        )
+        yield Sample(
+            rng.normal(3), np.array([0, 1]), np.array([1]), *more, raises=InvalidArgumentError
+        )
+        yield Sample(
+            rng.normal(3), np.array([0]), np.array([-1]), *more, raises=InvalidArgumentError
+        )
+        if more:
+            yield Sample(
+                rng.normal(3), np.array([0]), np.array([9]), *more, raises=InvalidArgumentError
+            )
+
+    return samples
+
+
+def _rows(kind, types):
+    """An op and its variant that is told the number of segments."""
+    attrs = {"sparse_gradient": False}
+
+    @op(
+        f"SparseSegment{kind}",
+        "data: T, indices: Tidx, segment_ids: Tsegmentids -> output: T",
+        types={"T": types, **INDICES},
+        attrs=attrs,
+        shape=_shape,
+    )
+    def plain(xp, data, indices, segment_ids, sparse_gradient):
+        return _reduced(kind, data, indices, segment_ids, None)
+
+    @op(
+        f"SparseSegment{kind}WithNumSegments",
+        "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> output: T",
+        types={"T": types, **INDICES, "Tnumsegments": INDEX},
+        attrs=attrs,
+        shape=_shape,
+    )
+    def sized(xp, data, indices, segment_ids, num_segments, sparse_gradient):
+        rows = one_value(num_segments, "num_segments should be a scalar.")
+        if rows < 0:
+            raise invalid(f"num_segments = {rows} should be >= 0")
+        return _reduced(kind, data, indices, segment_ids, rows)
+
+    def gradient(call, dy):
+        rows = Shape(call.data)[0]
+        of_data = GRADIENTS[kind](dy, call.indices, call.segment_ids, rows)
+        return of_data, None, None
+
+    plain.gradient(needs="data, indices, segment_ids")(gradient)
+    sized.gradient(needs="data, indices, segment_ids")(lambda call, dy: (*gradient(call, dy), None))
+    plain.samples(_samples())
+    sized.samples(_samples(4))
+    plain.reference(_reference(kind))
+    sized.reference(_reference(kind))
+    return plain, sized
+
+
+def _gradient_row(kind):
+    @op(
+        f"SparseSegment{kind}Grad",
+        "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T",
+        types={"T": FLOATING, **INDICES},
+        shape=lambda call: [
+            None
+            if call.shape(0) is None
+            else (None if call.value(3) is None else int(call.value(3)), *call.shape(0)[1:])
+        ],
+    )
+    def row(xp, grad, indices, segment_ids, output_dim0):
+        rows = one_value(output_dim0, "output_dim0 should be a scalar.")
+        if rows < 0:
+            raise invalid(f"output_dim0 = {rows} should be >= 0")
+        spread = _chosen(grad, segment_ids, segment_ids)
+        bad = first_out_of_range(indices, rows)
+        if bad:
+            raise invalid(f"Index {bad[1]} out of range [0, {rows}).")
+        if len(indices) != len(segment_ids):
+            raise invalid("segment_ids and indices should have same size.")
+        weights = _weights(kind, segment_ids, grad.shape[0])[segment_ids]
+        spread = spread * weights.reshape(-1, *(1,) * (grad.ndim - 1))
+        return segment.accumulate(np, "add", spread.astype(grad.dtype), indices, rows, 0)
+
+    @row.gradient(needs="indices, segment_ids")
+    def _(call, dy):
+        count = call.shape("grad")[0]
+        reduce = {"Sum": SUMS, "Mean": MEANS, "SqrtN": ROOTS}[kind][1]
+        return reduce(dy, call.indices, call.segment_ids, count), None, None, None
+
+    @row.samples
+    def _(rng):
+        yield Sample(rng.normal(2, 3), np.array([3, 0, 0]), np.array([0, 0, 1]), 4)
+        yield Sample(
+            rng.normal(2, 3),
+            np.array([3, 9, 0]),
+            np.array([0, 0, 1]),
+            4,
+            raises=InvalidArgumentError,
+        )
+        yield Sample(
+            rng.normal(2, 3), np.array([3, 0]), np.array([0, 5]), 4, raises=InvalidArgumentError
+        )
+
+    @row.reference
+    def _(grad, indices, segment_ids, output_dim0):
+        out = np.zeros((int(output_dim0), *grad.shape[1:]))
+        power = {"Sum": 0, "Mean": 1, "SqrtN": 0.5}[kind]
+        for i, s in zip(indices, segment_ids, strict=True):
+            out[i] += grad[s] / (segment_ids == s).sum() ** power
+        return out
+
+    return row
+
+
+GRADIENTS = {kind: _gradient_row(kind) for kind in ("Sum", "Mean", "SqrtN")}
+SUMS = SparseSegmentSum, SparseSegmentSumWithNumSegments = _rows("Sum", REAL)
+MEANS = SparseSegmentMean, SparseSegmentMeanWithNumSegments = _rows("Mean", FLOATING)
+ROOTS = SparseSegmentSqrtN, SparseSegmentSqrtNWithNumSegments = _rows("SqrtN", FLOATING)
+
+
+def _call(rows, data, indices, segment_ids, num_segments, sparse_gradient):
+    plain, sized = rows
+    if num_segments is None:
+        return plain(data, indices, segment_ids, bool(sparse_gradient))
+    return sized(data, indices, segment_ids, num_segments, bool(sparse_gradient))
+
+
+@public
+def sparse_segment_sum(
+    data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
+):
+    """The sums of the rows `indices` of `data` in each segment: `segment_ids` has a sorted number for each of them.
+
+    Missing segments get zeros. Raises InvalidArgumentError for indices out of range, ids not sorted or not below
+    `num_segments`.
+    """
+    return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+@public
+def sparse_segment_mean(
+    data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
+):
+    """The means of segments of chosen rows; see `sparse_segment_sum`."""
+    return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+@public
+def sparse_segment_sqrt_n(
+    data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
+):
+    """The sums of segments of chosen rows by the roots of their sizes; see `sparse_segment_sum`."""
+    return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+@public
+def sparse_segment_sum_v1(
+    data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
+):
+    """`sparse_segment_sum` as 1.x spells it."""
+    return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+@public
+def sparse_segment_mean_v1(
+    data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
+):
+    """`sparse_segment_mean` as 1.x spells it."""
+    return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+@public
+def sparse_segment_sqrt_n_v1(
+    data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
+):
+    """`sparse_segment_sqrt_n` as 1.x spells it."""
+    return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)

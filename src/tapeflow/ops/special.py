@@ -1,0 +1,480 @@
+"""Special functions: error functions, gamma and beta functions, and their relatives. SciPy computes them."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from functools import cache
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, elementwise, reduction, shapes
+from tapeflow.ops.elementwise_samples import line, per_element, positive, positive_pairs, unit
+from tapeflow.ops.table import FLOATING, Sample, op
+from tapeflow.ops.validate import invalid
+
+SINGLE_DOUBLE = (dtypes.float32, dtypes.float64)
+
+
+@cache
+def _module(name):
+    return importlib.import_module(name)
+
+
+def library(xp):
+    """The special functions of `xp`; SciPy takes long to load, so not before they are called."""
+    return _module("scipy.special" if xp is np else "jax.scipy.special")
+
+
+def apply(xp, function, *inputs):
+    """A special function in the precision of its inputs; of halves in single."""
+    kind = inputs[0].dtype
+    if kind.itemsize == 2:
+        inputs = [x.astype(np.float32) for x in inputs]
+    return getattr(library(xp), function)(*inputs).astype(kind)
+
+
+def special_row(name, function, samples, slope, reference, needs="x"):
+    """The row of a function of one number; `slope(call)` is its derivative, made of what it `needs`."""
+
+    @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first)
+    def row(xp, x):
+        return apply(xp, function, x)
+
+    @row.gradient(needs=needs)
+    def _(call, dy):
+        return arithmetic.Mul(dy, slope(call))
+
+    row.samples(samples)
+    row.reference(per_element(reference))
+    return row
+
+
+def scaled_exp(factor, exponent):
+    return arithmetic.Mul(elementwise.Exp(exponent), factor)
+
+
+def _bisected(function, low, high):
+    """The inverse of an increasing function of one number."""
+
+    def inverse(v):
+        a, b = low, high
+        for _ in range(200):
+            middle = (a + b) / 2
+            a, b = (middle, b) if function(middle) < v else (a, middle)
+        return a
+
+    return inverse
+
+
+def _derivative_of_lgamma(v, step=1e-4):
+    ends = [math.lgamma(v + k * step) for k in (-2, -1, 1, 2)]
+    return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
+
+
+def _inside(rng):
+    """Numbers inside (0, 1)."""
+    yield Sample(np.tanh(np.abs(rng.normal(3, 2)) + 0.1) * 0.9)
+    yield Sample(np.asarray(0.25))
+
+
+def squared(x):
+    return elementwise.Square(x)
+
+
+Erf = special_row(
+    "Erf",
+    "erf",
+    line,
+    lambda c: scaled_exp(2 / math.sqrt(math.pi), elementwise.Neg(squared(c.x))),
+    math.erf,
+)
+Erfc = special_row(
+    "Erfc",
+    "erfc",
+    line,
+    lambda c: scaled_exp(-2 / math.sqrt(math.pi), elementwise.Neg(squared(c.x))),
+    math.erfc,
+)
+Erfinv = special_row(
+    "Erfinv",
+    "erfinv",
+    unit,
+    lambda c: scaled_exp(math.sqrt(math.pi) / 2, squared(c.y)),
+    _bisected(math.erf, -6.0, 6.0),
+    needs="y",
+)
+Ndtri = special_row(
+    "Ndtri",
+    "ndtri",
+    _inside,
+    lambda c: scaled_exp(math.sqrt(2 * math.pi), arithmetic.Mul(squared(c.y), 0.5)),
+    _bisected(lambda v: 0.5 * math.erfc(-v / math.sqrt(2)), -9.0, 9.0),
+    needs="y",
+)
+Lgamma = special_row("Lgamma", "gammaln", positive, lambda c: Digamma(c.x), math.lgamma)
+Digamma = special_row(
+    "Digamma", "digamma", positive, lambda c: Polygamma(1, c.x), _derivative_of_lgamma
+)
+
+
+@public
+def erf(x, name=None):
+    """The Gauss error function of each element."""
+    return Erf(x)
+
+
+@public
+def erfc(x, name=None):
+    """1 - erf(x), exact for large x."""
+    return Erfc(x)
+
+
+@public
+def erfinv(x, name=None):
+    """The inverse of `erf`; NaN outside [-1, 1]."""
+    return Erfinv(x)
+
+
+@public
+def erfcinv(x, name=None):
+    """The inverse of `erfc`; NaN outside [0, 2]."""
+    x = convert_to_tensor(x)
+    return arithmetic.Mul(Ndtri(arithmetic.Mul(x, 0.5)), -math.sqrt(0.5))
+
+
+@public
+def ndtri(x, name=None):
+    """The quantiles of the standard normal distribution; NaN outside [0, 1]."""
+    return Ndtri(x)
+
+
+@public
+def lgamma(x, name=None):
+    """The logarithm of |gamma(x)|."""
+    return Lgamma(x)
+
+
+@public
+def digamma(x, name=None):
+    """The derivative of `lgamma`."""
+    return Digamma(x)
+
+
+def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUBLE):
+    @op(
+        name,
+        f"{first}: T, {second}: T -> z: T",
+        types={"T": types},
+        shape=shapes.broadcast_all,
+        broadcast=True,
+    )
+    def row(xp, *inputs, **named):
+        return kernel(xp, *inputs, *named.values())
+
+    row.samples(samples)
+    row.reference(per_element(reference))
+    return row
+
+
+def _polygamma_kernel(xp, a, x):
+    if xp is not np:
+        return library(xp).polygamma(a, x)
+    whole = (a >= 0) & (a == np.floor(a))
+    order = np.where(whole, a, 0).astype(np.int64)
+    return np.where(whole, library(np).polygamma(order, x), np.nan).astype(x.dtype)
+
+
+def _orders(rng):
+    yield Sample(np.array([[1.0], [2.0]]), np.abs(rng.normal(3)) + 0.75)
+    yield Sample(0.0, np.abs(rng.normal(2)) + 0.75)
+    yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
+
+
+def _zeta_sum(x, q):
+    """Summed up to N, the rest by Euler and Maclaurin's formula."""
+    n = 60
+    rest = (q + n) ** (1 - x) / (x - 1) + (q + n) ** -x / 2 + x * (q + n) ** (-x - 1) / 12
+    return math.fsum((q + k) ** -x for k in range(n)) + rest
+
+
+def _polygamma_sum(a, x):
+    if a == 0:
+        return _derivative_of_lgamma(x)
+    return (-1) ** int(a + 1) * math.factorial(int(a)) * _zeta_sum(a + 1, x)
+
+
+Polygamma = _pair_row("Polygamma", "a", "x", _polygamma_kernel, _orders, _polygamma_sum)
+
+
+@Polygamma.gradient(needs="a, x")
+def _(call, dz):
+    return None, arithmetic.Mul(dz, Polygamma(arithmetic.AddV2(call.a, 1), call.x))
+
+
+@public
+def polygamma(a, x, name=None):
+    """The derivative of order `a` (a whole number, in floating point) of `digamma`."""
+    return Polygamma(a, x)
+
+
+def _above_one(rng):
+    yield Sample(np.abs(rng.normal(2, 3)) + 1.5, np.abs(rng.normal(3)) + 0.5)
+    yield Sample(2.5, np.abs(rng.normal(2)) + 0.5)
+    yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
+
+
+Zeta = _pair_row("Zeta", "x", "q", lambda xp, x, q: apply(xp, "zeta", x, q), _above_one, _zeta_sum)
+
+
+@Zeta.gradient(needs="x, q")
+def _(call, dz):
+    x = call.x
+    slope = arithmetic.Mul(elementwise.Neg(x), Zeta(arithmetic.AddV2(x, 1), call.q))
+    return None, arithmetic.Mul(dz, slope)
+
+
+@public
+def zeta(x, q, name=None):
+    """Hurwitz's zeta function: the sum of (q + n)^-x over all n >= 0."""
+    return Zeta(x, q)
+
+
+def _lower_gamma(a, x):
+    """The series of P(a, x)."""
+    scale = math.exp(a * math.log(x) - x)
+    return math.fsum(scale * x**n / math.gamma(a + n + 1) for n in range(100))
+
+
+Igamma = _pair_row(
+    "Igamma",
+    "a",
+    "x",
+    lambda xp, a, x: apply(xp, "gammainc", a, x),
+    positive_pairs,
+    _lower_gamma,
+    FLOATING,
+)
+Igammac = _pair_row(
+    "Igammac",
+    "a",
+    "x",
+    lambda xp, a, x: apply(xp, "gammaincc", a, x),
+    positive_pairs,
+    lambda a, x: 1 - _lower_gamma(a, x),
+    FLOATING,
+)
+
+
+def _gamma_density(a, x):
+    logs = arithmetic.Mul(arithmetic.Sub(a, 1), elementwise.Log(x))
+    return elementwise.Exp(arithmetic.Sub(arithmetic.Sub(logs, x), Lgamma(a)))
+
+
+@Igamma.gradient(needs="a, x")
+def _(call, dz):
+    a, x = call.a, call.x
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
+
+
+@Igammac.gradient(needs="a, x")
+def _(call, dz):
+    a, x = call.a, call.x
+    dz = elementwise.Neg(dz)
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
+
+
+@public
+def igamma(a, x, name=None):
+    """The lower regularised incomplete gamma function P(a, x)."""
+    return Igamma(a, x)
+
+
+@public
+def igammac(a, x, name=None):
+    """The upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x)."""
+    return Igammac(a, x)
+
+
+SERIES_A, SERIES_X = 50.0, 150.0  # up to here the series needs few terms
+
+
+def _igamma_slope(xp, a, x):
+    """The derivative of P(a, x) by a: its series term by term; for large numbers by a central difference, which is
+    exact to ten digits there, since P changes over distances of sqrt(a)."""
+    kind = a.dtype
+    if xp is not np:
+        return _module("jax.lax").igamma_grad_a(*xp.broadcast_arrays(a, x))
+    a, x = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
+    valid = (a > 0) & (x >= 0)
+    a, x = np.where(valid, a, 1), np.where(valid, x, 0)
+    out = np.empty(x.shape)
+    large = (a > SERIES_A) | (x > SERIES_X)
+    out[large] = _central_difference(lambda v: library(np).gammainc(v, x[large]), a[large])
+    out[~large] = _slope_series(a[~large], x[~large])
+    return np.where(valid, out, np.nan).astype(kind)
+
+
+def _central_difference(function, at):
+    step = 5e-3 * np.sqrt(np.minimum(at, at**2))
+    near = function(at + step) - function(at - step)
+    far = function(at + 2 * step) - function(at - 2 * step)
+    return (8 * near - far) / (12 * step)
+
+
+def _slope_series(a, x):
+    if not x.size:
+        return x
+    functions, total = library(np), np.zeros(x.shape)
+    log_x = np.log(np.where(x > 0, x, 1))
+    for n in range(int(x.max() + 14 * math.sqrt(x.max())) + 40):
+        weight = np.exp((a + n) * log_x - x - functions.gammaln(a + n + 1))
+        total += weight * (log_x - functions.digamma(a + n + 1))
+    return np.where(x > 0, total, 0)
+
+
+def _difference(a, x, step=1e-4):
+    ends = [_lower_gamma(a + k * step, x) for k in (-2, -1, 1, 2)]
+    return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
+
+
+IgammaGradA = _pair_row("IgammaGradA", "a", "x", _igamma_slope, positive_pairs, _difference)
+
+
+@op(
+    "RandomGammaGrad",
+    "alpha: T, sample: T -> output: T",
+    types={"T": SINGLE_DOUBLE},
+    shape=shapes.broadcast_all,
+    broadcast=True,
+)
+def RandomGammaGrad(xp, alpha, sample):
+    log_density = (alpha - 1) * xp.log(sample) - sample - library(xp).gammaln(alpha)
+    return (-_igamma_slope(xp, alpha, sample) * xp.exp(-log_density)).astype(alpha.dtype)
+
+
+RandomGammaGrad.samples(positive_pairs)
+RandomGammaGrad.reference(
+    per_element(
+        lambda a, x: -_difference(a, x) / math.exp((a - 1) * math.log(x) - x - math.lgamma(a))
+    )
+)
+
+
+@op(
+    "Betainc",
+    "a: T, b: T, x: T -> z: T",
+    types={"T": SINGLE_DOUBLE},
+    shape=shapes.broadcast_all,
+    broadcast=True,
+)
+def Betainc(xp, a, b, x):
+    shapes_given = {v.shape for v in (a, b, x) if v.ndim}
+    if len(shapes_given) > 1:
+        raise invalid(
+            f"Shapes of a, b and x are inconsistent: {a.shape} vs. {b.shape} vs. {x.shape}"
+        )
+    return apply(xp, "betainc", a, b, x)
+
+
+@Betainc.gradient(needs="a, b, x")
+def _(call, dz):
+    a, b, x = call.a, call.b, call.x
+    log_beta = arithmetic.Sub(
+        arithmetic.AddV2(Lgamma(a), Lgamma(b)), Lgamma(arithmetic.AddV2(a, b))
+    )
+    left = arithmetic.Mul(arithmetic.Sub(a, 1), elementwise.Log(x))
+    right = arithmetic.Mul(arithmetic.Sub(b, 1), elementwise.Log1p(elementwise.Neg(x)))
+    density = elementwise.Exp(arithmetic.Sub(arithmetic.AddV2(left, right), log_beta))
+    return None, None, arithmetic.Mul(dz, density)
+
+
+@Betainc.samples
+def _(rng):
+    yield Sample(np.array([0.5, 1.5]), np.array([2.0, 3.0]), np.array([0.25, 0.75]))
+    yield Sample(1.0, np.array([[2.0, 0.75]]), 0.125)
+    yield Sample(np.ones(2), np.ones(3), 0.5, raises=InvalidArgumentError)
+
+
+@Betainc.reference
+@per_element
+def _(a, b, x):
+    """The integral of t^(a-1) (1-t)^(b-1) by its power series."""
+    term, total = 1.0, 1.0 / a
+    for n in range(1, 2000):
+        term *= (n - b) * x / n
+        total += term / (a + n)
+    return x**a * total * math.gamma(a + b) / math.gamma(a) / math.gamma(b)
+
+
+@public
+def betainc(a, b, x, name=None):
+    """The regularised incomplete beta function I_x(a, b)."""
+    return Betainc(a, b, x)
+
+
+@public
+def lbeta(x, name=None):
+    """log|Beta(x)| along the last axis: the sum of the lgammas less the lgamma of the sum."""
+    x = convert_to_tensor(x)
+    return arithmetic.Sub(
+        reduction.reduce_sum(Lgamma(x), [-1]), Lgamma(reduction.reduce_sum(x, [-1]))
+    )
+
+
+@op(
+    "NextAfter",
+    "x1: T, x2: T -> output: T",
+    types={"T": SINGLE_DOUBLE},
+    shape=shapes.broadcast_all,
+    broadcast=True,
+)
+def NextAfter(xp, x1, x2):
+    return xp.nextafter(x1, x2)
+
+
+@NextAfter.gradient(needs="")
+def _(call, dy):
+    return dy, arithmetic.Mul(dy, 0)
+
+
+@NextAfter.samples
+def _(rng):
+    yield Sample(np.array([0.5, -0.5, 2.0]), np.array([1.0, 1.0, 2.0]), differentiable=False)
+    yield Sample(np.asarray(1.5), rng.normal(2, 2), differentiable=False)
+    yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
+
+
+@NextAfter.reference
+def _(x1, x2):
+    x1, x2 = np.broadcast_arrays(x1, x2)
+    return np.where(x1 == x2, x1, x1 + np.sign(x2 - x1) * np.spacing(np.abs(x1) * (1 - 1e-17)))
+
+
+@public
+def nextafter(x1, x2, name=None):
+    """The next number after `x1` on the way to `x2`."""
+    return NextAfter(x1, x2)
+
+
+@public
+def polyval(coeffs, x, name=None):
+    """The polynomial with the list of coefficients `coeffs`, highest power first, at `x`.
+
+    Raises ValueError where `coeffs` is not a list.
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = convert_to_tensor(x)
+    if not coeffs:
+        return arithmetic.Mul(x, 0)
+    value = convert_to_tensor(coeffs[0], dtype_hint=x.dtype)
+    for coefficient in coeffs[1:]:
+        value = arithmetic.AddV2(
+            convert_to_tensor(coefficient, dtype_hint=x.dtype), arithmetic.Mul(value, x)
+        )
+    return value

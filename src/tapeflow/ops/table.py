@@ -1,0 +1,240 @@
+"""The op table: `op` makes a row from a signature and a Python kernel; `REGISTRY` holds all rows by name.
+
+A row is a `_native.Op`: called, it converts its inputs, runs a kernel and tells the tapes. The decorators
+`gradient`, `samples` and `reference` hang on it what else is known of the op.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable
+from functools import cache
+from types import MethodType
+from typing import Any, NamedTuple
+
+from tapeflow import _native
+from tapeflow.core import (
+    binding,  # noqa: F401 (rows are made of the dtypes that it registers)
+    dtypes,
+)
+from tapeflow.core.dtypes import DType
+
+# Sets of dtypes that signatures use. The first one is what an empty list becomes.
+FLOATING = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
+COMPLEX = (dtypes.complex64, dtypes.complex128)
+INTEGER = (
+    dtypes.int32, dtypes.int64, dtypes.int8, dtypes.int16,
+    dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64,
+)  # fmt: skip
+INDEX = (dtypes.int32, dtypes.int64)
+FLOATING_OR_COMPLEX = FLOATING + COMPLEX
+REAL = FLOATING + INTEGER
+NUMERIC = REAL + COMPLEX
+_QUANTIZED = (dtypes.qint8, dtypes.quint8, dtypes.qint32, dtypes.qint16, dtypes.quint16)
+_NARROW = (dtypes.float8_e5m2, dtypes.float8_e4m3fn, dtypes.int4, dtypes.uint4)
+ANY = (
+    *NUMERIC, dtypes.bool, dtypes.string, *_QUANTIZED, *_NARROW, dtypes.resource, dtypes.variant,
+)  # fmt: skip
+
+# Every row by the name of its op.
+REGISTRY: dict[str, Any] = {}
+
+
+class Kind(NamedTuple):
+    """What values an attr takes. Called with a default, the kind of an attr that may be left out."""
+
+    number: int
+    required: bool = True
+    default: Any = None
+    choices: tuple[str, ...] | None = None
+
+    def __call__(self, default: Any) -> Kind:
+        return self._replace(required=False, default=default)
+
+
+integer = Kind(0)
+number = Kind(1)
+boolean = Kind(2)
+dtype = Kind(3)
+string = Kind(4)
+shape = Kind(5)
+ints = Kind(6)
+func = Kind(7)
+any_object = func
+
+
+def one_of(*choices: str, default: str | None = None) -> Kind:
+    """A string that is one of `choices`."""
+    return Kind(4, default is None, default, choices)
+
+
+def _kind(value: Any) -> Kind:
+    """The kind that a row gives for an attr, or that the default it gives implies."""
+    if isinstance(value, Kind):
+        return value
+    for cls, kind in ((bool, boolean), (int, integer), (float, number), (str, string)):
+        if isinstance(value, cls):
+            return kind(value)
+    if isinstance(value, DType):
+        return dtype(value)
+    return ints(value) if isinstance(value, (list, tuple)) else func(value)
+
+
+class Sample:
+    """One call of a row for its tests: inputs, attrs, and what is to come of it.
+
+    Args:
+      inputs: what the row is called with.
+      expect: the result (a tuple for several), where that is clearer than the reference.
+      raises: the exception it ends with.
+      differentiable: whether the numeric gradient is to be compared.
+      attrs: by keyword.
+    """
+
+    def __init__(
+        self,
+        *inputs: Any,
+        expect: Any = None,
+        raises: type[BaseException] | None = None,
+        differentiable: bool = True,
+        **attrs: Any,
+    ):
+        self.inputs = inputs
+        self.attrs = attrs
+        self.expect = expect
+        self.raises = raises
+        self.differentiable = differentiable
+
+
+@cache
+def _mask(allowed: tuple[DType, ...]) -> int:
+    return sum(1 << int(t) for t in allowed)
+
+
+class _Argument(NamedTuple):
+    name: str
+    type: str
+    count: str  # "" for a single tensor, else what stands before the `*`
+
+
+def _arguments(text: str) -> list[_Argument]:
+    parsed = []
+    for part in text.split(","):
+        if not part.strip():
+            continue
+        name, _, kind = part.partition(":")
+        count, star, element = kind.strip().partition("*")
+        parsed.append(_Argument(name.strip(), element if star else count, count if star else ""))
+    return parsed
+
+
+def op(
+    name: str,
+    signature: str,
+    types: dict[str, tuple[DType, ...]] | None = None,
+    attrs: dict[str, Any] | None = None,
+    shape: Callable[[Any], list[Any]] | None = None,
+    broadcast: bool = False,
+) -> Callable[[Callable[..., Any]], Any]:
+    """Make the row `name` of the decorated Python kernel.
+
+    Args:
+      signature: "x: T, axis: int32 -> out: T"; `N*T` is a list.
+      types: the dtypes that each type variable may be.
+      attrs: the default of each attr, or its kind if it has none.
+      shape: the shape rule, for graphs.
+      broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
+    """
+    kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
+    variables = list(types or {})
+    attr_names = list(kinds)
+    before, _, after = signature.partition("->")
+    inputs, outputs = _arguments(before), _arguments(after)
+
+    def type_of(argument: _Argument) -> tuple[int, int, int]:
+        """Index of a type variable, index of a dtype attr, fixed dtype: what there is of these."""
+        if argument.type in variables:
+            return variables.index(argument.type), -1, 0
+        if argument.type in kinds:
+            return -1, attr_names.index(argument.type), 0
+        return -1, -1, int(dtypes.as_dtype(argument.type))
+
+    row: Any = _native.Op(
+        name,
+        [
+            (key, _mask(allowed), int(allowed[0]))
+            for key, allowed in (types or {}).items()
+        ],
+        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.count)) for a in inputs],
+        [
+            (
+                a.name,
+                *type_of(a),
+                bool(a.count),
+                attr_names.index(a.count) if a.count in kinds else -1,
+            )
+            for a in outputs
+        ],
+        [(key, k.number, k.required, k.default, k.choices) for key, k in kinds.items()],
+        broadcast,
+    )
+    row.inputs = tuple(a.name for a in inputs)
+    row.outputs = tuple(a.name for a in outputs)
+    row.types = types or {}
+    row.signature = signature
+    row.attrs = kinds
+    row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
+    row.shape_rule = shape
+    row.gradient = MethodType(_gradient, row)
+    row.samples = MethodType(_samples, row)
+    row.reference = MethodType(_reference, row)
+    row.sample_source = row.formula = None
+    if len(outputs) > 1:
+        row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
+
+    def with_kernel(kernel: Callable[..., Any]) -> Any:
+        row._kernel = row.kernel = kernel
+        row.__doc__ = kernel.__doc__
+        REGISTRY[name] = row
+        return row
+
+    return with_kernel
+
+
+def _gradient(
+    row: Any, function: Any = ..., needs: str | Iterable[str] | None = None, none: bool = False
+) -> Any:
+    """Register the gradient of a row: `row.gradient(None)`, `row.gradient(f)` or a decorator.
+
+    Args:
+      needs: names of the inputs and outputs that it reads; None for all.
+      none: whether outputs without a gradient come as None, not as zeros.
+    """
+
+    def register(given: Any) -> Any:
+        names = (*row.inputs, *row.outputs) if needs is None else needs
+        if isinstance(names, str):
+            names = names.replace(",", " ").split()
+        unknown = set(names) - {*row.inputs, *row.outputs}
+        if unknown:
+            raise ValueError(f"{row.name} has no {', '.join(sorted(unknown))} for its gradient")
+        masks = [
+            sum(1 << i for i, name in enumerate(own) if name in names)
+            for own in (row.inputs, row.outputs)
+        ]
+        row._set_gradient(given, *masks, none)
+        return given
+
+    return register if function is ... else register(function)
+
+
+def _samples(row: Any, source: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Register what generates the `Sample`s of a row."""
+    row.sample_source = source
+    return source
+
+
+def _reference(row: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Register what computes the row's result independently of its kernels."""
+    row.formula = formula
+    return formula

@@ -1,0 +1,119 @@
+"""Diagonals of tensors of any rank, and identity matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import comparison
+from tapeflow.ops.table import COMPLEX, FLOATING, INDEX, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+ELEMENTS = (*FLOATING, *INDEX, *COMPLEX)
+
+
+@op(
+    "Diag",
+    "diagonal: T -> output: T",
+    types={"T": ELEMENTS},
+    shape=lambda call: [None if call.shape(0) is None else call.shape(0) * 2],
+)
+def Diag(xp, diagonal):
+    if diagonal.ndim < 1:
+        raise invalid("Input must be at least rank 1, got 0")
+    return xp.diag(diagonal.ravel()).reshape(diagonal.shape * 2)
+
+
+@Diag.gradient(needs="")
+def _(call, dy):
+    return DiagPart(dy)
+
+
+@Diag.samples
+def _(rng):
+    yield Sample(rng.normal(3))
+    yield Sample(rng.normal(2, 3))
+    yield Sample(np.asarray(1.0), raises=InvalidArgumentError)
+
+
+@Diag.reference
+def _(diagonal):
+    out = np.zeros(diagonal.shape * 2)
+    for at in np.ndindex(diagonal.shape):
+        out[at + at] = diagonal[at]
+    return out
+
+
+@op(
+    "DiagPart",
+    "input: T -> diagonal: T",
+    types={"T": ELEMENTS},
+    shape=lambda call: [
+        None if call.shape(0) is None else call.shape(0)[: len(call.shape(0)) // 2]
+    ],
+)
+def DiagPart(xp, input):
+    half = input.ndim // 2
+    if input.ndim == 0 or input.ndim % 2:
+        raise invalid(
+            f"The rank of the tensor should be even and positive, got shape {shape_text(input.shape)}"
+        )
+    if input.shape[:half] != input.shape[half:]:
+        raise invalid(
+            f"Invalid shape {shape_text(input.shape)}: dimensions must come in equal halves"
+        )
+    size = int(np.prod(input.shape[:half], dtype=np.int64))
+    return xp.diagonal(input.reshape(size, size)).reshape(input.shape[:half])
+
+
+@DiagPart.gradient(needs="")
+def _(call, dy):
+    return Diag(dy)
+
+
+@DiagPart.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 3, 2, 3))
+    yield Sample(rng.normal(3, 4), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3), raises=InvalidArgumentError)
+
+
+@DiagPart.reference
+def _(input):
+    half = input.shape[: input.ndim // 2]
+    return np.array([input[at + at] for at in np.ndindex(half)]).reshape(half)
+
+
+@public
+def tensor_diag(diagonal, name=None):
+    """The tensor of shape `diagonal.shape * 2` that is `diagonal[i]` at [i, i] and 0 elsewhere."""
+    return Diag(diagonal)
+
+
+@public
+def tensor_diag_part(input, name=None):
+    """The elements [i, i] of a tensor whose shape is that of i twice. Raises InvalidArgumentError for other shapes."""
+    return DiagPart(input)
+
+
+@public
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """Identity matrices of shape batch_shape + [num_rows, num_columns]; square where `num_columns` is None."""
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.layout import ExpandDims
+
+    columns = num_rows if num_columns is None else num_columns
+    same = comparison.Equal(ExpandDims(range_(num_rows), 1), range_(columns))
+    one = cast(same, dtypes.as_dtype(dtype))
+    if batch_shape is None:
+        return one
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.broadcasting import BroadcastTo
+    from tapeflow.ops.joining import concat
+
+    return BroadcastTo(one, concat([convert_to_tensor(batch_shape, dtypes.int32), Shape(one)], 0))

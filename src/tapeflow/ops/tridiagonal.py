@@ -1,0 +1,287 @@
+"""Products and equations of matrices that are zero but near the diagonal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, layout, padding, reduction
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.diagonal import MatrixDiagPartV3
+from tapeflow.ops.solve import DENSE, solve_triangular
+from tapeflow.ops.table import COMPLEX, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+TYPES = {"T": (dtypes.float32, dtypes.float64, *COMPLEX)}
+
+
+def _check(length, rhs, diagonals):
+    if rhs.ndim < 2 or rhs.shape[-2] != length:
+        raise invalid(
+            f"The length of diagonals and of rhs differ: {shape_text(diagonals.shape)} vs. {shape_text(rhs.shape)}"
+        )
+
+
+@op(
+    "TridiagonalMatMul",
+    "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T",
+    types=TYPES,
+    shape=lambda call: [call.shape(3)],
+)
+def TridiagonalMatMul(xp, superdiag, maindiag, subdiag, rhs):
+    for part in (superdiag, maindiag, subdiag):
+        if part.ndim < 2 or part.shape[-2] != 1:
+            raise invalid(f"Diagonals must be stacks of rows, got shape {shape_text(part.shape)}")
+        _check(part.shape[-1], rhs, part)
+    above, main, below = (xp.swapaxes(d, -1, -2) for d in (superdiag, maindiag, subdiag))
+    zero = xp.zeros_like(rhs[..., :1, :])
+    after = xp.concatenate([rhs[..., 1:, :], zero], -2)
+    before = xp.concatenate([zero, rhs[..., :-1, :]], -2)
+    return above * after + main * rhs + below * before
+
+
+@TridiagonalMatMul.gradient(needs="superdiag, maindiag, subdiag, rhs")
+def _(call, dy):
+    above, main, below = (conj(d) for d in (call.superdiag, call.maindiag, call.subdiag))
+    rhs = conj(call.rhs)
+    rank = call.static_shape("rhs").rank
+    of_above = arithmetic.Mul(_moved(rhs, -1, rank), dy)
+    of_below = arithmetic.Mul(_moved(rhs, 1, rank), dy)
+    column = [
+        layout.transpose(d, [*range(rank - 2), rank - 1, rank - 2]) for d in (above, main, below)
+    ]
+    of_rhs = arithmetic.AddV2(
+        arithmetic.Mul(column[1], dy),
+        arithmetic.AddV2(
+            _moved(arithmetic.Mul(column[0], dy), 1, rank),
+            _moved(arithmetic.Mul(column[2], dy), -1, rank),
+        ),
+    )
+    rows = (
+        layout.ExpandDims(reduction.Sum(d, [-1]), -2)
+        for d in (of_above, arithmetic.Mul(rhs, dy), of_below)
+    )
+    return (*rows, of_rhs)
+
+
+def _moved(x, by, rank):
+    """The rows of `x` one further down (1) or up (-1), zeros where none come from."""
+    none = [(0, 0)] * (rank - 2)
+    kept = x[..., :-1, :] if by > 0 else x[..., 1:, :]
+    return padding.Pad(kept, [*none, (1, 0) if by > 0 else (0, 1), (0, 0)])
+
+
+@TridiagonalMatMul.samples
+def _(rng):
+    yield Sample(rng.normal(1, 3), rng.normal(1, 3), rng.normal(1, 3), rng.normal(3, 2))
+    yield Sample(rng.normal(2, 1, 3), rng.normal(2, 1, 3), rng.normal(2, 1, 3), rng.normal(2, 3, 1))
+    yield Sample(
+        rng.normal(1, 3),
+        rng.normal(1, 3),
+        rng.normal(1, 3),
+        rng.normal(4, 2),
+        raises=InvalidArgumentError,
+    )
+
+
+@TridiagonalMatMul.reference
+def _(superdiag, maindiag, subdiag, rhs):
+    return np.stack(
+        [
+            _dense(a[0], b[0], c[0]) @ r
+            for a, b, c, r in zip(
+                *(x.reshape(-1, *x.shape[-2:]) for x in (superdiag, maindiag, subdiag, rhs))
+            )
+        ]
+    ).reshape(rhs.shape)
+
+
+def _dense(above, main, below):
+    return np.diag(above[:-1], 1) + np.diag(main) + np.diag(below[1:], -1)
+
+
+@op(
+    "TridiagonalSolve",
+    "diagonals: T, rhs: T -> output: T",
+    types=TYPES,
+    attrs={"partial_pivoting": True, "perturb_singular": False},
+    shape=lambda call: [call.shape(1)],
+)
+def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
+    if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
+        raise invalid(f"Expected 3 diagonals got {shape_text(diagonals.shape)}")
+    _check(diagonals.shape[-1], rhs, diagonals)
+    above, main, below = (diagonals[..., i, :] for i in range(3))
+    n = main.shape[-1]
+    dense = (
+        xp.eye(n) * main[..., None]
+        + xp.eye(n, k=1) * above[..., None]
+        + xp.eye(n, k=-1) * below[..., None]
+    )
+    try:
+        return xp.linalg.solve(dense, rhs).astype(rhs.dtype)
+    except np.linalg.LinAlgError:
+        return xp.full_like(rhs, np.nan)
+
+
+@TridiagonalSolve.gradient(needs="diagonals, output")
+def _(call, dy):
+    adjoint = adjoint_diagonals(call.diagonals)
+    of_rhs = TridiagonalSolve(adjoint, dy, call.partial_pivoting, call.perturb_singular)
+    rank = call.static_shape("rhs").rank
+    x = conj(call.output)
+    parts = [
+        arithmetic.Mul(reduction.Sum(arithmetic.Mul(of_rhs, moved), [-1]), -1)
+        for moved in (_moved(x, -1, rank), x, _moved(x, 1, rank))
+    ]
+    from tapeflow.ops.joining import stack
+
+    return stack(parts, -2), of_rhs
+
+
+def adjoint_diagonals(diagonals):
+    """The diagonals of the adjoint: the upper and the lower one change places."""
+    d = conj(diagonals)
+    none = [(0, 0)] * (d.shape.rank - 2)
+    from tapeflow.ops.joining import concat
+
+    above = padding.Pad(d[..., 2:3, 1:], [*none, (0, 0), (0, 1)])
+    below = padding.Pad(d[..., 0:1, :-1], [*none, (0, 0), (1, 0)])
+    return concat([above, d[..., 1:2, :], below], -2)
+
+
+@TridiagonalSolve.samples
+def _(rng):
+    yield Sample(rng.normal(3, 4) + np.array([[0], [4], [0]]), rng.normal(4, 2))
+    yield Sample(rng.normal(2, 3, 3) + np.array([[0], [4], [0]]), rng.normal(2, 3, 1))
+    yield Sample(np.zeros((3, 2)), np.ones((2, 1)), expect=np.full((2, 1), np.nan))
+    yield Sample(rng.normal(3, 4), rng.normal(3, 2), raises=InvalidArgumentError)
+
+
+@TridiagonalSolve.reference
+def _(diagonals, rhs, partial_pivoting, perturb_singular):
+    """Thomas's algorithm."""
+    x = rhs.copy()
+    a, b, c = (diagonals[..., i, :].copy() for i in range(3))
+    n = b.shape[-1]
+    for i in range(1, n):
+        w = c[..., i] / b[..., i - 1]
+        b[..., i] -= w * a[..., i - 1]
+        x[..., i, :] -= w[..., None] * x[..., i - 1, :]
+    x[..., n - 1, :] /= b[..., n - 1, None]
+    for i in range(n - 2, -1, -1):
+        x[..., i, :] = (x[..., i, :] - a[..., i, None] * x[..., i + 1, :]) / b[..., i, None]
+    return x
+
+
+def compact(diagonals, form):
+    """Diagonals in any of three forms as a stack of [3, n]: above, main, below."""
+    from tapeflow.ops.joining import stack
+
+    if form == "matrix":
+        dense = convert_to_tensor(diagonals)
+        return MatrixDiagPartV3(dense, [-1, 1], 0, "LEFT_RIGHT")
+    if form == "sequence":
+        above, main, below = (convert_to_tensor(d) for d in diagonals)
+        n, none = main.shape.as_list()[-1], [(0, 0)] * (main.shape.rank - 1)
+        if above.shape.as_list()[-1] == n - 1:
+            above = padding.Pad(above, [*none, (0, 1)])
+        if below.shape.as_list()[-1] == n - 1:
+            below = padding.Pad(below, [*none, (1, 0)])
+        return stack([above, main, below], -2)
+    if form != "compact":
+        raise ValueError(f"Unrecognized diagonals_format: {form}")
+    return convert_to_tensor(diagonals)
+
+
+@public
+def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+    """The products of tridiagonal matrices with `rhs`.
+
+    `diagonals` is "compact" (rows above, main, below in one tensor [..., 3, n]), a "sequence" of these three, or
+    a dense "matrix". Raises ValueError for other forms.
+    """
+    d = compact(diagonals, diagonals_format)
+    return TridiagonalMatMul(d[..., 0:1, :], d[..., 1:2, :], d[..., 2:3, :], rhs)
+
+
+@public
+def tridiagonal_solve(
+    diagonals,
+    rhs,
+    diagonals_format="compact",
+    transpose_rhs=False,
+    conjugate_rhs=False,
+    name=None,
+    partial_pivoting=True,
+    perturb_singular=False,
+):
+    """The X of A @ X = rhs for tridiagonal A; see `tridiagonal_matmul` for `diagonals`. `rhs` may be one
+    vector for each matrix. It is NaN where A has no inverse."""
+    d = compact(diagonals, diagonals_format)
+    rhs = convert_to_tensor(rhs, dtype=d.dtype)
+    vector = rhs.shape.rank == d.shape.rank - 1
+    if vector:
+        rhs = layout.ExpandDims(conj(rhs) if conjugate_rhs else rhs, -1)
+    elif transpose_rhs:
+        rank = rhs.shape.rank
+        rhs = layout.transpose(rhs, [*range(rank - 2), rank - 1, rank - 2], conjugate=conjugate_rhs)
+    elif conjugate_rhs:
+        rhs = conj(rhs)
+    x = TridiagonalSolve(d, rhs, bool(partial_pivoting), bool(perturb_singular))
+    return layout.Squeeze(x, [-1]) if vector else x
+
+
+@op(
+    "BandedTriangularSolve",
+    "matrix: T, rhs: T -> output: T",
+    types=DENSE,
+    attrs={"lower": True, "adjoint": False},
+    shape=lambda call: [call.shape(1)],
+)
+def BandedTriangularSolve(xp, matrix, rhs, lower, adjoint):
+    if matrix.ndim < 2:
+        raise invalid(f"In[0] ndims must be >= 2: {matrix.ndim}")
+    _check(matrix.shape[-1], rhs, matrix)
+    bands, n = matrix.shape[-2:]
+    if bands > n:
+        raise invalid(f"Matrix of {n} columns has {bands} bands")
+    dense = xp.zeros((*matrix.shape[:-2], n, n), matrix.dtype)
+    for i in range(bands):
+        if lower:
+            dense = dense + xp.eye(n, k=-i, dtype=matrix.dtype) * matrix[..., i, :, None]
+        else:
+            dense = dense + xp.eye(n, k=bands - 1 - i, dtype=matrix.dtype) * matrix[..., i, :, None]
+    return solve_triangular(xp, dense, rhs, lower, adjoint)
+
+
+@BandedTriangularSolve.samples
+def _(rng):
+    yield Sample(
+        rng.normal(2, 3) + np.array([[3.0], [0.0]]), rng.normal(3, 2), differentiable=False
+    )
+    yield Sample(
+        rng.normal(2, 3) + np.array([[0.0], [3.0]]),
+        rng.normal(3, 1),
+        lower=False,
+        differentiable=False,
+    )
+    yield Sample(rng.normal(2, 3), rng.normal(4, 2), raises=InvalidArgumentError)
+
+
+@BandedTriangularSolve.reference
+def _(matrix, rhs, lower, adjoint):
+    first, second = matrix
+    if lower:
+        return np.linalg.solve(np.diag(first) + np.diag(second[1:], -1), rhs)
+    return np.linalg.solve(np.diag(second) + np.diag(first[:-1], 1), rhs)
+
+
+@public
+def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
+    """`triangular_solve` for matrices of few diagonals: `bands` has one row for each, the main one first of lower
+    triangles and last of upper ones."""
+    return BandedTriangularSolve(bands, rhs, bool(lower), bool(adjoint))

@@ -1,0 +1,245 @@
+"""Trigonometric and hyperbolic functions, their inverses, and the sigmoid."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import numpy as np
+
+from tapeflow.core.public import public
+from tapeflow.ops import activation, arithmetic, elementwise, shapes
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.elementwise_samples import above_one, line, pairs, per_element, unit
+from tapeflow.ops.table import FLOATING, FLOATING_OR_COMPLEX, Sample, op
+
+
+def _function(name, function, samples, slope, reference=None):
+    """The row of an elementwise function of NumPy's, whose derivative at x is `slope(x)`."""
+
+    @op(name, "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.same_as_first)
+    def row(xp, x):
+        return getattr(xp, function)(x)
+
+    @row.gradient(needs="x")
+    def _(call, dy):
+        return arithmetic.Mul(dy, slope(conj(call.x)))
+
+    row.samples(samples)
+    row.reference(per_element(reference or name.lower()))
+    return row
+
+
+def _inverse_root(inside):
+    return lambda x: elementwise.Rsqrt(inside(elementwise.Square(x)))
+
+
+def _one_minus(x):
+    return arithmetic.Sub(1, x)
+
+
+def _one_plus(x):
+    return arithmetic.AddV2(x, 1)
+
+
+def _minus_one(x):
+    return arithmetic.Sub(x, 1)
+
+
+Sin = _function("Sin", "sin", line, lambda x: Cos(x))
+Cos = _function("Cos", "cos", line, lambda x: elementwise.Neg(Sin(x)))
+Tan = _function("Tan", "tan", unit, lambda x: elementwise.Square(elementwise.Reciprocal(Cos(x))))
+Asin = _function("Asin", "arcsin", unit, _inverse_root(_one_minus))
+Acos = _function("Acos", "arccos", unit, lambda x: elementwise.Neg(_inverse_root(_one_minus)(x)))
+Atan = _function(
+    "Atan", "arctan", line, lambda x: elementwise.Reciprocal(_one_plus(elementwise.Square(x)))
+)
+Sinh = _function("Sinh", "sinh", line, lambda x: Cosh(x))
+Cosh = _function("Cosh", "cosh", line, lambda x: Sinh(x))
+Asinh = _function("Asinh", "arcsinh", line, _inverse_root(_one_plus))
+Acosh = _function("Acosh", "arccosh", above_one, _inverse_root(_minus_one))
+Atanh = _function(
+    "Atanh", "arctanh", unit, lambda x: elementwise.Reciprocal(_one_minus(elementwise.Square(x)))
+)
+
+
+@public
+def sin(x, name=None):
+    """The sine of each element, in radians."""
+    return Sin(x)
+
+
+@public
+def cos(x, name=None):
+    """The cosine of each element, in radians."""
+    return Cos(x)
+
+
+@public
+def tan(x, name=None):
+    """The tangent of each element, in radians."""
+    return Tan(x)
+
+
+@public
+def asin(x, name=None):
+    """The angles in [-pi/2, pi/2] whose sines are `x`; NaN outside [-1, 1]."""
+    return Asin(x)
+
+
+@public
+def acos(x, name=None):
+    """The angles in [0, pi] whose cosines are `x`; NaN outside [-1, 1]."""
+    return Acos(x)
+
+
+@public
+def atan(x, name=None):
+    """The angles in (-pi/2, pi/2) whose tangents are `x`."""
+    return Atan(x)
+
+
+@public
+def sinh(x, name=None):
+    """The hyperbolic sine of each element."""
+    return Sinh(x)
+
+
+@public
+def cosh(x, name=None):
+    """The hyperbolic cosine of each element."""
+    return Cosh(x)
+
+
+@public
+def asinh(x, name=None):
+    """The inverse hyperbolic sine of each element."""
+    return Asinh(x)
+
+
+@public
+def acosh(x, name=None):
+    """The inverse hyperbolic cosine of each element; NaN below 1."""
+    return Acosh(x)
+
+
+@public
+def atanh(x, name=None):
+    """The inverse hyperbolic tangent of each element; NaN outside [-1, 1]."""
+    return Atanh(x)
+
+
+@op(
+    "Atan2", "y: T, x: T -> z: T", types={"T": FLOATING}, shape=shapes.broadcast_all, broadcast=True
+)
+def Atan2(xp, y, x):
+    return xp.arctan2(y, x)
+
+
+@Atan2.gradient(needs="y, x")
+def _(call, dz):
+    y, x = call.y, call.x
+    scale = arithmetic.RealDiv(dz, arithmetic.AddV2(elementwise.Square(x), elementwise.Square(y)))
+    return arithmetic.Mul(x, scale), elementwise.Neg(arithmetic.Mul(y, scale))
+
+
+Atan2.samples(pairs)
+Atan2.reference(per_element(lambda y, x: cmath.phase(complex(x, y))))
+
+
+@public
+def atan2(y, x, name=None):
+    """The angle of the point (x, y) from the x axis, in [-pi, pi]."""
+    return Atan2(y, x)
+
+
+@op("Tanh", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.same_as_first)
+def Tanh(xp, x):
+    return xp.tanh(x)
+
+
+@Tanh.gradient(needs="y")
+def _(call, dy):
+    return TanhGrad(call.y, dy)
+
+
+Tanh.samples(line)
+Tanh.reference(per_element("tanh"))
+
+
+@public
+def tanh(x, name=None):
+    """The hyperbolic tangent of each element."""
+    return Tanh(x)
+
+
+@op("TanhGrad", "y: T, dy: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.merged)
+def TanhGrad(xp, y, dy):
+    y = xp.conj(y)
+    return dy * (1 - y * y)
+
+
+@TanhGrad.gradient(needs="y, dy")
+def _(call, dz):
+    y = conj(call.y)
+    product = arithmetic.Mul(arithmetic.Mul(conj(dz), call.dy), y)
+    return arithmetic.Mul(product, -2.0), TanhGrad(y, dz)
+
+
+@TanhGrad.samples
+def _(rng):
+    yield Sample(rng.normal(3, 2), rng.normal(3, 2))
+    yield Sample(rng.normal(0), rng.normal(0))
+
+
+TanhGrad.reference(lambda y, dy: dy - dy * np.conj(y) ** 2)
+
+
+@op("Sigmoid", "x: T -> y: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.same_as_first)
+def Sigmoid(xp, x):
+    return 1 / (1 + xp.exp(-x))
+
+
+@Sigmoid.gradient(needs="y")
+def _(call, dy):
+    return SigmoidGrad(call.y, dy)
+
+
+Sigmoid.samples(line)
+Sigmoid.reference(
+    per_element(lambda v: (1 + math.tanh(v / 2)) / 2, lambda v: (1 + cmath.tanh(v / 2)) / 2)
+)
+
+
+@public
+def sigmoid(x, name=None):
+    """1 / (1 + exp(-x)), elementwise."""
+    return Sigmoid(x)
+
+
+@op("SigmoidGrad", "y: T, dy: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, shape=shapes.merged)
+def SigmoidGrad(xp, y, dy):
+    y = xp.conj(y)
+    return dy * y * (1 - y)
+
+
+@SigmoidGrad.gradient(needs="y, dy")
+def _(call, dz):
+    y, dy = conj(call.y), call.dy
+    of_y = arithmetic.Mul(arithmetic.Mul(conj(dz), dy), arithmetic.Sub(1, arithmetic.AddV2(y, y)))
+    return of_y, SigmoidGrad(y, dz)
+
+
+@SigmoidGrad.samples
+def _(rng):
+    yield Sample(rng.normal(3, 2), rng.normal(3, 2))
+    yield Sample(rng.normal(0), rng.normal(0))
+
+
+SigmoidGrad.reference(lambda y, dy: dy * (np.conj(y) - np.conj(y) ** 2))
+
+
+@public
+def log_sigmoid(x, name=None):
+    """log(sigmoid(x)), elementwise, exact for large negative x."""
+    return elementwise.Neg(activation.Softplus(elementwise.Neg(x)))

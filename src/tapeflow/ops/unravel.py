@@ -1,0 +1,65 @@
+"""Flat positions taken apart into coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _rule(call):
+    indices, dims = call.shape(0), call.shape(1)
+    if indices is None or dims is None:
+        return [None]
+    return [(dims[0], *indices)]
+
+
+@op(
+    "UnravelIndex",
+    "indices: Tidx, dims: Tidx -> output: Tidx",
+    types={"Tidx": INDEX},
+    shape=_rule,
+)
+def UnravelIndex(xp, indices, dims):
+    if indices.ndim > 1:
+        raise invalid(f'The indices can only be scalar or vector got "{shape_text(indices.shape)}"')
+    if dims.ndim != 1:
+        raise invalid(f'The indices can only be 1-D got "{shape_text(dims.shape)}"')
+    sizes = [int(d) for d in dims]
+    if any(d <= 0 for d in sizes):
+        raise invalid(
+            f"Input dim cannot be zero or negative as it would cause division by zero: {sizes}"
+        )
+    total = int(np.prod(np.array(sizes, object))) if sizes else 1
+    for i in np.ravel(indices):
+        if not 0 <= i < total:
+            raise invalid(f"index is out of bound as with dims: {int(i)} is not in [0, {total})")
+    return np.array(np.unravel_index(indices, sizes), indices.dtype).reshape(
+        len(sizes), *indices.shape
+    )
+
+
+UnravelIndex.gradient(None)
+
+
+@UnravelIndex.samples
+def _(rng):
+    yield Sample([2, 5, 7], [3, 3], expect=np.array([[0, 1, 2], [2, 2, 1]], np.int32))
+    yield Sample(1621, [6, 7, 8, 9], expect=np.array([3, 1, 4, 1], np.int32))
+    yield Sample([9], [3, 3], raises=InvalidArgumentError)
+    yield Sample([-1], [3, 3], raises=InvalidArgumentError)
+    yield Sample([0], [3, 0], raises=InvalidArgumentError)
+    yield Sample([[0]], [3, 3], raises=InvalidArgumentError)
+    yield Sample([0], [[3, 3]], raises=InvalidArgumentError)
+
+
+@public
+def unravel_index(indices, dims, name=None):
+    """The coordinates of flat `indices` in an array of shape `dims`, one row for each dimension.
+
+    Raises InvalidArgumentError for an index outside of the array.
+    """
+    return UnravelIndex(indices, dims)

@@ -1,0 +1,63 @@
+"""What kernels raise and check: the things that a schema cannot say about inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+
+
+def invalid(text: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, text)
+
+
+def shape_text(shape: Iterable) -> str:
+    """A shape as error messages write it: `[2,3]`, an unknown dimension as `?`."""
+    return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
+
+
+def one_value(x, text: str) -> int:
+    """The only element of an integer array of any rank."""
+    x = np.asarray(x)
+    if x.size != 1:
+        raise invalid(text)
+    return int(x.reshape(()))
+
+
+def vector_of(x, text: str) -> list[int]:
+    """The elements of a 1-D integer array; `text` may show its shape by `{}`."""
+    x = np.asarray(x)
+    if x.ndim != 1:
+        raise invalid(text.format(shape_text(x.shape)))
+    return [int(v) for v in x]
+
+
+MAX_ELEMENTS = 2**63 - 1
+
+
+def dimensions(x, what: str = "dims") -> tuple[int, ...]:
+    """The shape that an integer vector (or a scalar, for one size) spells; refuses negative and overflowing ones."""
+    x = np.asarray(x)
+    if x.ndim > 1:
+        raise invalid(f"{what} must represent a vector, got shape {shape_text(x.shape)}")
+    dims = tuple(int(v) for v in x.ravel())
+    total = 1
+    for d in dims:
+        if d < 0:
+            raise invalid(f"Dimension {d} must be >= 0")
+        total *= d
+    if total > MAX_ELEMENTS:
+        raise invalid(f"Shape {shape_text(dims)} would have more than 2**63 - 1 elements")
+    return dims
+
+
+def first_out_of_range(indices: np.ndarray, limit: int) -> tuple[str, int] | None:
+    """Where `indices` first leaves [0, limit), as text such as `[1,0]` (empty for a scalar), and its value."""
+    bad = (indices < 0) | (indices >= limit)
+    if not bad.any():
+        return None
+    at = np.unravel_index(int(np.argmax(bad)), indices.shape) if indices.ndim else ()
+    place = "[" + ",".join(str(int(i)) for i in at) + "]" if indices.ndim else ""
+    return place, int(indices[at])

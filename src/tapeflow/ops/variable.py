@@ -1,0 +1,542 @@
+"""`Variable`: a cell that holds a tensor, and takes part in operations as that tensor.
+
+Reading, identity and updates of the whole value in place are native; here are creation, checks and the
+many ways to assign.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import enum
+import functools
+import threading
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes, errors, printing, tensor_shape
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops import slicing, state
+
+
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable on several devices are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How the copies of a variable on several devices are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class _Creators(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+_creators = _Creators()
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """Let `variable_creator(next_creator, **kwargs)` make the variables created inside."""
+    _creators.stack.append(variable_creator)
+    try:
+        yield
+    finally:
+        _creators.stack.pop()
+
+
+class _Creation(type):
+    """Hands the creation of variables to the creators in scope, the innermost first."""
+
+    def __call__(cls, *args, **kwargs):
+        stack = _creators.stack
+        if not stack or cls not in (Variable, VariableV1):
+            return super().__call__(*args, **kwargs)
+        named = dict(zip(cls._parameters, args))
+        repeated = named.keys() & kwargs.keys()
+        if repeated:
+            raise TypeError(f"Variable() got multiple values for argument {min(repeated)!r}")
+        make: Any = super().__call__
+        for creator in stack:
+            make = functools.partial(creator, make)
+        # A creator may make variables of its own, which the creators around it see.
+        _creators.stack = stack[:-1]
+        try:
+            return make(**named, **kwargs)
+        finally:
+            _creators.stack = stack
+
+
+class Reference:
+    """Stands for a variable or tensor where something hashable, compared by identity, is needed."""
+
+    __slots__ = ("_object", "__weakref__")
+
+    def __init__(self, wrapped: Any):
+        self._object = wrapped
+
+    def deref(self) -> Any:
+        """What this stands for."""
+        return self._object
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return self._object is other._object
+
+    def __hash__(self) -> int:
+        return id(self._object)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._object!r}>"
+
+
+_IN_PLACE = {
+    "+": (
+        "`variable += value` with `tf.Variable`s is not supported. Use `variable.assign_add(value)` to "
+        "modify the variable, or `out = variable + value` if you need to get a new output Tensor."
+    ),
+    "-": (
+        "`variable -= value` with `tf.Variable`s is not supported. Use `variable.assign_sub(value)` to "
+        "modify the variable, or `out = variable - value` if you need to get a new output Tensor."
+    ),
+}
+
+
+def _no_in_place(sign: str):
+    def refuse(self, other):
+        raise RuntimeError(
+            _IN_PLACE.get(sign)
+            or f"`var {sign}= value` with `tf.Variable`s is not supported. Use "
+            f"`var.assign(var {sign} value)` to modify the variable or `var = var {sign} value` to get "
+            "a new Tensor object."
+        )
+
+    return refuse
+
+
+class Variable(_native.Variable, metaclass=_Creation):
+    """A value that can be replaced and updated, and that tapes watch by themselves if trainable.
+
+    Args:
+      initial_value: whatever converts to a tensor, or a callable without arguments that returns it.
+      trainable: whether tapes watch it; None: yes, unless synchronization is ON_READ.
+      name: by default `Variable`; the name gets the prefix of the name scope and the suffix `:0`.
+      dtype: of the value, which is converted; None: that of the initial value.
+      constraint: a function that optimizers apply to the value after each update.
+      shape: what values may be assigned, possibly partial; None: that of the initial value.
+
+    Raises ValueError without an initial value, and for one that does not have dtype and shape.
+    """
+
+    _parameters = (
+        "initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def",
+        "dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape",
+    )  # fmt: skip
+    __array_priority__ = 100
+    _declared: Any = None
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        import_scope=None,
+        constraint=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+        experimental_enable_variable_lifting=True,
+    ):
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are not "
+                "providing a `variable_def`. You provided neither."
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(
+                "Argument `constraint` must be None or a callable. a callable. Got a "
+                f"{type(constraint)}:  {constraint}"
+            )
+        if trainable is None:
+            trainable = synchronization is not VariableSynchronization.ON_READ
+        if dtype is not None:
+            dtype = dtypes.as_dtype(dtype)
+        base = "Variable" if name is None else str(name)
+        if callable(initial_value):
+            with context.name_scope("Initializer"):
+                initial_value = initial_value()
+        value = convert_to_tensor(initial_value, dtype)
+        self._init(value.dtype, bool(trainable))
+        if shape is not None:
+            declared = tensor_shape.as_shape(shape)
+            if not declared.is_compatible_with(value.shape):
+                raise ValueError(
+                    f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not "
+                    f"compatible with the explicitly supplied `shape` argument ({shape})."
+                )
+            self._declared = declared
+        elif not validate_shape:
+            self._declared = tensor_shape.as_shape(None)
+        self._set(value)
+        self.name = f"{context.current_name_scope()}{base}:0"
+        self.constraint = constraint
+        self.synchronization = synchronization
+        self.aggregation = aggregation
+
+    @property
+    def shape(self):
+        """The shape that values have, a `TensorShape`; partial if it was declared so."""
+        declared = self._declared
+        return self._value_shape if declared is None else declared
+
+    def get_shape(self):
+        """The same as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape):
+        """Adds what `shape` knows to the declared shape."""
+        self._declared = self.shape.merge_with(shape)
+
+    @property
+    def device(self):
+        """Name of the device that holds the value."""
+        return self._peek().device
+
+    @property
+    def initial_value(self):
+        """Only known while a graph is built."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    @property
+    def initializer(self):
+        """The operation that initialises the variable: None, as it happens on creation."""
+        return None
+
+    @property
+    def op(self):
+        """Only there in a graph."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self):
+        """Only there in a graph."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    @property
+    def create(self):
+        """Only there in a graph."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    @property
+    def _shared_name(self):
+        return self.name[:-2]
+
+    def is_initialized(self, name=None):
+        """A bool scalar tensor: whether there is a value."""
+        return convert_to_tensor(self._is_set)
+
+    def initialized_value(self):
+        """The value."""
+        return self.read_value()
+
+    def eval(self, session=None):
+        """The value as a NumPy array."""
+        return self.numpy()
+
+    def _peek(self):
+        """The value, without telling tapes."""
+        token = _native.pause_tapes()
+        try:
+            return self.read_value()
+        finally:
+            _native.resume_tapes(token)
+
+    def ref(self):
+        """A hashable `Reference` to this variable."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __hash__(self):
+        if context.tensor_equality() and context.executing_eagerly():
+            raise TypeError(
+                "Variable is unhashable. Instead, use variable.ref() as the key. "
+                f"(Variable: {self!r})"
+            )
+        return id(self)
+
+    # Assignment.
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Replaces the value. Returns the variable.
+
+        Raises ValueError for a value of another dtype or a shape that is not the variable's.
+        """
+        if not self._try_assign(value):
+            self._assign_converted(value)
+        return self
+
+    def _assign_converted(self, value):
+        tensor = convert_to_tensor(value, self.dtype)
+        if not self.shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
+                f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
+            )
+        self._set(tensor)
+
+    def assign_add(self, delta, use_locking=None, name=None, read_value=True):
+        """Adds `delta`, of the variable's dtype and shape, to the value. Returns the variable."""
+        if not self._assign_add(delta):
+            state.AssignAddVariableOp(self, convert_to_tensor(delta, self.dtype))
+        return self
+
+    def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
+        """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
+        if not self._assign_sub(delta):
+            state.AssignSubVariableOp(self, convert_to_tensor(delta, self.dtype))
+        return self
+
+    def load(self, value, session=None):
+        """The same as `assign`, of the 1.x API."""
+        self.assign(value)
+
+    def _scatter(self, row, sparse_delta):
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(
+                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
+            )
+        row(self, sparse_delta.indices, convert_to_tensor(sparse_delta.values, self.dtype))
+        return self
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        """Adds slices of an `IndexedSlices` to rows of the value. Returns the variable."""
+        return self._scatter(state.ResourceScatterAdd, sparse_delta)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        """Subtracts slices of an `IndexedSlices` from rows of the value. Returns the variable."""
+        return self._scatter(state.ResourceScatterSub, sparse_delta)
+
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        """Multiplies rows of the value by slices of an `IndexedSlices`. Returns the variable."""
+        return self._scatter(state.ResourceScatterMul, sparse_delta)
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        """Divides rows of the value by slices of an `IndexedSlices`. Returns the variable."""
+        return self._scatter(state.ResourceScatterDiv, sparse_delta)
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        """Raises rows of the value to slices of an `IndexedSlices` at least. Returns the variable."""
+        return self._scatter(state.ResourceScatterMax, sparse_delta)
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        """Lowers rows of the value to slices of an `IndexedSlices` at most. Returns the variable."""
+        return self._scatter(state.ResourceScatterMin, sparse_delta)
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Replaces rows of the value by slices of an `IndexedSlices`. Returns the variable."""
+        return self._scatter(state.ResourceScatterUpdate, sparse_delta)
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Replaces rows in each batch: `value[i.., indices[i.., j]] = values[i.., j]`."""
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(
+                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
+            )
+        rows = np.asarray(convert_to_tensor(sparse_delta.indices))
+        batch = np.indices(rows.shape)[:-1]
+        where = np.stack([*batch, rows], axis=-1).astype(rows.dtype)
+        return self.scatter_nd_update(where, sparse_delta.values)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        """Adds `updates` to the slices that the rows of `indices` name. Returns the variable."""
+        return self._scatter_nd(state.ResourceScatterNdAdd, indices, updates)
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        """Subtracts `updates` from the slices that the rows of `indices` name. Returns the variable."""
+        return self._scatter_nd(state.ResourceScatterNdSub, indices, updates)
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        """Replaces the slices that the rows of `indices` name. Returns the variable."""
+        return self._scatter_nd(state.ResourceScatterNdUpdate, indices, updates)
+
+    def scatter_nd_max(self, indices, updates, name=None):
+        """Raises the slices that the rows of `indices` name to `updates` at least."""
+        return self._scatter_nd(state.ResourceScatterNdMax, indices, updates)
+
+    def scatter_nd_min(self, indices, updates, name=None):
+        """Lowers the slices that the rows of `indices` name to `updates` at most."""
+        return self._scatter_nd(state.ResourceScatterNdMin, indices, updates)
+
+    def _scatter_nd(self, row, indices, updates):
+        row(self, indices, convert_to_tensor(updates, self.dtype))
+        return self
+
+    def sparse_read(self, indices, name=None):
+        """The rows of the value at `indices`; its gradient is an `IndexedSlices`."""
+        return state.ResourceGather(self, indices, dtype=self.dtype)
+
+    def gather_nd(self, indices, name=None):
+        """The slices of the value that the rows of `indices` name."""
+        return state.ResourceGatherNd(self, indices, dtype=self.dtype)
+
+    def count_up_to(self, limit):
+        """Adds one to an integer scalar, and returns what it was.
+
+        Raises OutOfRangeError if it has reached `limit`.
+        """
+        before = self._peek()
+        if int(before) >= limit:
+            raise errors.OutOfRangeError(
+                None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]"
+            )
+        self.assign_add(convert_to_tensor(1, self.dtype))
+        return before
+
+    # Parts of the value.
+
+    def __getitem__(self, key):
+        part = slicing.getitem(self.read_value(), key)
+        part.assign = functools.partial(self._assign_part, key)
+        return part
+
+    def __setitem__(self, key, value):
+        self._assign_part(key, value)
+
+    def _assign_part(self, key, value, name=None):
+        """`variable[key].assign(value)`. Returns the variable."""
+        value = convert_to_tensor(value, self.dtype)
+        if slicing._is_mask(key):
+            where = np.argwhere(np.asarray(key))
+            rest = self.shape.as_list()[where.shape[1] :]
+            updates = np.broadcast_to(value.numpy(), (len(where), *rest))
+            return self.scatter_nd_update(where, updates)
+        spec = slicing.parse_key(key)
+        state.ResourceStridedSliceAssign(
+            self, spec.begin, spec.end, spec.strides, value, *spec.masks
+        )
+        return self
+
+    def __iter__(self):
+        return iter(self.read_value())
+
+    # Text and copies.
+
+    def __repr__(self):
+        if not self._is_set:
+            return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy=<uninitialized>>"
+        return printing.variable_to_str(self.name, self.numpy(), self.shape, self.dtype)
+
+    __str__ = __repr__
+
+    def __format__(self, spec):
+        return format(self._peek(), spec) if spec else str(self)
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.asarray(self.numpy())
+        return array if dtype is None else array.astype(dtype, copy=bool(copy))
+
+    def __copy__(self):
+        return self._twin(self._peek())
+
+    def __deepcopy__(self, memo):
+        value = self._peek()
+        if value.dtype.is_numpy_compatible and value.dtype != dtypes.string:
+            value = convert_to_tensor(np.array(self.numpy()), self.dtype)
+        twin = self._twin(value)
+        memo[id(self)] = twin
+        known = {"name", "constraint", "synchronization", "aggregation", "_declared"}
+        for key, item in self.__dict__.items():
+            if key not in known:
+                twin.__dict__[key] = copy.deepcopy(item, memo)
+        return twin
+
+    def _twin(self, value):
+        return _make(
+            type(self), value, self.trainable, self.name, self.dtype, self.constraint,
+            self.synchronization, self.aggregation, self._declared,
+        )  # fmt: skip
+
+    def __reduce_ex__(self, protocol):
+        return _make, (
+            type(self), self.numpy(), self.trainable, self.name, self.dtype, self.constraint,
+            self.synchronization, self.aggregation, self._declared,
+        )  # fmt: skip
+
+    __iadd__ = _no_in_place("+")
+    __isub__ = _no_in_place("-")
+    __imul__ = _no_in_place("*")
+    __itruediv__ = __idiv__ = _no_in_place("/")
+    __ifloordiv__ = _no_in_place("//")
+    __imod__ = _no_in_place("%")
+    __ipow__ = _no_in_place("**")
+
+
+def _make(kind, value, trainable, name, dtype, constraint, synchronization, aggregation, shape):
+    made = kind(
+        value, trainable=trainable, dtype=dtype, constraint=constraint,
+        synchronization=synchronization, aggregation=aggregation, shape=shape,
+    )  # fmt: skip
+    made.name = name
+    return made
+
+
+class VariableV1(Variable):
+    """`Variable` with the arguments of 1.x."""
+
+    _parameters = (
+        "initial_value", "trainable", "collections", "validate_shape", "caching_device", "name",
+        "variable_def", "dtype", "expected_shape", "import_scope", "constraint", "use_resource",
+        "synchronization", "aggregation", "shape",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+    ):
+        super().__init__(
+            initial_value,
+            trainable,
+            validate_shape,
+            caching_device,
+            name,
+            variable_def,
+            dtype,
+            import_scope,
+            constraint,
+            synchronization,
+            aggregation,
+            shape,
+        )

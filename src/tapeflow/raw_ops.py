@@ -1,0 +1,71 @@
+"""tf.raw_ops: every row of the op table as a function of keywords, under TensorFlow's names."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from tapeflow import ops
+from tapeflow.core.public import public
+from tapeflow.ops.table import REGISTRY
+
+# Arguments that TensorFlow's Python functions call otherwise than the op itself.
+_REDUCTION = {"axis": "reduction_indices"}
+_RENAMED = {
+    "All": _REDUCTION,
+    "Any": _REDUCTION,
+    "EuclideanNorm": _REDUCTION,
+    "ExpandDims": {"axis": "dim"},
+    "Max": _REDUCTION,
+    "Mean": _REDUCTION,
+    "Min": _REDUCTION,
+    "Prod": _REDUCTION,
+    "Select": {"x": "t", "y": "e"},
+    "Split": {"axis": "split_dim"},
+    "SplitV": {"axis": "split_dim"},
+    "Squeeze": {"axis": "squeeze_dims"},
+    "Sum": _REDUCTION,
+    "Where": {"condition": "input"},
+}
+
+
+@cache
+def _load_all() -> None:
+    """Import every module of rows, also those that nothing has used yet."""
+    for module in pkgutil.iter_modules(ops.__path__):
+        importlib.import_module(f"tapeflow.ops.{module.name}")
+
+
+@cache
+def _function(name: str) -> Callable[..., Any]:
+    row = REGISTRY[name]
+    renamed = _RENAMED.get(name, {})
+
+    def function(**arguments: Any) -> Any:
+        arguments.pop("name", None)
+        given = {renamed.get(key, key): value for key, value in arguments.items()}
+        missing = [key for key in row.inputs if key not in given]
+        if missing:
+            raise TypeError(f"{name} missing required argument {missing[0]!r}")
+        inputs = [given.pop(key) for key in row.inputs]
+        return row(*inputs, **given)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The op {name}: {row.signature}"
+    return public(function)
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name not in REGISTRY:
+        _load_all()
+    if name in REGISTRY:
+        return _function(name)
+    raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    _load_all()
+    return sorted(REGISTRY)

@@ -1,0 +1,56 @@
+"""The count of training steps that a program shares."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import current_graph
+from tapeflow.ops.variable import Variable
+
+# Eagerly the step belongs to the process; a graph keeps its own in its collection.
+_eager_step: list[Variable] = []
+
+
+def get_global_step(graph=None):
+    """The global step variable, or None. Raises TypeError when it is no integer scalar."""
+    graph = graph or current_graph()
+    found = _eager_step if graph is None else graph.get_collection("global_step")
+    if not found:
+        return None
+    assert_global_step(found[0])
+    return found[0]
+
+
+def create_global_step(graph=None):
+    """Makes the global step, 0. Raises ValueError when there is one."""
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    step = Variable(0, trainable=False, name="global_step", dtype=dtypes.int64)
+    graph = graph or current_graph()
+    if graph is None:
+        _eager_step.append(step)
+    else:
+        graph.add_to_collection("global_step", step)
+    return step
+
+
+def get_or_create_global_step(graph=None):
+    """The global step, made when there is none."""
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
+
+
+def assert_global_step(global_step_tensor):
+    """Raises TypeError when its argument is no integer scalar."""
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise TypeError(
+            f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}'
+        )
+    if global_step_tensor.shape.rank not in (0, None):
+        raise TypeError(f'Existing "global_step" is not scalar: {global_step_tensor.shape}')
+
+
+def global_step(sess, global_step_tensor):
+    """The value of the global step as a Python int."""
+    if current_graph() is None:
+        return int(global_step_tensor.numpy())
+    return int(sess.run(global_step_tensor))

@@ -1,0 +1,236 @@
+"""`tf.train.Optimizer` (1.x): gradients of a loss, and updates by them."""
+
+from __future__ import annotations
+
+from tapeflow._native import EagerTensor
+from tapeflow.autodiff.tape import GradientTape
+from tapeflow.core import nest
+from tapeflow.core.context import executing_eagerly
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops.array import shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import fill, zeros
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.scatter import scatter_nd
+from tapeflow.ops.variable import Variable
+from tapeflow.train.slots import Slots, base_name, make_slot
+from tapeflow.train.sparse import is_sparse, without_duplicates
+
+
+class Optimizer:
+    """Base of the optimizers: subclasses say how one variable changes by one gradient.
+
+    Args:
+      use_locking: accepted for compatibility; updates never overlap.
+      name: prefix of the names of the variables that the optimizer makes.
+    """
+
+    GATE_NONE = 0
+    GATE_OP = 1
+    GATE_GRAPH = 2
+
+    _slot_names: tuple = ()
+
+    def __init__(self, use_locking, name):
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._use_locking = use_locking
+        self._name = name
+        self._slots = Slots()
+        self._non_slots = {}
+        self._constants = {}
+
+    def get_name(self):
+        """The optimizer's name."""
+        return self._name
+
+    def minimize(
+        self,
+        loss,
+        global_step=None,
+        var_list=None,
+        gate_gradients=GATE_OP,
+        aggregation_method=None,
+        colocate_gradients_with_ops=False,
+        name=None,
+        grad_loss=None,
+    ):
+        """One step down: computes the gradients of `loss` (eagerly, a function) and applies them."""
+        grads_and_vars = self.compute_gradients(
+            loss,
+            var_list,
+            gate_gradients,
+            aggregation_method,
+            colocate_gradients_with_ops,
+            grad_loss,
+        )
+        variables = [var for grad, var in grads_and_vars if grad is not None]
+        if not variables:
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support "
+                f"gradients, between variables {[str(var) for _, var in grads_and_vars]} and loss "
+                f"{loss}."
+            )
+        return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+
+    def compute_gradients(
+        self,
+        loss,
+        var_list=None,
+        gate_gradients=GATE_OP,
+        aggregation_method=None,
+        colocate_gradients_with_ops=False,
+        grad_loss=None,
+    ):
+        """(gradient, variable) pairs for the variables of var_list, or all that `loss()` reads.
+
+        Raises RuntimeError when executing eagerly and `loss` is no function.
+        """
+        if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
+            raise ValueError(
+                "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
+                f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
+            )
+        if callable(loss):
+            with GradientTape() as tape:
+                if var_list is not None:
+                    tape.watch(var_list)
+                value = loss()
+            variables = (
+                list(tape.watched_variables()) if var_list is None else nest.flatten(var_list)
+            )
+            gradients = tape.gradient(value, variables, grad_loss)
+            return list(zip(gradients, variables))
+        if executing_eagerly():
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
+                "execution is enabled."
+            )
+        return self._graph_gradients(loss, var_list, aggregation_method, grad_loss)
+
+    def _graph_gradients(self, loss, var_list, aggregation_method, grad_loss):
+        from tapeflow.autodiff.symbolic import gradients
+        from tapeflow.graph.collections import trainable_variables
+
+        variables = trainable_variables() if var_list is None else nest.flatten(var_list)
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        found = gradients(loss, variables, grad_ys=grad_loss, aggregation_method=aggregation_method)
+        return list(zip(found, variables))
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        """Changes the variables by their gradients; pairs without a gradient are left out.
+
+        Adds 1 to global_step. Raises ValueError when there is no gradient at all.
+        """
+        pairs = tuple(grads_and_vars)
+        if not pairs:
+            raise ValueError("No variables provided.")
+        prepared = False
+        for grad, var in pairs:
+            if grad is None:
+                continue
+            if not isinstance(var, Variable):
+                raise TypeError(f"{var!r} is not a variable that {self._name} could update")
+            if not prepared:
+                self._prepare(var)
+                prepared = True
+            if type(grad) is EagerTensor:
+                self._apply_dense(grad, var)
+            elif is_sparse(grad):
+                self._apply_sparse(*without_duplicates(grad), var)
+            else:
+                self._apply_dense(self._as_gradient(grad, var), var)
+            if var.constraint is not None:
+                var.assign(var.constraint(var))
+        if not prepared:
+            raise ValueError(
+                f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
+            )
+        self._finish()
+        return None if global_step is None else _step(global_step)
+
+    @staticmethod
+    def _as_gradient(grad, var):
+        try:
+            return convert_to_tensor(grad, var.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad!r}"
+            ) from error
+
+    # What subclasses define
+
+    def _prepare(self, var):
+        """Called before the first update of a step with the first variable."""
+
+    def _finish(self):
+        """Called after the last update of a step."""
+
+    def _apply_dense(self, grad, var):
+        raise TypeError(f"{type(self).__name__} does not say how a gradient changes a variable")
+
+    def _apply_sparse(self, values, indices, var):
+        """Updates rows; where a subclass has no rule for rows, their gradient is made dense."""
+        dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
+        self._apply_dense(dense, var)
+
+    # Slots and numbers
+
+    def _slot(self, var, name, value=0.0):
+        """A slot of a variable, filled with `value` (or made by value(var)) at first."""
+        slots = self._slots.of(var)
+        slot = slots.get(name)
+        if slot is None:
+            if callable(value):
+                start = value(var)
+            elif value:
+                start = fill(var.shape.as_list(), cast(value, var.dtype))
+            else:
+                start = zeros(var.shape.as_list(), var.dtype)
+            number = len(slots)
+            suffix = f"_{number}" if number else ""
+            slot_name = f"{base_name(var)}/{self._name}{suffix}"
+            slot = slots[name] = make_slot(start, slot_name, var.dtype)
+        return slot
+
+    def _non_slot(self, name, value, dtype):
+        """A scalar variable of the optimizer itself."""
+        variable = self._non_slots.get(name)
+        if variable is None:
+            variable = self._non_slots[name] = make_slot(
+                convert_to_tensor(value, dtype), name, dtype
+            )
+        return variable
+
+    def _number(self, value, dtype):
+        """A setting as a scalar tensor: a number, a tensor, a variable, or a function of none."""
+        if type(value) is float or type(value) is int:
+            key = (value, dtype)
+            found = self._constants.get(key)
+            if found is None:
+                found = self._constants[key] = convert_to_tensor(value, dtype)
+            return found
+        if callable(value) and not hasattr(value, "dtype"):
+            value = value()
+        value = convert_to_tensor(value)
+        return value if value.dtype == dtype else cast(value, dtype)
+
+    def get_slot(self, var, name):
+        """The slot variable of that name, or None."""
+        return self._slots.get(var, name)
+
+    def get_slot_names(self):
+        """The names of the slots made so far."""
+        return self._slots.names()
+
+    def variables(self):
+        """All variables that the optimizer has made."""
+        return sorted([*self._non_slots.values(), *self._slots.all()], key=lambda var: var.name)
+
+
+def _step(global_step):
+    """Adds 1 to the global step."""
+    if not hasattr(global_step, "assign_add"):
+        raise TypeError(f"global_step must be a variable, got {global_step!r}")
+    return global_step.assign_add(1)

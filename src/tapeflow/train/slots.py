@@ -1,0 +1,51 @@
+"""Variables that an optimizer keeps beside each variable it trains."""
+
+from __future__ import annotations
+
+import weakref
+
+from tapeflow.ops.variable import Variable
+
+
+class Slots:
+    """Slot variables by trained variable and slot name; they go when the trained variable goes."""
+
+    def __init__(self):
+        self._by_variable = {}
+
+    def of(self, variable):
+        """The dict of slots of one variable, made empty when there is none."""
+        key = id(variable)
+        entry = self._by_variable.get(key)
+        if entry is None or entry[0]() is not variable:
+            table = self._by_variable
+            entry = (weakref.ref(variable, lambda _: table.pop(key, None)), {})
+            table[key] = entry
+        return entry[1]
+
+    def get(self, variable, name):
+        """One slot, or None."""
+        entry = self._by_variable.get(id(variable))
+        return entry[1].get(name) if entry is not None and entry[0]() is variable else None
+
+    def names(self):
+        """The names in use, sorted."""
+        return sorted({name for _, slots in self._by_variable.values() for name in slots})
+
+    def all(self, by_variable=True):
+        """All slot variables, variable by variable, or else slot name by slot name."""
+        tables = [slots for _, slots in self._by_variable.values()]
+        if by_variable:
+            return [slot for slots in tables for slot in slots.values()]
+        names = dict.fromkeys(name for slots in tables for name in slots)
+        return [slots[name] for name in names for slots in tables if name in slots]
+
+
+def base_name(variable):
+    """The name of a variable without ":0"."""
+    return variable.name.partition(":")[0]
+
+
+def make_slot(value, name, dtype):
+    """A slot variable, not trainable."""
+    return Variable(value, trainable=False, name=name, dtype=dtype)

@@ -1,0 +1,225 @@
+"""Every row of the op table, by its own samples: results, kernels against each other, gradients, bad inputs."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+import tapeflow.ops
+from tapeflow.ops.table import REGISTRY
+
+for module in pkgutil.iter_modules(tapeflow.ops.__path__):
+    importlib.import_module(f"tapeflow.ops.{module.name}")
+
+
+class Generator:
+    """What samples draw from: `normal(*shape)`."""
+
+    def __init__(self):
+        self.numbers = np.random.default_rng(7)
+
+    def normal(self, *shape):
+        return np.asarray(self.numbers.normal(size=shape))
+
+
+def cases(keep):
+    """(row, sample) of every sample that `keep` accepts, as pytest parameters."""
+    out = []
+    for name, row in sorted(REGISTRY.items()):
+        if row.sample_source is None:
+            continue
+        for i, sample in enumerate(row.sample_source(Generator())):
+            if keep(row, sample):
+                out.append(pytest.param(row, sample, id=f"{name}-{i}"))
+    return out
+
+
+def leaves(value):
+    """The tensors or arrays of a result, lists and tuples flattened."""
+    if isinstance(value, (list, tuple)):
+        return [leaf for element in value for leaf in leaves(element)]
+    return [] if value is None else [value]
+
+
+def array(value):
+    return value.numpy() if isinstance(value, (tf.Tensor, tf.Variable)) else np.asarray(value)
+
+
+def wide(value):
+    """bfloat16 and the like as float64, so that NumPy's comparisons know them."""
+    value = np.asarray(value)
+    return value.astype(np.float64) if value.dtype.kind == "V" or value.dtype.itemsize <= 2 and value.dtype.kind not in "biuOS" else value
+
+
+def close(got, want, dtype=None):
+    got, want = wide(array(got)), wide(array(want))
+    assert got.shape == want.shape
+    if got.dtype.kind in "OSU" or want.dtype.kind in "OSU":
+        assert got.tolist() == want.tolist()
+        return
+    narrow = got.dtype.itemsize <= (8 if got.dtype.kind == "c" else 4) or want.dtype.itemsize <= 4
+    tolerance = 2e-4 if narrow else 1e-7
+    if dtype in (tf.float16, tf.bfloat16):
+        tolerance = 3e-2
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def call(row, sample):
+    return row(*sample.inputs, **sample.attrs)
+
+
+def as_arrays(row, sample):
+    """A sample's inputs as the row sees them: arrays of the dtypes that the call settled on."""
+    def convert(value):
+        return [np.asarray(v) for v in value] if isinstance(value, list) else np.asarray(value)
+
+    return [convert(value) for value in sample.inputs]
+
+
+@pytest.mark.parametrize(("row", "sample"), cases(lambda row, s: s.raises is not None))
+def test_bad_input_raises(row, sample):
+    with pytest.raises(sample.raises) as caught:
+        call(row, sample)
+    assert str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"),
+    cases(lambda row, s: s.raises is None and (s.expect is not None or row.formula is not None)),
+)
+def test_result_is_the_reference(row, sample):
+    got = leaves(call(row, sample))
+    if sample.expect is not None:
+        want = leaves(sample.expect)
+    else:
+        attrs = {**row.defaults, **sample.attrs}
+        with np.errstate(all="ignore"):
+            want = leaves(row.formula(*as_arrays(row, sample), **attrs))
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        close(a, b, a.dtype)
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"), cases(lambda row, s: s.raises is None and bool(row.native_dtypes()))
+)
+def test_native_kernel_agrees_with_the_python_kernel(row, sample):
+    native = leaves(call(row, sample))
+    python = leaves(row.call_python(*sample.inputs, **sample.attrs))
+    assert [t.dtype for t in native] == [t.dtype for t in python]
+    for a, b in zip(native, python, strict=True):
+        close(a, b, a.dtype)
+
+
+def float_inputs(sample):
+    """Positions of the inputs to differentiate, and all inputs with those as float64 tensors."""
+    inputs, at = [], []
+    for i, value in enumerate(sample.inputs):
+        if isinstance(value, list) and value and all(np.asarray(v).dtype.kind == "f" for v in value):
+            at.append(i)
+            inputs.append([tf.constant(np.asarray(v, np.float64)) for v in value])
+        elif not isinstance(value, list) and np.asarray(value).dtype.kind == "f":
+            at.append(i)
+            inputs.append(tf.constant(np.asarray(value, np.float64)))
+        else:
+            inputs.append(value)
+    return at, inputs
+
+
+def accepts_double(row):
+    return not row.types or any(tf.float64 in allowed for allowed in row.types.values())
+
+
+def differentiable(row, sample):
+    return (
+        sample.raises is None
+        and sample.differentiable
+        and row._gradient is not None
+        and accepts_double(row)
+        and bool(float_inputs(sample)[0])
+        and sum(np.size(v) for v in leaves(list(sample.inputs))) < 300
+    )
+
+
+def scalar_function(row, sample, weights):
+    """sum of weights * outputs, a scalar function of the row's flattened float inputs."""
+    at, inputs = float_inputs(sample)
+    flat = leaves([inputs[i] for i in at])
+
+    def f(values):
+        values = iter(values)
+        now = [
+            ([next(values) for _ in v] if isinstance(v, list) else next(values)) if i in at else v
+            for i, v in enumerate(inputs)
+        ]
+        total = tf.constant(0.0, tf.float64)
+        for k, y in enumerate(leaves(row(*now, **sample.attrs))):
+            if y.dtype == tf.float64:
+                if k not in weights:
+                    weights[k] = np.random.default_rng(k).uniform(0.5, 1.5, y.shape)
+                total = total + tf.reduce_sum(y * weights[k])
+        return total
+
+    return f, flat
+
+
+def directional(f, flat, directions, step):
+    up = f([x + step * d for x, d in zip(flat, directions, strict=True)])
+    down = f([x - step * d for x, d in zip(flat, directions, strict=True)])
+    return float(up - down) / (2 * step)
+
+
+def gradient_along(f, flat, directions):
+    """The derivative of f along `directions`, by the tape; a tensor."""
+    with tf.GradientTape() as tape:
+        for x in flat:
+            tape.watch(x)
+        y = f(flat)
+    grads = tape.gradient(y, flat, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+    total = tf.constant(0.0, tf.float64)
+    for g, d in zip(grads, directions, strict=True):
+        total = total + tf.reduce_sum(tf.convert_to_tensor(g) * d)
+    return total
+
+
+@pytest.mark.parametrize(("row", "sample"), cases(differentiable))
+def test_gradient_is_the_numeric_one(row, sample):
+    f, flat = scalar_function(row, sample, {})
+    rng = np.random.default_rng(3)
+    directions = [tf.constant(rng.normal(size=x.shape)) for x in flat]
+    got = float(gradient_along(f, flat, directions))
+    want = directional(f, flat, directions, 1e-6)
+    if not np.isfinite(want):
+        pytest.skip("the function is not finite there")
+    assert got == pytest.approx(want, rel=2e-4, abs=2e-5)
+
+
+@pytest.mark.parametrize(("row", "sample"), cases(differentiable))
+def test_second_order_gradient_is_the_numeric_one(row, sample):
+    f, flat = scalar_function(row, sample, {})
+    rng = np.random.default_rng(4)
+    first = [tf.constant(rng.normal(size=x.shape)) for x in flat]
+    second = [tf.constant(rng.normal(size=x.shape)) for x in flat]
+
+    def slope(values):
+        return gradient_along(f, values, first)
+
+    try:
+        got = float(gradient_along(slope, flat, second))
+    except LookupError:
+        pytest.skip("TensorFlow has no second-order gradient here either")
+    want = directional(slope, flat, second, 1e-5)
+    if not np.isfinite(want):
+        pytest.skip("the function is not finite there")
+    assert got == pytest.approx(want, rel=2e-3, abs=2e-4)
+
+
+def test_every_row_has_samples_or_is_tested_by_hand():
+    by_hand = {name for name, row in REGISTRY.items() if row.sample_source is None}
+    stateful = {name for name in by_hand if name.startswith(("Resource", "Assign", "Random", "Stateless", "Sparse"))}
+    assert len(REGISTRY) >= 200
+    assert len(by_hand - stateful) < 40, sorted(by_hand - stateful)
