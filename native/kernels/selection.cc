@@ -16,6 +16,7 @@ bool where(KernelCall& c) {
   const Tensor* x = c.in[0];
   const T* v = x->as<T>();
   const int rank = x->rank();
+  if (rank == 0) throw invalid("WhereOp : Unhandled input dimensions: 0");
   const int64_t size = x->size();
   int64_t dims[2] = {0, rank};
   {
@@ -25,7 +26,7 @@ bool where(KernelCall& c) {
     dims[0] = count;
   }
   Tensor* out = c.out[0] = new_tensor(DType::kInt64, 2, dims);
-  if (rank == 0 || dims[0] == 0) return true;
+  if (dims[0] == 0) return true;
   ReleaseGil unlock(size * 2);
   int64_t* y = out->as<int64_t>();
   if (rank == 1) {

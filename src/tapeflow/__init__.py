@@ -7,24 +7,9 @@ load, such as `tf.keras`, are loaded when they are first used.
 import importlib
 from typing import Any
 
-from tapeflow import (
-    autodiff,
-    bitwise,
-    config,
-    debugging,
-    dtypes,
-    errors,
-    experimental,
-    linalg,
-    math,
-    nest,
-    nn,
-    random,
-    strings,
-    test,
-    types,
-    version,
-)
+from tapeflow.core import openmp  # noqa: F401, I001 (before the native core loads OpenMP)
+
+from tapeflow import autodiff, dtypes, errors, nest, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
@@ -136,6 +121,7 @@ from tapeflow.ops.construction import (
 from tapeflow.ops.control import (
     case,
     cond,
+    control_dependencies,
     group,
     no_op,
     numpy_function,
@@ -216,16 +202,28 @@ newaxis = None
 
 # Rooms and names that are loaded when they are first used, with the modules that hold them.
 _LAZY_ROOMS = {
+    "bitwise": "tapeflow.bitwise",
     "compat": "tapeflow.compat",
+    "config": "tapeflow.config",
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.data",
+    "debugging": "tapeflow.debugging",
+    "experimental": "tapeflow.experimental",
     "initializers": "tapeflow.keras.initializers",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
+    "linalg": "tapeflow.linalg",
     "losses": "tapeflow.keras.losses",
+    "math": "tapeflow.math",
     "metrics": "tapeflow.keras.metrics",
+    "nn": "tapeflow.nn",
     "optimizers": "tapeflow.keras.optimizers",
+    "random": "tapeflow.random",
+    "raw_ops": "tapeflow.raw_ops",
+    "strings": "tapeflow.strings",
+    "test": "tapeflow.test",
     "train": "tapeflow.train",
+    "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
@@ -283,5 +281,5 @@ __all__ = [
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile", "transpose", "truediv",
     "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unravel_index", "unstack", "variant", "vectorized_map", "version", "where",
-    "while_loop", "zeros", "zeros_like",
+    "while_loop", "zeros", "zeros_like", "control_dependencies",
 ]  # fmt: skip

@@ -110,13 +110,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     tensor = _convert(value, wanted)
     if shape is None:
         return tensor
-    dims = tuple(TensorShape(shape).as_list())
+    dims: Any = tuple(TensorShape(shape).as_list())
     if tensor.shape == dims:
         return tensor
     elements = tensor.numpy()
     if np.size(elements) == 1 and np.ndim(elements) == 0:
-        filled = np.full(dims, elements, object if tensor.dtype == dtypes.string else None)
-        return _native.tensor_of(filled, tensor.dtype)
+        numpy_type: Any = object if tensor.dtype == dtypes.string else None
+        return _native.tensor_of(np.full(dims, elements, numpy_type), tensor.dtype)
     count = int(np.prod(dims, dtype=np.int64))
     if np.size(elements) != count:
         raise TypeError(
@@ -182,7 +182,7 @@ def convert_other(value: Any, number: int) -> Any:
     own = getattr(type(value), "__tf_tensor__", None)
     if own is not None:
         return own(value, dtype, None)
-    if isinstance(value, (list, tuple, range, bytearray)):
+    if isinstance(value, (list, tuple, range, memoryview)):
         return _from_sequence(value, dtype)
     return _from_array(value, dtype)
 

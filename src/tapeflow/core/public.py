@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeflow import _native
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_native.set_package_directory(str(Path(__file__).parent.parent))
+_native.set_package_directory(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 if TYPE_CHECKING:
 

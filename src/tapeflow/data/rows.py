@@ -22,7 +22,7 @@ class RowStream:
     """`columns`: an element whose tensors hold the rows of every element along axis 0, or a
     function that makes it when it is first needed.
 
-    `blocks()` starts a new pass: an iterator of int64 arrays of row numbers.
+    `blocks()` starts a new pass: an iterator of int64 arrays of row numbers, none of them empty.
     """
 
     def __init__(self, columns, blocks):
@@ -68,6 +68,12 @@ def gather_rows(columns, numbers):
         return map_leaves(lambda column: column[window], columns)
     indices = convert_to_tensor(numbers)
     return map_leaves(lambda column: gather(column, indices), columns)
+
+
+def all_rows(count):
+    """Every row number below count, in order."""
+    if count:
+        yield np.arange(count, dtype=np.int64)
 
 
 def in_blocks(numbers):

@@ -29,10 +29,18 @@ class PhiloxStream:
             return number
         # The first draws are few: a seed generator asks for two numbers per epoch.
         count = 4 if self._counter == 0 else _BLOCK
-        self._unused = iter(self._draw(count))
+        self._unused = iter(self._draw(count).tolist())
         return next(self._unused)
 
+    def take(self, count):
+        """The next `count` numbers as an array."""
+        left = np.fromiter(islice(self._unused, count), np.uint64)
+        more = self._draw(-(-(count - left.size) // 4))
+        self._unused = iter(more[count - left.size :].tolist())
+        return np.concatenate([left, more[: count - left.size]])
+
     def _draw(self, count):
+        """The numbers of the next `count` counters, four each."""
         low = np.arange(self._counter, self._counter + count, dtype=np.uint64)
         self._counter += count
         c0, c1 = low & _LOW, low >> np.uint64(32)
@@ -48,7 +56,7 @@ class PhiloxStream:
                 p0 & _LOW,
             )
             k0, k1 = (k0 + _WEYL[0]) & 0xFFFFFFFF, (k1 + _WEYL[1]) & 0xFFFFFFFF
-        return np.stack([c0, c1, c2, c3], axis=1).ravel().tolist()
+        return np.stack([c0, c1, c2, c3], axis=1).ravel()
 
 
 class SeedGenerator:
@@ -85,10 +93,14 @@ def shuffled(items, size, stream):
             start += 1
             if start == size:
                 start = 0
-    buffer = buffer[start:] + buffer[:start]
+    yield from drained(buffer[start:] + buffer[:start], stream)
+
+
+def drained(buffer, stream):
+    """What is left in the buffer when the input has ended, in the order in which it leaves."""
     count = len(buffer)
-    for first, number in zip(range(count), stream):
-        index = first + number % (count - first)
-        yield buffer[index]
-        buffer[index] = buffer[first]
-        buffer[first] = None
+    first = np.arange(count, dtype=np.uint64)
+    indices = first + stream.take(count) % (np.uint64(count) - first)
+    for i, index in enumerate(indices.tolist()):
+        buffer[i], buffer[index] = buffer[index], buffer[i]
+    return buffer

@@ -15,7 +15,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
-from tapeflow.data.rows import RowStream
+from tapeflow.data.rows import RowStream, all_rows
 
 
 def from_tensors(tensors):
@@ -41,7 +41,7 @@ def from_tensor_slices(tensors):
             )
     count = int(leaves[0].shape[0])
     spec = element.map_leaves(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), columns)
-    rows = RowStream(columns, lambda: iter((np.arange(count, dtype=np.int64),)))
+    rows = RowStream(columns, lambda: all_rows(count))
     return "TensorSlice", rows.elements, spec, count, rows
 
 
@@ -70,7 +70,7 @@ def range_of(args, output_type=dtypes.int64, name=None):
     rows = None
     if len(progression) <= 2**22:
         column = functools.cache(lambda: convert_to_tensor(np.concatenate([*blocks(), empty])))
-        rows = RowStream(column, lambda: iter((np.arange(len(progression), dtype=np.int64),)))
+        rows = RowStream(column, lambda: all_rows(len(progression)))
     return "Range", elements, spec, len(progression), rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.elementwise import abs as abs_
@@ -89,7 +90,7 @@ def l1_l2(l1=0.01, l2=0.01):
 
 l1 = L1
 l2 = L2
-_NAMES = {"L1L2": L1L2, "L1": L1, "L2": L2, "l1": L1, "l2": L2, "l1_l2": l1_l2}
+_NAMES: dict[str, Any] = {"L1L2": L1L2, "L1": L1, "L2": L2, "l1": L1, "l2": L2, "l1_l2": l1_l2}
 
 
 def get(identifier):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from tapeflow.ops.table import (
 )
 from tapeflow.ops.validate import invalid
 
-BROADCAST = {"shape": shapes.broadcast_all, "broadcast": True}
+BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 
 def _add_row(name, types):
@@ -93,7 +94,8 @@ def Mul(xp, x, y):
 
 @Mul.gradient(needs="x, y")
 def _(call, dz):
-    return Mul(dz, conj(call.y)), Mul(dz, conj(call.x))
+    of_x = Mul(dz, conj(call.y)) if call.wants("x") else None
+    return of_x, Mul(dz, conj(call.x)) if call.wants("y") else None
 
 
 @Mul.samples

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
@@ -10,7 +12,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.table import FLOATING, Sample, op, string
 from tapeflow.ops.validate import invalid
 
-_SCHEMA = {"types": {"T": FLOATING}, "attrs": {"message": string}, "shape": shapes.same_as_first}
+_SCHEMA: dict[str, Any] = {"types": {"T": FLOATING}, "attrs": {"message": string}, "shape": shapes.same_as_first}
 
 
 def _special_samples(rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from tapeflow.ops.conjugate import Conj
 from tapeflow.ops.table import COMPLEX, Sample, dtype, op
 
 PARTS = (dtypes.float32, dtypes.float64)
-TO_REAL = {"types": {"T": COMPLEX}, "attrs": {"Tout": dtype(dtypes.float32)}}
+TO_REAL: dict[str, Any] = {"types": {"T": COMPLEX}, "attrs": {"Tout": dtype(dtypes.float32)}}
 
 
 def _complex(rng, *shape):

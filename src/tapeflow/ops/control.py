@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -189,6 +190,21 @@ def while_loop_v1(
     return out if return_same_structure else _single(out)
 
 
+@contextlib.contextmanager
+def control_dependencies(control_inputs) -> Iterator[None]:
+    """A context in which ops run after `control_inputs`; eagerly everything runs in order anyway.
+
+    Callables among the inputs are called, as TensorFlow does.
+    """
+    if callable(control_inputs):
+        control_inputs()
+    else:
+        for x in control_inputs or ():
+            if callable(x) and not hasattr(x, "dtype"):
+                x()
+    yield
+
+
 @public
 def no_op(name=None):
     """Nothing; there to be depended on."""
@@ -234,7 +250,9 @@ def _typed(values, Tout):
 
 def _one(value, kind):
     kind = dtypes.as_dtype(kind)
-    value = convert_to_tensor(0.0 if value is None else value, dtype_hint=kind)
+    value = convert_to_tensor(
+        0.0 if value is None else value, dtype_hint=None if hasattr(value, "dtype") else kind
+    )
     if value.dtype != kind:
         raise InvalidArgumentError(
             None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cmath
 import math
 
@@ -15,7 +17,7 @@ from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import per_element
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, Sample, op
 
-BROADCAST = {"types": {"T": FLOATING_OR_COMPLEX}, "shape": shapes.broadcast_all, "broadcast": True}
+BROADCAST: dict[str, Any] = {"types": {"T": FLOATING_OR_COMPLEX}, "shape": shapes.broadcast_all, "broadcast": True}
 SCHEMA = "x: T, y: T -> z: T"
 
 

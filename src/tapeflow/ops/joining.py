@@ -237,7 +237,7 @@ def Unpack(xp, value, num, axis):
 
 
 @Unpack.gradient(needs="")
-def _(call, *dys):
+def _(call, dys):
     return Pack(list(dys), call.axis)
 
 
@@ -314,7 +314,7 @@ def Split(xp, split_dim, value, num_split):
 
 
 @Split.gradient(needs="split_dim")
-def _(call, *dys):
+def _(call, dys):
     return None, ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0]
 
 
@@ -386,7 +386,7 @@ def SplitV(xp, value, size_splits, split_dim, num_split):
 
 
 @SplitV.gradient(needs="split_dim")
-def _(call, *dys):
+def _(call, dys):
     return ConcatV2(list(dys), call.split_dim) if len(dys) > 1 else dys[0], None, None
 
 

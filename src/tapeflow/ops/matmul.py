@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -59,15 +60,14 @@ def _product(xp, a, b):
 
 @MatMul.gradient(needs="a, b")
 def _(call, dy):
-    a, b = conj(call.a), conj(call.b)
-    if call.transpose_a:
-        of_a = MatMul(b, dy, call.transpose_b, True)
-    else:
-        of_a = MatMul(dy, b, False, not call.transpose_b)
-    if call.transpose_b:
-        of_b = MatMul(dy, a, True, call.transpose_a)
-    else:
-        of_b = MatMul(a, dy, not call.transpose_a)
+    transpose_a, transpose_b = call.transpose_a, call.transpose_b
+    of_a = of_b = None
+    if call.wants("a"):
+        b = conj(call.b)
+        of_a = MatMul(b, dy, transpose_b, True) if transpose_a else MatMul(dy, b, False, not transpose_b)
+    if call.wants("b"):
+        a = conj(call.a)
+        of_b = MatMul(dy, a, True, transpose_a) if transpose_b else MatMul(a, dy, not transpose_a)
     return of_a, of_b
 
 
@@ -222,6 +222,13 @@ def matmul(
     Raises InvalidArgumentError where the shapes do not fit, ValueError where a matrix is to be both transposed and
     adjoint.
     """
+    if not (adjoint_a or adjoint_b or transpose_a or transpose_b) and output_type is None:
+        if a.__class__ is not EagerTensor:
+            a = convert_to_tensor(a)
+        if b.__class__ is not EagerTensor:
+            b = convert_to_tensor(b, dtype_hint=a.dtype)
+        if a.__class__ is b.__class__ is EagerTensor and a.ndim == b.ndim == 2:
+            return MatMul(a, b)
     if transpose_a and adjoint_a:
         raise ValueError(
             "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True."

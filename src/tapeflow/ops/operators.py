@@ -16,6 +16,8 @@ from tapeflow.ops.joining import ConcatV2, Pack
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.table import COMPLEX, FLOATING_OR_COMPLEX, INTEGER, NUMERIC, REAL
 
+_TENSORS = (_native.Tensor, _native.Variable)
+
 
 def _mask(types: Any) -> int:
     return sum(1 << int(dtype) for dtype in types)
@@ -23,7 +25,7 @@ def _mask(types: Any) -> int:
 
 def _pair(x: Any, y: Any) -> tuple[Any, Any]:
     """Both operands as tensors, the dtype of the one that has it."""
-    if isinstance(x, (_native.Tensor, _native.Variable)):
+    if isinstance(x, _TENSORS):
         x = convert_to_tensor(x)
         return x, convert_to_tensor(y, dtype_hint=x.dtype.base_dtype)
     y = convert_to_tensor(y)
@@ -56,7 +58,11 @@ def _same(row: Any, different: bool) -> Any:
     def operator(x: Any, y: Any) -> Any:
         if x is None or y is None:
             return convert_to_tensor(different)
-        x, y = _pair(x, y)
+        if isinstance(
+            x, _TENSORS
+        ):  # others must fit the dtype; tensors of another one the row refuses
+            x = convert_to_tensor(x)
+            y = y if isinstance(y, _TENSORS) else convert_to_tensor(y, dtype=x.dtype.base_dtype)
         return row(x, y, incompatible_shape_error=False)
 
     return operator
@@ -121,6 +127,7 @@ def _bind() -> None:
         binary.append((name, native, _logical(logic, bits), boolean if native else 0))
     for entry in binary:
         _native.set_operator(*entry)
+    _native.set_operator("getitem", slicing.StridedSlice)
     _native.set_hook("getitem", slicing.getitem)
     _native.set_hook("sum_to", _sum_to)
     _native.set_hook("accumulate", _accumulate)

@@ -44,7 +44,7 @@ def DynamicPartition(xp, data, partitions, num_partitions):
 
 
 @DynamicPartition.gradient(needs="partitions")
-def _(call, *dys):
+def _(call, dys):
     # Dealing out the positions in the same way says where each row of the gradients belongs.
     index = sizes_in(call, "partitions")
     count = product(index)

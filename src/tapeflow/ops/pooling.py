@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -285,7 +286,7 @@ def _(rng):
         yield Sample(x, **attrs, raises=InvalidArgumentError)
 
 
-_SQUARE = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
+_SQUARE: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"}
 
 
 @MaxPool.reference
@@ -320,7 +321,9 @@ def _grad_samples(rng, like_input: bool):
     for shape, attrs in _cases():
         x = distinct(rng, *shape)
         y = reference_pool(np.asarray(x), np.max, **attrs)
-        yield Sample(x, y, rng.normal(*(shape if like_input else y.shape)), **attrs)
+        yield Sample(
+            x, y, rng.normal(*(shape if like_input else y.shape)), **attrs, differentiable=False
+        )
     x, y = distinct(rng, 1, 4, 4, 1), rng.normal(1, 2, 2, 1)
     wrong = rng.normal(1, 3, 2, 1)
     yield Sample(x, wrong, y, **_SQUARE, raises=InvalidArgumentError)

@@ -84,7 +84,9 @@ def _grad_samples(rng, like_input: bool):
     for shape, attrs in _cases():
         x = distinct(rng, *shape)
         y = _reference(np.asarray(x), np.max, **attrs)
-        yield Sample(x, y, rng.normal(*(shape if like_input else y.shape)), **attrs)
+        yield Sample(
+            x, y, rng.normal(*(shape if like_input else y.shape)), **attrs, differentiable=False
+        )
 
 
 MaxPool3DGrad.samples(lambda rng: _grad_samples(rng, like_input=False))

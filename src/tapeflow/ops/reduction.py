@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -287,14 +288,16 @@ def _(call, dy):
 
 
 @cache
-def _first_axes(rank: int) -> np.ndarray:
-    return np.arange(rank, dtype=np.int32)
+def _first_axes(rank: int) -> EagerTensor:
+    return convert_to_tensor(np.arange(rank, dtype=np.int32))
 
 
 def all_axes(x, axis):
     """`axis`, or every axis of the tensor `x` where it is None."""
     if axis is not None:
         return axis
+    if x.__class__ is EagerTensor:
+        return _first_axes(x.ndim)
     rank = x.shape.rank
     if rank is not None:
         return _first_axes(rank)

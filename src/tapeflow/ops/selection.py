@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -457,7 +457,7 @@ def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type):
     return np.array(rows, out_type.as_numpy_dtype).reshape(values.shape)
 
 
-_BOUND = {"types": {"T": REAL}, "attrs": {"out_type": dtype(dtypes.int32)}}
+_BOUND: dict[str, Any] = {"types": {"T": REAL}, "attrs": {"out_type": dtype(dtypes.int32)}}
 
 
 def _bound_samples(rng):

@@ -7,7 +7,7 @@ A row is a `_native.Op`: called, it converts its inputs, runs a kernel and tells
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MethodType
 from typing import Any, NamedTuple
@@ -114,7 +114,7 @@ def _mask(allowed: tuple[DType, ...]) -> int:
 class _Argument(NamedTuple):
     name: str
     type: str
-    count: str  # "" for a single tensor, else what stands before the `*`
+    times: str  # "" for a single tensor, else what stands before the `*`
 
 
 def _arguments(text: str) -> list[_Argument]:
@@ -131,8 +131,8 @@ def _arguments(text: str) -> list[_Argument]:
 def op(
     name: str,
     signature: str,
-    types: dict[str, tuple[DType, ...]] | None = None,
-    attrs: dict[str, Any] | None = None,
+    types: Mapping[str, tuple[DType, ...]] | None = None,
+    attrs: Mapping[str, Any] | None = None,
     shape: Callable[[Any], list[Any]] | None = None,
     broadcast: bool = False,
 ) -> Callable[[Callable[..., Any]], Any]:
@@ -161,17 +161,14 @@ def op(
 
     row: Any = _native.Op(
         name,
-        [
-            (key, _mask(allowed), int(allowed[0]))
-            for key, allowed in (types or {}).items()
-        ],
-        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.count)) for a in inputs],
+        [(key, _mask(allowed), int(allowed[0])) for key, allowed in (types or {}).items()],
+        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times)) for a in inputs],
         [
             (
                 a.name,
                 *type_of(a),
-                bool(a.count),
-                attr_names.index(a.count) if a.count in kinds else -1,
+                bool(a.times),
+                attr_names.index(a.times) if a.times in kinds else -1,
             )
             for a in outputs
         ],

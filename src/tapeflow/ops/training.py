@@ -119,7 +119,8 @@ def _rows(name: str, slots: str, inputs: str, update, sparse: bool = False, **at
     variables = "".join(f"{n}: resource, " for n in ("var", *rule.slots))
     made = []
     for kernel, prefix in ((_dense(rule), "ResourceApply"), (_sparse(rule), "ResourceSparseApply")):
-        signature, types = [], {"T": _TYPES}
+        signature = []
+        types: dict[str, tuple[DType, ...]] = {"T": _TYPES}
         for n in rule.names:
             signature.append(f"{n}: int64" if n == "global_step" else f"{n}: T")
             if n == rule.gradient and prefix == "ResourceSparseApply":

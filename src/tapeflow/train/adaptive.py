@@ -44,6 +44,7 @@ class AdamOptimizer(Optimizer):
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
     def _prepare(self, var):
+        self._by_dtype = {}
         beta1, beta2 = self._number(self._beta1, var.dtype), self._number(self._beta2, var.dtype)
         self._powers = (
             self._non_slot("beta1_power", beta1, var.dtype),
@@ -51,6 +52,13 @@ class AdamOptimizer(Optimizer):
         )
 
     def _settings(self, dtype):
+        """beta1^t, beta2^t, rate, beta1, beta2 and epsilon, once per step and dtype."""
+        found = self._by_dtype.get(dtype)
+        if found is None:
+            found = self._by_dtype[dtype] = self._settings_of(dtype)
+        return found
+
+    def _settings_of(self, dtype):
         powers = [p if p.dtype == dtype else cast(p, dtype) for p in self._powers]
         numbers = (self._lr, self._beta1, self._beta2, self._epsilon)
         return (*powers, *[self._number(value, dtype) for value in numbers])

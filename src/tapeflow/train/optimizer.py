@@ -126,6 +126,8 @@ class Optimizer:
         pairs = tuple(grads_and_vars)
         if not pairs:
             raise ValueError("No variables provided.")
+        if global_step is not None and not hasattr(global_step, "assign_add"):
+            raise TypeError(f"global_step must be a variable, got {global_step!r}")
         prepared = False
         for grad, var in pairs:
             if grad is None:
@@ -148,7 +150,7 @@ class Optimizer:
                 f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
             )
         self._finish()
-        return None if global_step is None else _step(global_step)
+        return None if global_step is None else global_step.assign_add(1)
 
     @staticmethod
     def _as_gradient(grad, var):
@@ -228,9 +230,3 @@ class Optimizer:
         """All variables that the optimizer has made."""
         return sorted([*self._non_slots.values(), *self._slots.all()], key=lambda var: var.name)
 
-
-def _step(global_step):
-    """Adds 1 to the global step."""
-    if not hasattr(global_step, "assign_add"):
-        raise TypeError(f"global_step must be a variable, got {global_step!r}")
-    return global_step.assign_add(1)

@@ -63,7 +63,7 @@ from tapeflow.core.tensor_shape import (
     enable_v2_tensorshape,
 )
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.variable import Variable, VariableAggregation, VariableSynchronization
+from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.ops.accumulate import accumulate_n, add_n
 from tapeflow.ops.argmax import arg_max, arg_min
 from tapeflow.ops.argmax import argmax_v1 as argmax
@@ -185,6 +185,7 @@ from tapeflow.ops.construction import ones_like_v1 as ones_like
 from tapeflow.ops.construction import zeros_like_v1 as zeros_like
 from tapeflow.ops.control import (
     case,
+    control_dependencies,
     group,
     no_op,
     numpy_function,
@@ -350,6 +351,12 @@ from tapeflow.ops.trigonometric import (
     tanh,
 )
 from tapeflow.ops.unravel import unravel_index
+from tapeflow.ops.variable import (
+    VariableAggregation,
+    VariableSynchronization,
+    variable_creator_scope,
+)
+from tapeflow.ops.variable import VariableV1 as Variable
 
 newaxis = None
 
@@ -359,8 +366,10 @@ _LAZY_ROOMS = {
     "initializers": "tapeflow.keras.initializers",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
+    "logging": "tapeflow.compat.v1.logging",
     "losses": "tapeflow.compat.v1.losses",
     "nest": "tapeflow.nest",
+    "raw_ops": "tapeflow.raw_ops",
     "train": "tapeflow.train",
 }
 _INITIALIZERS = {
@@ -438,7 +447,7 @@ __all__ = [
     "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse",
     "matrix_set_diag", "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
     "matrix_triangular_solve", "maximum", "meshgrid", "minimum", "mod", "multinomial", "multiply",
-    "name_scope", "negative", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot",
+    "name_scope", "negative", "newaxis", "nn", "no_op", "norm", "control_dependencies", "not_equal", "numpy_function", "one_hot",
     "ones", "ones_like", "pad", "parallel_stack", "polygamma", "pow", "print", "py_func", "py_function",
     "qint16", "qint32", "qint8", "qr", "quint16", "quint8", "random", "random_crop", "random_gamma",
     "random_normal", "random_poisson", "random_shuffle", "random_uniform", "range", "rank", "real",
