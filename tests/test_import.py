@@ -40,6 +40,8 @@ def imported():
         "PIL",
         "rich",
         "tapeflow.keras",
+        "tapeflow.linalg",
+        "tapeflow.nn",
         "tapeflow.data",
         "tapeflow.saved_model",
         "tapeflow.xla",

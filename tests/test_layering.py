@@ -10,7 +10,7 @@ import tapeflow
 
 ROOT = Path(tapeflow.__file__).parent
 # From the lowest to the highest; rooms of one line may use each other. Whatever is not named here is
-# a public namespace, and stands above all.
+# a public namespace (tf.math, tf.compat.v1), and stands above all.
 FLOORS = [
     {"_native"},
     {"core"},
@@ -21,7 +21,6 @@ FLOORS = [
     {"train", "data", "summary", "saved_model"},
     {"distribute"},
     {"keras"},
-    {"contrib", "compat"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 TOP = len(FLOORS)

@@ -5,10 +5,11 @@ load, such as `tf.keras`, are loaded when they are first used.
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tapeflow.core import openmp  # noqa: F401, I001 (before the native core loads OpenMP)
+from tapeflow.core import openmp  # before the native core loads OpenMP
 
+# isort: split
 from tapeflow import autodiff, dtypes, errors, nest, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
@@ -199,6 +200,29 @@ from tapeflow.ops.variable import (
 __version__ = "0.1.0"
 
 newaxis = None
+
+if TYPE_CHECKING:
+    from tapeflow import (
+        bitwise,
+        compat,
+        config,
+        contrib,
+        data,
+        debugging,
+        experimental,
+        keras,
+        layers,
+        linalg,
+        math,
+        nn,
+        random,
+        raw_ops,
+        strings,
+        test,
+        train,
+        types,
+    )
+    from tapeflow.keras import initializers, losses, metrics, optimizers
 
 # Rooms and names that are loaded when they are first used, with the modules that hold them.
 _LAZY_ROOMS = {

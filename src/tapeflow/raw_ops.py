@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable
 from functools import cache
@@ -54,8 +55,24 @@ def _function(name: str) -> Callable[..., Any]:
         return row(*inputs, **given)
 
     function.__name__ = function.__qualname__ = name
+    function.__signature__ = _signature(row, renamed)  # type: ignore[attr-defined]
     function.__doc__ = f"The op {name}: {row.signature}"
     return public(function)
+
+
+def _signature(row: Any, renamed: dict[str, str]) -> inspect.Signature:
+    """What `function` takes, all by keyword: the inputs, the attrs with their defaults, a name."""
+    shown = {own: public_name for public_name, own in renamed.items()}
+    parameters = [
+        inspect.Parameter(
+            shown.get(key, key),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=row.defaults.get(key, inspect.Parameter.empty),
+        )
+        for key in (*row.inputs, *row.attrs)
+    ]
+    last = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
+    return inspect.Signature([*parameters, last])
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -227,6 +227,5 @@ def test_slow_elements_are_read_ahead_and_errors_arrive():
     dataset = Dataset.from_generator(slow, tf.int64).prefetch(2)
     seen = []
     with pytest.raises(OSError, match="disk gone"):
-        for x in dataset:
-            seen.append(int(x))
+        seen.extend(int(x) for x in dataset)
     assert seen == list(range(8))

@@ -52,7 +52,9 @@ def array(value):
 def wide(value):
     """bfloat16 and the like as float64, so that NumPy's comparisons know them."""
     value = np.asarray(value)
-    return value.astype(np.float64) if value.dtype.kind == "V" or value.dtype.itemsize <= 2 and value.dtype.kind not in "biuOS" else value
+    kind = value.dtype.kind
+    narrow = kind == "V" or (value.dtype.itemsize <= 2 and kind not in "biuOS")
+    return value.astype(np.float64) if narrow else value
 
 
 def close(got, want, dtype=None):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import logging
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tapeflow.autodiff import explaining
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public_methods
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.variable import Variable
 
@@ -41,6 +41,7 @@ def trainable(dtype: Any) -> bool:
     return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
 
 
+@public_methods
 class GradientTape(_native.Tape):
     """Records the operations of its context that depend on watched tensors and trainable variables.
 
@@ -66,6 +67,8 @@ class GradientTape(_native.Tape):
             if trainable(each.dtype):
                 self._watch(each)
             else:
+                import logging  # 5 ms that few programs need
+
                 logging.getLogger("tapeflow").warning(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     each.dtype,

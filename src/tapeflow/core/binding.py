@@ -66,9 +66,7 @@ def _pause_recording() -> Iterator[None]:
 
 def _memory_info() -> dict[str, int]:
     stats = _native.allocator_stats()
-    if isinstance(stats, dict):
-        return {"current": stats["current"], "peak": stats["peak"]}
-    return {"current": stats[0], "peak": stats[1]}
+    return {"current": stats["live"], "peak": stats["peak"]}
 
 
 def _bind() -> None:

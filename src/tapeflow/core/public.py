@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeflow import _native
@@ -20,3 +21,14 @@ if TYPE_CHECKING:
 
 else:
     public = _native.PublicFunction
+
+C = TypeVar("C", bound=type)
+_SPECIAL = {"__init__", "__call__", "__getitem__", "__setitem__", "__iter__", "__next__"}
+
+
+def public_methods(cls: C) -> C:
+    """The class, with `public` applied to those of its own methods that programs call."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, FunctionType) and (name in _SPECIAL or not name.startswith("_")):
+            setattr(cls, name, public(method))
+    return cls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public_methods
 from tapeflow.data import batching, combining, element, iterating, mapping, selecting, sources
 
 INFINITE_CARDINALITY = -1
@@ -11,6 +12,7 @@ UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 
+@public_methods
 class Dataset:
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
 

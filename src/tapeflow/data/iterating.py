@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tapeflow._native import Tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 
@@ -29,6 +30,7 @@ class Options:
     threading: ThreadingOptions = field(default_factory=ThreadingOptions)
 
 
+@public_methods
 class Iterator:
     """One pass over a dataset; `next(it)`, `it.next()` and `it.get_next()` give its elements.
 

@@ -344,46 +344,53 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     known: dict = {}
     for tensor, symbols in pairs:
+        if symbols is None or (isinstance(symbols, TensorShape) and symbols.rank is None):
+            continue
         tensor = convert_to_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
-        sizes = tensor.shape.as_list()
-        if isinstance(symbols, TensorShape):
-            symbols = symbols.as_list()
-        symbols = [symbols] if isinstance(symbols, int) else list(symbols)
-        words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name} dimension"
-        rest = len(symbols)
-        if "*" in symbols or Ellipsis in symbols:
-            mark = "*" if "*" in symbols else Ellipsis
-            at = symbols.index(mark)
-            rest = len(symbols) - 1
-            _require_rank(tensor, lambda r, n=rest: r >= n, f"at least {rest}", message)
-            places = [*range(at), *range(len(sizes) - (rest - at), len(sizes))]
-            symbols = symbols[:at] + symbols[at + 1 :]
-        elif len(symbols) <= 1:
-            _require_rank(
-                tensor,
-                lambda r, n=rest: r == n or (r == 0 and n == 1),
-                "in (0, 1)",
-                message,
-            )
-            places = list(range(len(sizes)))
-        else:
-            _require_rank(tensor, lambda r, n=rest: r == n, str(rest), message)
-            places = list(range(len(symbols)))
-        for place, symbol in zip(places, symbols, strict=False):
-            if symbol is None or symbol == ".":
-                continue
-            if isinstance(symbol, (int, np.integer)):
+        words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name}"
+        for place, size, symbol in _paired(tensor, symbols, words, message):
+            if isinstance(symbol, (int, np.integer)) or str(symbol).isdigit():
                 wanted, where = int(symbol), "Specified explicitly"
-            elif symbol in known:
-                wanted, where = known[symbol]
             else:
-                known[symbol] = (
-                    sizes[place],
-                    f"Specified by tensor shape={tensor.shape} dtype={tensor.dtype.name} dimension {place}",
-                )
-                continue
-            if sizes[place] != wanted:
+                here = f"Specified by tensor {words[len('Tensor ') :]} dimension {place}"
+                wanted, where = known.setdefault(symbol, (size, here))
+            if size != wanted:
                 raise ValueError(
-                    f"{_prefix(message)}{where}.  {words} {place} must have size {wanted}.  "
-                    f"Received size {sizes[place]}, shape {tensor.shape}"
+                    f"{_prefix(message)}{where}.  {words} dimension {place} must have size {wanted}.  "
+                    f"Received size {size}, shape {tensor.shape}"
                 )
+
+
+def _paired(tensor, symbols, words: str, message) -> list:
+    """(dimension, size, symbol) of every dimension of `tensor` whose size is specified."""
+    if not (hasattr(symbols, "__iter__") or hasattr(symbols, "__getitem__")):
+        raise ValueError(
+            f"{words}.  Specified shape must be an iterable.  An iterable has the attribute `__iter__` or "
+            f"`__getitem__`.  Received specified shape: {symbols}"
+        )
+    symbols = symbols.as_list() if isinstance(symbols, TensorShape) else list(symbols)
+    for i, symbol in enumerate(symbols[1:], 1):
+        if symbol is Ellipsis or symbol == "*":
+            raise ValueError(
+                f"{words} specified shape index {i}.  Symbol `...` or `*` for a variable number of "
+                "unspecified dimensions is only allowed as the first entry"
+            )
+    outer = bool(symbols) and (symbols[0] is Ellipsis or symbols[0] == "*")
+    symbols = symbols[1:] if outer else symbols
+    count = len(symbols)
+    if outer:
+        _require_rank(tensor, lambda r: r >= count, f"at least {count}", message)
+    elif count <= 1:
+        _require_rank(tensor, lambda r: r <= 1, "in (0, 1)", message)
+        symbols = symbols or [1]
+    else:
+        _require_rank(tensor, lambda r: r == count, str(count), message)
+    # A scalar and a vector of one element are the same here.
+    sizes = tensor.shape.as_list() or [1]
+    first = -len(symbols) if outer else 0
+    places = range(first, first + len(symbols))
+    return [
+        (place, sizes[place], symbol)
+        for place, symbol in zip(places, symbols, strict=True)
+        if symbol is not None and symbol != "."
+    ]

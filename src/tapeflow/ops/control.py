@@ -159,8 +159,8 @@ def while_loop(
 
 
 def _as_value(x):
-    """A tensor; what is no data, such as a TensorArray, stays."""
-    return convert_to_tensor(x) if not hasattr(x, "mark_used") else x
+    """A tensor; what is made of several, such as IndexedSlices or a TensorArray, stays."""
+    return x if hasattr(x, "mark_used") or hasattr(x, "dense_shape") else convert_to_tensor(x)
 
 
 @public

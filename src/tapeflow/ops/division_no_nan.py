@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cmath
 import math
+from typing import Any
 
 import numpy as np
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
+from tapeflow.ops.construction import zeros
 from tapeflow.ops.joining import Pack, unstack
 
 
@@ -28,7 +27,7 @@ def _rows(elems):
 
 
 def _stacked(results, like, empty):
-    """The structures `results` stacked; `empty()` gives the dtypes where there are none."""
+    """The structures `results` stacked; `empty()` gives the specs of the elements where there are none."""
     if not results:
         return nest.map_structure(_nothing, empty())
     flat = [nest.flatten(r) for r in results]
@@ -36,8 +35,11 @@ def _stacked(results, like, empty):
     return nest.pack_sequence_as(results[0] if like is None else like, columns)
 
 
-def _nothing(kind):
-    return convert_to_tensor(np.zeros((0,), dtypes.as_dtype(kind).as_numpy_dtype))
+def _nothing(spec):
+    """No elements of a dtype, or of the dtype and shape of a tensor."""
+    kind = dtypes.as_dtype(getattr(spec, "dtype", spec))
+    shape = spec.shape if hasattr(spec, "shape") and spec.shape.is_fully_defined() else []
+    return zeros([0, *shape], kind)
 
 
 def _require_callable(fn) -> None:
@@ -173,7 +175,7 @@ def scan(
     if reverse:
         results.reverse()
     return _stacked(
-        results, None, lambda: nest.map_structure(lambda t: convert_to_tensor(t).dtype, initializer)
+        results, None, lambda: nest.map_structure(convert_to_tensor, initializer)
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
-from tapeflow.ops.variable import Variable
 from tapeflow.ops import shapes
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros_like
@@ -31,6 +30,7 @@ from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import op
 from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.variable import Variable
 
 _MASK64 = 2**64 - 1
 _STATE_SIZES = {

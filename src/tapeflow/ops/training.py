@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
 from tapeflow.ops import shapes
 from tapeflow.ops.table import INDEX, op
 from tapeflow.ops.validate import invalid, shape_text

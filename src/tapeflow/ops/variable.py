@@ -19,6 +19,7 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, errors, printing, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public_methods
 from tapeflow.ops import slicing, state
 
 
@@ -128,6 +129,7 @@ def _no_in_place(sign: str):
     return refuse
 
 
+@public_methods
 class Variable(_native.Variable, metaclass=_Creation):
     """A value that can be replaced and updated, and that tapes watch by themselves if trainable.
 
@@ -142,7 +144,7 @@ class Variable(_native.Variable, metaclass=_Creation):
     Raises ValueError without an initial value, and for one that does not have dtype and shape.
     """
 
-    _parameters = (
+    _parameters: tuple[str, ...] = (
         "initial_value", "trainable", "validate_shape", "caching_device", "name", "variable_def",
         "dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape",
     )  # fmt: skip

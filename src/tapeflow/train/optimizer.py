@@ -5,8 +5,8 @@ from __future__ import annotations
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import nest
-from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public_methods
 from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, zeros
@@ -17,6 +17,7 @@ from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
 
 
+@public_methods
 class Optimizer:
     """Base of the optimizers: subclasses say how one variable changes by one gradient.
 
@@ -84,7 +85,7 @@ class Optimizer:
     ):
         """(gradient, variable) pairs for the variables of var_list, or all that `loss()` reads.
 
-        Raises RuntimeError when executing eagerly and `loss` is no function.
+        Raises RuntimeError when `loss` is no function.
         """
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
@@ -101,22 +102,10 @@ class Optimizer:
             )
             gradients = tape.gradient(value, variables, grad_loss)
             return list(zip(gradients, variables))
-        if executing_eagerly():
-            raise RuntimeError(
-                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
-                "execution is enabled."
-            )
-        return self._graph_gradients(loss, var_list, aggregation_method, grad_loss)
-
-    def _graph_gradients(self, loss, var_list, aggregation_method, grad_loss):
-        from tapeflow.autodiff.symbolic import gradients
-        from tapeflow.graph.collections import trainable_variables
-
-        variables = trainable_variables() if var_list is None else nest.flatten(var_list)
-        if not variables:
-            raise ValueError("No variables to optimize.")
-        found = gradients(loss, variables, grad_ys=grad_loss, aggregation_method=aggregation_method)
-        return list(zip(found, variables))
+        raise RuntimeError(
+            "`loss` passed to Optimizer.compute_gradients should be a function when eager "
+            "execution is enabled."
+        )
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Changes the variables by their gradients; pairs without a gradient are left out.

@@ -3,11 +3,11 @@
 import importlib
 from typing import Any
 
-from tapeflow import autodiff, bitwise, config, dtypes, linalg, math, random, test, types, version
+from tapeflow import autodiff, config, dtypes, test, types, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
-from tapeflow.compat.v1 import debugging, errors, nn, strings
+from tapeflow.compat.v1 import bitwise, debugging, errors, linalg, math, nn, random, strings
 from tapeflow.core.context import (
     device,
     disable_eager_execution,
@@ -63,7 +63,6 @@ from tapeflow.core.tensor_shape import (
     enable_v2_tensorshape,
 )
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.ops.accumulate import accumulate_n, add_n
 from tapeflow.ops.argmax import arg_max, arg_min
 from tapeflow.ops.argmax import argmax_v1 as argmax
@@ -362,8 +361,8 @@ newaxis = None
 
 _LAZY_ROOMS = {
     "contrib": "tapeflow.contrib",
-    "data": "tapeflow.data",
-    "initializers": "tapeflow.keras.initializers",
+    "data": "tapeflow.compat.v1.data",
+    "initializers": "tapeflow.compat.v1.initializers",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
     "logging": "tapeflow.compat.v1.logging",
@@ -373,16 +372,17 @@ _LAZY_ROOMS = {
     "train": "tapeflow.train",
 }
 _INITIALIZERS = {
-    "constant_initializer": "Constant",
-    "glorot_normal_initializer": "GlorotNormal",
-    "glorot_uniform_initializer": "GlorotUniform",
-    "ones_initializer": "Ones",
-    "orthogonal_initializer": "Orthogonal",
-    "random_normal_initializer": "RandomNormal",
-    "random_uniform_initializer": "RandomUniform",
-    "truncated_normal_initializer": "TruncatedNormal",
-    "variance_scaling_initializer": "VarianceScaling",
-    "zeros_initializer": "Zeros",
+    "constant_initializer",
+    "glorot_normal_initializer",
+    "glorot_uniform_initializer",
+    "ones_initializer",
+    "orthogonal_initializer",
+    "random_normal_initializer",
+    "random_uniform_initializer",
+    "truncated_normal_initializer",
+    "uniform_unit_scaling_initializer",
+    "variance_scaling_initializer",
+    "zeros_initializer",
 }
 
 
@@ -390,7 +390,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY_ROOMS:
         value = importlib.import_module(_LAZY_ROOMS[name])
     elif name in _INITIALIZERS:
-        value = getattr(importlib.import_module("tapeflow.keras.initializers"), _INITIALIZERS[name])
+        value = getattr(importlib.import_module("tapeflow.compat.v1.initializers"), name)
     else:
         raise AttributeError(f"module 'tapeflow.compat.v1' has no attribute {name!r}")
     globals()[name] = value
@@ -447,7 +447,8 @@ __all__ = [
     "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse",
     "matrix_set_diag", "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
     "matrix_triangular_solve", "maximum", "meshgrid", "minimum", "mod", "multinomial", "multiply",
-    "name_scope", "negative", "newaxis", "nn", "no_op", "norm", "control_dependencies", "not_equal", "numpy_function", "one_hot",
+    "name_scope", "negative", "newaxis", "nn", "no_op", "norm",
+    "control_dependencies", "not_equal", "numpy_function", "one_hot",
     "ones", "ones_like", "pad", "parallel_stack", "polygamma", "pow", "print", "py_func", "py_function",
     "qint16", "qint32", "qint8", "qr", "quint16", "quint8", "random", "random_crop", "random_gamma",
     "random_normal", "random_poisson", "random_shuffle", "random_uniform", "range", "rank", "real",

@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import backend, constraints, initializers, regularizers
 from tapeflow.keras.engine import calling
@@ -29,6 +30,7 @@ _ARGUMENTS = {
 }
 
 
+@public_methods
 class Layer(Tracked):
     """A function of tensors with weights.
 

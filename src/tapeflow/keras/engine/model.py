@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import nest
+from tapeflow.core.public import public_methods
 from tapeflow.keras.engine import calling, summary
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes, _sample
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -11,6 +12,7 @@ from tapeflow.keras.engine.training import Training
 from tapeflow.ops.variable import Variable
 
 
+@public_methods
 class Model(Training, Layer):
     """Layers grouped into one, with training, evaluation and prediction.
 

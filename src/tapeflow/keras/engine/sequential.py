@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import nest
+from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.base_layer import Layer
@@ -11,6 +12,7 @@ from tapeflow.keras.engine.symbolic import KerasTensor, make_input
 from tapeflow.keras.registry import to_config
 
 
+@public_methods
 class Sequential(Model):
     """A model whose layers each take the one output of the layer before.
 

@@ -8,6 +8,7 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public_methods
 from tapeflow.data.dataset import Dataset
 from tapeflow.keras import backend, losses, optimizers
 from tapeflow.keras import metrics as metrics_of_keras
@@ -32,6 +33,7 @@ class History:
             self.history.setdefault(name, []).append(value)
 
 
+@public_methods
 class Training:
     """The part of Model that trains."""
 

@@ -9,6 +9,7 @@ from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public_methods
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules
 from tapeflow.ops.array import shape
@@ -24,6 +25,7 @@ from tapeflow.train.sparse import is_sparse, without_duplicates
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 
 
+@public_methods
 class Optimizer(Tracked):
     """Changes variables by gradients. Subclasses define `_apply_dense(grad, var)`.
 

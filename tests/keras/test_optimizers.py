@@ -1,0 +1,133 @@
+"""Keras optimizers: settings, schedules, clipping, and updates against formulas."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+optimizers = tf.keras.optimizers
+W = np.array([1.0, -2.0, 3.0])
+G = [np.array([0.5, -1.0, 0.25]), np.array([-1.5, 0.5, 2.0])]
+
+
+def updated(optimizer):
+    w = tf.Variable(W)
+    for g in G:
+        optimizer.apply_gradients([(tf.constant(g), w)])
+    return w.numpy()
+
+
+def adam(w, amsgrad=False):
+    m = v = highest = np.zeros(3)
+    for t, g in enumerate(G, 1):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        highest = np.maximum(highest, v) if amsgrad else v
+        w = w - 0.1 * np.sqrt(1 - 0.999**t) / (1 - 0.9**t) * m / (np.sqrt(highest) + 1e-7)
+    return w
+
+
+def sgd(w, nesterov=False):
+    velocity = np.zeros(3)
+    for g in G:
+        velocity = 0.9 * velocity - 0.1 * g
+        w = w + (0.9 * velocity - 0.1 * g if nesterov else velocity)
+    return w
+
+
+def rmsprop(w):
+    ms = np.zeros(3)
+    for g in G:
+        ms = 0.9 * ms + 0.1 * g * g
+        w = w - 0.1 * g / (np.sqrt(ms) + 1e-7)
+    return w
+
+
+def adamax(w):
+    m = u = np.zeros(3)
+    for t, g in enumerate(G, 1):
+        m, u = 0.9 * m + 0.1 * g, np.maximum(0.999 * u, np.abs(g))
+        w = w - 0.1 / (1 - 0.9**t) * m / (u + 1e-7)
+    return w
+
+
+def adagrad(w):
+    a = np.full(3, 0.1)
+    for g in G:
+        a = a + g * g
+        w = w - 0.1 * g / (np.sqrt(a) + 1e-7)
+    return w
+
+
+CASES = {
+    "SGD": (lambda: optimizers.SGD(0.1), W - 0.1 * sum(G)),
+    "momentum": (lambda: optimizers.SGD(0.1, 0.9), sgd(W)),
+    "nesterov": (lambda: optimizers.SGD(0.1, 0.9, nesterov=True), sgd(W, True)),
+    "Adam": (lambda: optimizers.Adam(0.1), adam(W)),
+    "AMSGrad": (lambda: optimizers.Adam(0.1, amsgrad=True), adam(W, True)),
+    "Adamax": (lambda: optimizers.Adamax(0.1), adamax(W)),
+    "RMSprop": (lambda: optimizers.RMSprop(0.1), rmsprop(W)),
+    "Adagrad": (lambda: optimizers.Adagrad(0.1), adagrad(W)),
+    "clipvalue": (lambda: optimizers.SGD(0.1, clipvalue=0.5),
+                  W - 0.1 * sum(np.clip(g, -0.5, 0.5) for g in G)),
+    "clipnorm": (lambda: optimizers.SGD(0.1, clipnorm=1.0),
+                 W - 0.1 * sum(g / max(1, np.linalg.norm(g)) for g in G)),
+    "decay": (lambda: optimizers.SGD(0.1, decay=1.0), W - 0.1 * G[0] - 0.05 * G[1]),
+    "schedule": (
+        lambda: optimizers.SGD(optimizers.schedules.PiecewiseConstantDecay([0], [0.1, 0.01])),
+        W - 0.1 * G[0] - 0.01 * G[1],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_updates(name):
+    make, expected = CASES[name]
+    np.testing.assert_allclose(updated(make()), expected, rtol=1e-5)
+    config = make().get_config()
+    np.testing.assert_allclose(updated(type(make()).from_config(config)), expected, rtol=1e-5)
+
+
+def test_settings_can_change():
+    optimizer = optimizers.SGD(0.1)
+    w = tf.Variable(0.0)
+    optimizer.apply_gradients([(tf.constant(-1.0), w)])
+    optimizer.lr = 0.5
+    optimizer.apply_gradients([(tf.constant(-1.0), w)])
+    optimizer.learning_rate.assign(2.0)
+    optimizer.apply_gradients([(tf.constant(-1.0), w)])
+    np.testing.assert_allclose(w.numpy(), 2.6, rtol=1e-6)
+    assert int(optimizer.iterations) == 3
+    assert optimizer.get_config()["learning_rate"] == 2.0
+
+
+def test_minimize_and_slots():
+    w = tf.Variable(1.0, name="w")
+    optimizer = optimizers.Adam(0.1)
+    optimizer.minimize(lambda: w * w, [w])
+    assert [v.name for v in optimizer.weights] == ["Adam/iter:0", "Adam/w/m:0", "Adam/w/v:0"]
+    assert optimizer.get_slot_names() == ["m", "v"]
+    optimizer.set_weights(optimizer.get_weights())
+
+
+def test_sparse_adam_touches_only_its_rows_first():
+    w = tf.Variable(tf.ones([3, 2]))
+    gradient = tf.IndexedSlices(tf.ones([2, 2]), tf.constant([1, 1]))
+    optimizers.Adam(0.1).apply_gradients([(gradient, w)])
+    np.testing.assert_allclose(w.numpy(), [[1, 1], [0.9, 0.9], [1, 1]], rtol=1e-5)
+
+
+BAD = {
+    "keyword": (lambda w: optimizers.SGD(foo=1), TypeError, "Unexpected keyword argument"),
+    "momentum": (lambda w: optimizers.SGD(momentum=2.0), ValueError, "between"),
+    "no gradient": (lambda w: optimizers.SGD().apply_gradients([(None, w)]), ValueError,
+                    "No gradients provided"),
+    "name": (lambda w: optimizers.get("nope"), ValueError, "Unknown optimizer: 'nope'"),
+    "loss": (lambda w: optimizers.SGD().minimize(w * w, [w]), ValueError, "`tape` is required"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    call, error, message = BAD[name]
+    with pytest.raises(error, match=message):
+        call(tf.Variable(1.0))
