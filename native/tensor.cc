@@ -359,7 +359,9 @@ PyObject* set_shape(PyObject* o, PyObject* shape) {
 
 PyObject* move(PyObject* o, PyObject* device) {
   if (!copy_to_device) {
-    return PyErr_Format(PyExc_RuntimeError, "Cannot copy a tensor to %R: there is no such device", device);
+    return PyErr_Format(PyExc_RuntimeError,
+                        "%S unknown device. All available devices [/job:localhost/replica:0/task:0/device:CPU:0].",
+                        device);
   }
   PyObject* args[] = {o, device};
   return PyObject_Vectorcall(copy_to_device, args, 2, nullptr);

@@ -12,6 +12,7 @@ from tapeflow.core import openmp  # before the native core loads OpenMP
 # isort: split
 from tapeflow import autodiff, dtypes, errors, nest, version
 from tapeflow._native import Tensor
+from tapeflow.autodiff.aggregation import AggregationMethod
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.core.context import current_name_scope as get_current_name_scope
@@ -54,6 +55,7 @@ from tapeflow.core.dtypes import (
     variant,
 )
 from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
+from tapeflow.core.module import Module
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops import operators as _operators
@@ -170,6 +172,7 @@ from tapeflow.ops.slicing import slice_ as slice
 from tapeflow.ops.slicing import strided_slice
 from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_paddings, space_to_batch_nd
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
+from tapeflow.ops.static import get_static_value
 from tapeflow.ops.string_numbers import as_string
 from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.tensor_diagonal import eye
@@ -250,10 +253,14 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "argsort": ("tapeflow.ops.sorting", "argsort"),
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
+    "get_logger": ("tapeflow.compat.v1.logging", "get_logger"),
     "ones_initializer": ("tapeflow.keras.initializers", "Ones"),
     "random_normal_initializer": ("tapeflow.keras.initializers", "RandomNormal"),
     "random_uniform_initializer": ("tapeflow.keras.initializers", "RandomUniform"),
+    "sort": ("tapeflow.ops.sorting", "sort"),
+    "timestamp": ("tapeflow.ops.timestamp", "timestamp"),
     "zeros_initializer": ("tapeflow.keras.initializers", "Zeros"),
 }
 
@@ -275,8 +282,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Assert", "DType", "DeviceSpec", "GradientTape", "IndexedSlices", "IndexedSlicesSpec", "Tensor",
-    "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable",
+    "AggregationMethod", "Assert", "DType", "DeviceSpec", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
+    "Module", "Tensor", "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable",
     "VariableAggregation", "VariableSynchronization", "variable_creator_scope",
     "abs", "acos", "acosh", "add", "add_n", "argmax",
     "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
@@ -287,7 +294,7 @@ __all__ = [
     "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "eig",
     "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims",
     "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "gather",
-    "gather_nd", "get_current_name_scope", "grad_pass_through", "greater", "greater_equal", "group",
+    "gather_nd", "get_current_name_scope", "get_static_value", "grad_pass_through", "greater", "greater_equal", "group",
     "guarantee_const", "half", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
     "identity_n", "init_scope", "int16", "int32", "int64", "int8", "is_symbolic_tensor", "is_tensor", "less",
     "less_equal", "linalg", "linspace", "logical_and", "logical_not", "logical_or", "map_fn", "math",

@@ -13,6 +13,7 @@ from tapeflow.ops.activation import (
     softsign,
 )
 from tapeflow.ops.activation import silu as swish
+from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
 from tapeflow.ops.bias import bias_add
 from tapeflow.ops.convolve import (
     atrous_conv2d,
@@ -74,6 +75,8 @@ from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
 from tapeflow.ops.trigonometric import sigmoid, tanh
 
 __all__ = [
+    "approx_max_k",
+    "approx_min_k",
     "atrous_conv2d",
     "atrous_conv2d_transpose",
     "avg_pool",

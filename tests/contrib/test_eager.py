@@ -47,7 +47,9 @@ def test_layer_functions():
     assert tf.layers.max_pooling2d(image, 2, 2).shape == (1, 4, 4, 1)
     assert tf.layers.flatten(image).shape == (1, 64)
     assert (tf.layers.dropout(image).numpy() == 1).all()
-    np.testing.assert_allclose(tf.layers.batch_normalization(image, training=True).numpy(), 0, atol=1e-3)
+    np.testing.assert_allclose(
+        tf.layers.batch_normalization(image, training=True).numpy(), 0, atol=1e-3
+    )
     with pytest.raises(TypeError, match="units"):
         tf.layers.dense(image)
 

@@ -113,7 +113,7 @@ def test_wrong_device_argument():
     with pytest.raises(ValueError, match=r"Expecting a string device name. Got <class 'int'>\(3\)"):
         context.device(3).__enter__()
     with pytest.raises(RuntimeError, match=r"tf.device does not support functions"):
-        context.device(lambda op: "/cpu:0")
+        context.device_v1(lambda op: "/cpu:0")
 
 
 def test_graph_scope():

@@ -35,12 +35,16 @@ CASES = {
     "range": (lambda: Dataset.range(2, 8, 3), [2, 5]),
     "range down": (lambda: Dataset.range(5, 0, -2), [5, 3, 1]),
     "from_tensors": (lambda: Dataset.from_tensors((1, [2, 3])), [(1, [2, 3])]),
-    "slices": (lambda: Dataset.from_tensor_slices((Y[:2], {"x": X[:2]})),
-               [(0, {"x": [0, 1]}), (1, {"x": [2, 3]})]),
+    "slices": (
+        lambda: Dataset.from_tensor_slices((Y[:2], {"x": X[:2]})),
+        [(0, {"x": [0, 1]}), (1, {"x": [2, 3]})],
+    ),
     "batch": (lambda: Dataset.range(5).batch(2), [[0, 1], [2, 3], [4]]),
     "batch, whole ones only": (lambda: Dataset.range(5).batch(2, True), [[0, 1], [2, 3]]),
-    "batch of elements": (lambda: Dataset.range(3).map(lambda x: (x, x * 2)).batch(2),
-                          [([0, 1], [0, 2]), ([2], [4])]),
+    "batch of elements": (
+        lambda: Dataset.range(3).map(lambda x: (x, x * 2)).batch(2),
+        [([0, 1], [0, 2]), ([2], [4])],
+    ),
     "take": (lambda: Dataset.range(9).take(2), [0, 1]),
     "take all": (lambda: Dataset.range(2).take(-1), [0, 1]),
     "skip": (lambda: Dataset.range(4).skip(2), [2, 3]),
@@ -50,10 +54,14 @@ CASES = {
     "repeat nothing": (lambda: Dataset.range(0).repeat(), []),
     "endless": (lambda: Dataset.range(2).repeat().take(5), [0, 1, 0, 1, 0]),
     "map to a list": (lambda: Dataset.range(1).map(lambda x: [x, x]), [(0, 0)]),
-    "map in threads": (lambda: Dataset.range(6).map(lambda x: x * x, num_parallel_calls=3),
-                       [0, 1, 4, 9, 16, 25]),
-    "map, autotuned": (lambda: Dataset.range(9).map(lambda x: x + 1, tf.data.AUTOTUNE),
-                       list(range(1, 10))),
+    "map in threads": (
+        lambda: Dataset.range(6).map(lambda x: x * x, num_parallel_calls=3),
+        [0, 1, 4, 9, 16, 25],
+    ),
+    "map, autotuned": (
+        lambda: Dataset.range(9).map(lambda x: x + 1, tf.data.AUTOTUNE),
+        list(range(1, 10)),
+    ),
     "filter": (lambda: Dataset.range(6).filter(lambda x: x % 2 == 0), [0, 2, 4]),
     "flat_map": (lambda: Dataset.range(3).flat_map(lambda x: Dataset.range(x)), [0, 0, 1]),
     "interleave": (
@@ -64,31 +72,39 @@ CASES = {
     "concatenate": (lambda: Dataset.range(2).concatenate(Dataset.range(1)), [0, 1, 0]),
     "enumerate": (lambda: Dataset.range(7, 9).enumerate(start=1), [(1, 7), (2, 8)]),
     "unbatch": (lambda: Dataset.range(4).batch(3).unbatch(), [0, 1, 2, 3]),
-    "window": (lambda: Dataset.range(5).window(2, 1).flat_map(lambda w: w.batch(2)),
-               [[0, 1], [1, 2], [2, 3], [3, 4], [4]]),
+    "window": (
+        lambda: Dataset.range(5).window(2, 1).flat_map(lambda w: w.batch(2)),
+        [[0, 1], [1, 2], [2, 3], [3, 4], [4]],
+    ),
     "window with stride": (
         lambda: Dataset.range(7).window(3, 2, 2, True).flat_map(lambda w: w.batch(3)),
         [[0, 2, 4], [2, 4, 6]],
     ),
     "padded_batch": (
-        lambda: Dataset.range(1, 4).map(ragged).padded_batch(2, padded_shapes=[None],
-                                                             padding_values=7),
+        lambda: (
+            Dataset.range(1, 4).map(ragged).padded_batch(2, padded_shapes=[None], padding_values=7)
+        ),
         [[[1, 7], [1, 1]], [[1, 1, 1]]],
     ),
     "padded_batch of pairs": (
-        lambda: Dataset.from_generator(pairs, (tf.int32, tf.string), ((None,), ()))
-        .padded_batch(2, ((None,), ())),
+        lambda: Dataset.from_generator(pairs, (tf.int32, tf.string), ((None,), ())).padded_batch(
+            2, ((None,), ())
+        ),
         [([[1, 0], [1, 2]], [b"a", b"b"])],
     ),
     "scan": (lambda: Dataset.range(4).scan(np.int64(0), lambda s, x: (s + x, s + x)), [0, 1, 3, 6]),
     "take_while": (lambda: Dataset.range(9).take_while(lambda x: x < 2), [0, 1]),
     "group_by_window": (
-        lambda: Dataset.range(5).group_by_window(lambda x: x % 2, lambda k, d: d.batch(5),
-                                                 window_size=2),
+        lambda: Dataset.range(5).group_by_window(
+            lambda x: x % 2, lambda k, d: d.batch(5), window_size=2
+        ),
         [[0, 2], [1, 3], [4]],
     ),
     "unique": (lambda: Dataset.from_tensor_slices([1, 2, 1, 3, 2]).unique(), [1, 2, 3]),
-    "prefetch and cache": (lambda: Dataset.range(3).map(lambda x: x).prefetch(2).cache(), [0, 1, 2]),
+    "prefetch and cache": (
+        lambda: Dataset.range(3).map(lambda x: x).prefetch(2).cache(),
+        [0, 1, 2],
+    ),
     "choose": (
         lambda: Dataset.choose_from_datasets(
             [Dataset.range(3), Dataset.range(7, 9)],
@@ -157,37 +173,69 @@ def test_iteration_forms_of_1x():
 
 
 BAD = {
-    "batch of nothing": (lambda: Dataset.range(3).batch(0), tf.errors.InvalidArgumentError,
-                         "Batch size must be greater than zero"),
+    "batch of nothing": (
+        lambda: Dataset.range(3).batch(0),
+        tf.errors.InvalidArgumentError,
+        "Batch size must be greater than zero",
+    ),
     "batch of a string": (lambda: Dataset.range(3).batch("a"), TypeError, "Cannot convert 'a'"),
-    "shuffle of nothing": (lambda: Dataset.range(3).shuffle(0), tf.errors.InvalidArgumentError,
-                           "buffer_size must be greater than zero"),
+    "shuffle of nothing": (
+        lambda: Dataset.range(3).shuffle(0),
+        tf.errors.InvalidArgumentError,
+        "buffer_size must be greater than zero",
+    ),
     "step 0": (lambda: Dataset.range(1, 2, 0), tf.errors.InvalidArgumentError, "non-zero"),
-    "shard out of range": (lambda: Dataset.range(3).shard(3, 3), tf.errors.InvalidArgumentError,
-                           r"Index must be between 0 and 2 \(currently index = 3\)"),
+    "shard out of range": (
+        lambda: Dataset.range(3).shard(3, 3),
+        tf.errors.InvalidArgumentError,
+        r"Index must be between 0 and 2 \(currently index = 3\)",
+    ),
     "no range": (lambda: Dataset.range(), ValueError, "between 1 and 3"),
-    "rows that differ": (lambda: Dataset.from_tensor_slices((X, Y[:4])), ValueError,
-                         "Dimensions 6 and 4 are not compatible"),
+    "rows that differ": (
+        lambda: Dataset.from_tensor_slices((X, Y[:4])),
+        ValueError,
+        "Dimensions 6 and 4 are not compatible",
+    ),
     "slices of a scalar": (lambda: Dataset.from_tensor_slices(3), ValueError, "rank >= 1"),
     "nothing": (lambda: Dataset.from_tensor_slices(()), ValueError, "should not be empty"),
     "no function": (lambda: Dataset.range(3).map(3), ValueError, "must be a callable"),
     "no dataset": (lambda: Dataset.zip(Dataset.range(3), 4), TypeError, "Invalid input to `zip`"),
-    "filter by numbers": (lambda: list(Dataset.range(3).filter(lambda x: x)), ValueError,
-                          "`predicate` must return a `tf.bool` scalar"),
-    "flat_map to a tensor": (lambda: list(Dataset.range(3).flat_map(lambda x: x)), TypeError,
-                             "must return a `Dataset`"),
-    "concatenate of types": (lambda: Dataset.range(3).concatenate(Dataset.from_tensors(1.0)),
-                             TypeError, "Incompatible dataset elements"),
-    "batch of shapes": (lambda: list(Dataset.range(1, 3).map(ragged).batch(2)),
-                        tf.errors.InvalidArgumentError,
-                        r"First element had shape \[1\] and element 1 had shape \[2\]"),
+    "filter by numbers": (
+        lambda: list(Dataset.range(3).filter(lambda x: x)),
+        ValueError,
+        "`predicate` must return a `tf.bool` scalar",
+    ),
+    "flat_map to a tensor": (
+        lambda: list(Dataset.range(3).flat_map(lambda x: x)),
+        TypeError,
+        "must return a `Dataset`",
+    ),
+    "concatenate of types": (
+        lambda: Dataset.range(3).concatenate(Dataset.from_tensors(1.0)),
+        TypeError,
+        "Incompatible dataset elements",
+    ),
+    "batch of shapes": (
+        lambda: list(Dataset.range(1, 3).map(ragged).batch(2)),
+        tf.errors.InvalidArgumentError,
+        r"First element had shape \[1\] and element 1 had shape \[2\]",
+    ),
     "generator of shapes": (
         lambda: list(Dataset.from_generator(lambda: iter([[1], [2, 3]]), tf.int64, [1])),
-        tf.errors.InvalidArgumentError, "an element of shape"),
-    "no generator": (lambda: Dataset.from_generator(3, tf.int64), TypeError, "must be a Python callable"),
+        tf.errors.InvalidArgumentError,
+        "an element of shape",
+    ),
+    "no generator": (
+        lambda: Dataset.from_generator(3, tf.int64),
+        TypeError,
+        "must be a Python callable",
+    ),
     "unbatch of scalars": (lambda: Dataset.range(3).unbatch(), ValueError, "scalar components"),
-    "state of another type": (lambda: Dataset.range(3).reduce(np.int64(0), lambda s, x: 1.0),
-                              TypeError, "must match the initial state"),
+    "state of another type": (
+        lambda: Dataset.range(3).reduce(np.int64(0), lambda s, x: 1.0),
+        TypeError,
+        "must match the initial state",
+    ),
 }
 
 

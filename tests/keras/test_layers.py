@@ -29,7 +29,9 @@ def test_conv2d(rng):
     outputs = layer(x).numpy()
     kernel, _ = layer.get_weights()
     for out in range(3):
-        expected = sum(signal.correlate(x[0, :, :, c], kernel[:, :, c, out], "valid") for c in range(2))
+        expected = sum(
+            signal.correlate(x[0, :, :, c], kernel[:, :, c, out], "valid") for c in range(2)
+        )
         np.testing.assert_allclose(outputs[0, :, :, out], expected, rtol=1e-4, atol=1e-5)
 
 
@@ -187,7 +189,9 @@ def test_tracking_of_attributes_and_containers():
 
 
 def test_losses_of_regularizers_and_calls():
-    layer = layers.Dense(1, kernel_regularizer=tf.keras.regularizers.l2(0.5), activity_regularizer="l2")
+    layer = layers.Dense(
+        1, kernel_regularizer=tf.keras.regularizers.l2(0.5), activity_regularizer="l2"
+    )
     layer(tf.ones([2, 1]))
     layer.kernel.assign([[2.0]])
     layer(tf.ones([2, 1]))
@@ -219,28 +223,56 @@ def test_inputs_take_the_layers_dtype():
 
 BAD = {
     "no units": (lambda: layers.Dense(-1), ValueError, "expected a positive integer"),
-    "rank 1": (lambda: layers.Dense(3)(tf.zeros([4])), ValueError, "expected min_ndim=2, found ndim=1"),
+    "rank 1": (
+        lambda: layers.Dense(3)(tf.zeros([4])),
+        ValueError,
+        "expected min_ndim=2, found ndim=1",
+    ),
     "a string": (lambda: layers.Dense(3)("a"), TypeError, "Inputs to a layer should be tensors"),
     "nothing": (lambda: layers.Dense(3)(), ValueError, "first argument to `Layer.call`"),
-    "no kernel": (lambda: layers.Conv2D(3, 0), ValueError, "does not satisfy the requirement `> 0`"),
+    "no kernel": (
+        lambda: layers.Conv2D(3, 0),
+        ValueError,
+        "does not satisfy the requirement `> 0`",
+    ),
     "kernel of rank 3": (lambda: layers.Conv2D(3, (3, 3, 3)), ValueError, "tuple of 2 integers"),
     "padding": (lambda: layers.Conv2D(3, 3, padding="x"), ValueError, "`padding` argument"),
     "layout": (lambda: layers.Conv2D(3, 3, data_format="x"), ValueError, "`data_format` argument"),
-    "strides and dilation": (lambda: layers.Conv2D(3, 3, 2, dilation_rate=2), ValueError,
-                             "`strides > 1` not supported"),
+    "strides and dilation": (
+        lambda: layers.Conv2D(3, 3, 2, dilation_rate=2),
+        ValueError,
+        "`strides > 1` not supported",
+    ),
     "too small": (lambda: layers.Conv2D(3, 5)(tf.zeros([1, 3, 3, 1])), ValueError, "is <= 0"),
     "rate": (lambda: layers.Dropout(1.5), ValueError, "expected a value between 0 and 1"),
     "window": (lambda: layers.MaxPooling2D(0), ValueError, "`pool_size` argument"),
-    "index": (lambda: layers.Embedding(3, 2)(tf.constant([5])), tf.errors.InvalidArgumentError,
-              r"5 is not in \[0, 3\)"),
-    "activation": (lambda: layers.Activation("foo"), ValueError, "Unknown activation function: 'foo'"),
-    "initializer": (lambda: layers.Dense(1, kernel_initializer="foo"), ValueError,
-                    "Unknown initializer: 'foo'"),
-    "axis": (lambda: layers.BatchNormalization(axis=5)(tf.zeros([2, 3])), ValueError, "Invalid value"),
+    "index": (
+        lambda: layers.Embedding(3, 2)(tf.constant([5])),
+        tf.errors.InvalidArgumentError,
+        r"5 is not in \[0, 3\)",
+    ),
+    "activation": (
+        lambda: layers.Activation("foo"),
+        ValueError,
+        "Unknown activation function: 'foo'",
+    ),
+    "initializer": (
+        lambda: layers.Dense(1, kernel_initializer="foo"),
+        ValueError,
+        "Unknown initializer: 'foo'",
+    ),
+    "axis": (
+        lambda: layers.BatchNormalization(axis=5)(tf.zeros([2, 3])),
+        ValueError,
+        "Invalid value",
+    ),
     "keyword": (lambda: layers.Layer(foo=1), TypeError, "Keyword argument not understood"),
     "one input": (lambda: layers.Add()(tf.zeros([2, 3])), ValueError, "list of inputs"),
-    "shapes": (lambda: layers.Concatenate()([tf.zeros([2, 3]), tf.zeros([3, 3])]), ValueError,
-               "matching shapes"),
+    "shapes": (
+        lambda: layers.Concatenate()([tf.zeros([2, 3]), tf.zeros([3, 3])]),
+        ValueError,
+        "matching shapes",
+    ),
 }
 
 

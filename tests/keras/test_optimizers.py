@@ -67,10 +67,14 @@ CASES = {
     "Adamax": (lambda: optimizers.Adamax(0.1), adamax(W)),
     "RMSprop": (lambda: optimizers.RMSprop(0.1), rmsprop(W)),
     "Adagrad": (lambda: optimizers.Adagrad(0.1), adagrad(W)),
-    "clipvalue": (lambda: optimizers.SGD(0.1, clipvalue=0.5),
-                  W - 0.1 * sum(np.clip(g, -0.5, 0.5) for g in G)),
-    "clipnorm": (lambda: optimizers.SGD(0.1, clipnorm=1.0),
-                 W - 0.1 * sum(g / max(1, np.linalg.norm(g)) for g in G)),
+    "clipvalue": (
+        lambda: optimizers.SGD(0.1, clipvalue=0.5),
+        W - 0.1 * sum(np.clip(g, -0.5, 0.5) for g in G),
+    ),
+    "clipnorm": (
+        lambda: optimizers.SGD(0.1, clipnorm=1.0),
+        W - 0.1 * sum(g / max(1, np.linalg.norm(g)) for g in G),
+    ),
     "decay": (lambda: optimizers.SGD(0.1, decay=1.0), W - 0.1 * G[0] - 0.05 * G[1]),
     "schedule": (
         lambda: optimizers.SGD(optimizers.schedules.PiecewiseConstantDecay([0], [0.1, 0.01])),
@@ -119,8 +123,11 @@ def test_sparse_adam_touches_only_its_rows_first():
 BAD = {
     "keyword": (lambda w: optimizers.SGD(foo=1), TypeError, "Unexpected keyword argument"),
     "momentum": (lambda w: optimizers.SGD(momentum=2.0), ValueError, "between"),
-    "no gradient": (lambda w: optimizers.SGD().apply_gradients([(None, w)]), ValueError,
-                    "No gradients provided"),
+    "no gradient": (
+        lambda w: optimizers.SGD().apply_gradients([(None, w)]),
+        ValueError,
+        "No gradients provided",
+    ),
     "name": (lambda w: optimizers.get("nope"), ValueError, "Unknown optimizer: 'nope'"),
     "loss": (lambda w: optimizers.SGD().minimize(w * w, [w]), ValueError, "`tape` is required"),
 }

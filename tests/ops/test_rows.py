@@ -121,7 +121,9 @@ def float_inputs(sample):
     """Positions of the inputs to differentiate, and all inputs with those as float64 tensors."""
     inputs, at = [], []
     for i, value in enumerate(sample.inputs):
-        if isinstance(value, list) and value and all(np.asarray(v).dtype.kind == "f" for v in value):
+        if isinstance(sample.differentiable, tuple) and i not in sample.differentiable:
+            inputs.append(value)
+        elif isinstance(value, list) and value and all(np.asarray(v).dtype.kind == "f" for v in value):
             at.append(i)
             inputs.append([tf.constant(np.asarray(v, np.float64)) for v in value])
         elif not isinstance(value, list) and np.asarray(value).dtype.kind == "f":
@@ -162,7 +164,9 @@ def scalar_function(row, sample, weights):
         for k, y in enumerate(leaves(row(*now, **sample.attrs))):
             if y.dtype == tf.float64:
                 if k not in weights:
+                    # What stands for no number at all (the maximum of nothing) would drown the rest.
                     weights[k] = np.random.default_rng(k).uniform(0.5, 1.5, y.shape)
+                    weights[k][np.abs(y.numpy()) > 1e300] = 0.0
                 total = total + tf.reduce_sum(y * weights[k])
         return total
 

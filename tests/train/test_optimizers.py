@@ -64,14 +64,18 @@ def rmsprop(w, gradients, centered=False):
 CASES = {
     "GradientDescent": (lambda: train.GradientDescentOptimizer(0.1), gradient_descent),
     "Momentum": (lambda: train.MomentumOptimizer(0.1, 0.9), momentum),
-    "Nesterov": (lambda: train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
-                 lambda w, g: momentum(w, g, True)),
+    "Nesterov": (
+        lambda: train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+        lambda w, g: momentum(w, g, True),
+    ),
     "Adam": (lambda: train.AdamOptimizer(0.1), adam),
     "Adagrad": (lambda: train.AdagradOptimizer(0.1), adagrad),
     "Adadelta": (lambda: train.AdadeltaOptimizer(0.1), adadelta),
     "RMSProp": (lambda: train.RMSPropOptimizer(0.1, momentum=0.5), rmsprop),
-    "centered RMSProp": (lambda: train.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
-                         lambda w, g: rmsprop(w, g, True)),
+    "centered RMSProp": (
+        lambda: train.RMSPropOptimizer(0.1, momentum=0.5, centered=True),
+        lambda w, g: rmsprop(w, g, True),
+    ),
 }
 
 
@@ -151,17 +155,37 @@ def test_constraint_is_applied():
 
 BAD = {
     "no variables": (lambda o, w: o.apply_gradients([]), ValueError, "No variables provided"),
-    "no gradients": (lambda o, w: o.apply_gradients([(None, w)]), ValueError, "No gradients provided"),
-    "no variable": (lambda o, w: o.apply_gradients([(tf.constant(1.0), 3)]), TypeError,
-                    "3 is not a variable"),
-    "a string": (lambda o, w: o.apply_gradients([("a", w)]), TypeError, "Gradient must be convertible"),
-    "no step": (lambda o, w: o.apply_gradients([(tf.constant(1.0), w)], global_step=3), TypeError,
-                "must be a variable"),
+    "no gradients": (
+        lambda o, w: o.apply_gradients([(None, w)]),
+        ValueError,
+        "No gradients provided",
+    ),
+    "no variable": (
+        lambda o, w: o.apply_gradients([(tf.constant(1.0), 3)]),
+        TypeError,
+        "3 is not a variable",
+    ),
+    "a string": (
+        lambda o, w: o.apply_gradients([("a", w)]),
+        TypeError,
+        "Gradient must be convertible",
+    ),
+    "no step": (
+        lambda o, w: o.apply_gradients([(tf.constant(1.0), w)], global_step=3),
+        TypeError,
+        "must be a variable",
+    ),
     "loss is no function": (lambda o, w: o.minimize(w * w), RuntimeError, "should be a function"),
-    "loss of nothing": (lambda o, w: o.minimize(lambda: tf.constant(1.0)), ValueError,
-                        "No gradients provided"),
-    "another shape": (lambda o, w: o.apply_gradients([(tf.ones([2]), w)]),
-                      tf.errors.InvalidArgumentError, "shape"),
+    "loss of nothing": (
+        lambda o, w: o.minimize(lambda: tf.constant(1.0)),
+        ValueError,
+        "No gradients provided",
+    ),
+    "another shape": (
+        lambda o, w: o.apply_gradients([(tf.ones([2]), w)]),
+        tf.errors.InvalidArgumentError,
+        "shape",
+    ),
 }
 
 

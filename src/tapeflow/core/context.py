@@ -290,8 +290,8 @@ def _combine(outer: str, name: str) -> tuple[str, int]:
     return found
 
 
-class device:
-    """A context manager that says on which device operations run: `with tf.device("/gpu:0")`.
+class device_v1:
+    """`device` of 1.x.
 
     Args:
       device_name_or_function: a device name or `DeviceSpec`, of which the parts left open come from
@@ -335,6 +335,25 @@ class device:
 
     def __exit__(self, *exception: Any) -> None:
         self._exits.pop()(*exception)
+
+
+class device(device_v1):
+    """A context manager that says on which device operations run: `with tf.device("/gpu:0")`.
+
+    Args:
+      device_name: a device name or `DeviceSpec`, of which the parts left open come from the scope around
+        it; None for no constraint.
+
+    Entering raises InvalidArgumentError if the device is absent, and ValueError if the name is none.
+    A function raises RuntimeError.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, device_name: Any):
+        if callable(device_name):
+            raise RuntimeError("tf.device does not support functions.")
+        super().__init__(device_name)
 
 
 def _set_device(state: _ThreadState, name: str, index: int) -> None:

@@ -150,9 +150,9 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, (*_TENSORS, IndexedSlices)) or hasattr(type(x), "__tf_tensor__")
 
 
-def is_symbolic_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor of a graph."""
-    return isinstance(x, _Tensor) and not isinstance(x, _native.EagerTensor)
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether `tensor` is one of a graph."""
+    return isinstance(tensor, _Tensor) and not isinstance(tensor, _native.EagerTensor)
 
 
 def convert_other(value: Any, number: int) -> Any:

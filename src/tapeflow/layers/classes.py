@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.keras import layers as keras_layers
 
 
@@ -26,8 +27,8 @@ class Layer(keras_layers.Layer):
     def __call__(self, *args, **kwargs):
         if not self.built and not self._dtype_given:
             dtype = getattr(args[0] if args else None, "dtype", None)
-            if getattr(dtype, "is_floating", False):
-                self._set_dtype(dtype)
+            if dtype is not None and as_dtype(dtype).is_floating:
+                self._set_dtype(as_dtype(dtype))
         return super().__call__(*args, **kwargs)
 
     def apply(self, inputs, *args, **kwargs):

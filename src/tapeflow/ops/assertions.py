@@ -41,7 +41,7 @@ def Assert(condition, data, summarize=None, name=None):
     """Raises InvalidArgumentError, showing the tensors in `data`, unless `condition` holds."""
     if not condition:
         text = "\n".join(_summary(item, summarize) for item in data)
-        raise invalid(f"Expected '{condition}' to be true. Summarized data: {text}")
+        raise invalid(f"Expected '{condition!s}' to be true. Summarized data: {text}")
 
 
 def _pretty(item, summarize) -> str:
@@ -156,7 +156,7 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
     if data is None:
         data = [
             _prefix(message),
-            f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
+            f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
             _described("x", x),
             x,
             _described("y", y),

@@ -12,7 +12,11 @@ from tapeflow.ops import shapes
 from tapeflow.ops.table import FLOATING, Sample, op, string
 from tapeflow.ops.validate import invalid
 
-_SCHEMA: dict[str, Any] = {"types": {"T": FLOATING}, "attrs": {"message": string}, "shape": shapes.same_as_first}
+_SCHEMA: dict[str, Any] = {
+    "types": {"T": FLOATING},
+    "attrs": {"message": string},
+    "shape": shapes.same_as_first,
+}
 
 
 def _special_samples(rng):

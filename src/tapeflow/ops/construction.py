@@ -223,6 +223,10 @@ def Range(xp, start, limit, delta):
     dtype = start.dtype
     first, last, step = (x.reshape(()).item() for x in (start, limit, delta))
     size = _range_size(first, last, step)
+    if dtype.kind in "fV" and size:
+        # Counted in the dtype itself, whose rounding decides whether `limit` is reached.
+        with np.errstate(over="ignore"):
+            size = math.ceil(float(abs((limit - start) / delta).reshape(())))
     if isinstance(first, int):
         return (first + step * np.arange(size)).astype(dtype)
     return (first + np.arange(size) * step).astype(dtype)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -16,6 +17,8 @@ from tapeflow.ops.static import concrete_value
 
 
 def _truth(pred) -> bool:
+    if isinstance(pred, (bool, Tensor)):
+        return bool(pred)
     value = concrete_value(pred)
     if value.size != 1:
         raise ValueError(
@@ -152,7 +155,8 @@ def while_loop(
         loop_vars = body(*loop_vars)
         if one and not isinstance(loop_vars, (list, tuple)):
             packed, loop_vars = True, (loop_vars,)
-        nest.assert_same_structure(list(original), list(loop_vars))
+        if not all(isinstance(v, Tensor) for v in loop_vars) or len(loop_vars) != len(original):
+            nest.assert_same_structure(list(original), list(loop_vars))
         count += 1
     loop_vars = nest.map_structure(_as_value, loop_vars)
     return loop_vars[0] if packed else loop_vars
@@ -236,7 +240,7 @@ def _typed(values, Tout):
     """What a Python function returned, as tensors of the promised dtypes."""
     if isinstance(Tout, (list, tuple)):
         if not Tout:
-            return None
+            return []
         values = values if isinstance(values, (list, tuple)) else [values]
         if len(values) != len(Tout):
             raise ValueError(
@@ -246,6 +250,13 @@ def _typed(values, Tout):
     if isinstance(values, (list, tuple)) and len(values) == 1:
         values = values[0]
     return _one(values, Tout)
+
+
+def _require_function(func) -> None:
+    if not callable(func):
+        raise ValueError(
+            f"Expected func to be callable. Received func={func} of type {type(func)}."
+        )
 
 
 def _one(value, kind):
@@ -265,6 +276,7 @@ def _one(value, kind):
 @public
 def py_function(func=None, inp=None, Tout=None, name=None):
     """`func(*inp)` with tensors in and out, of dtypes `Tout`; differentiable as far as `func` is."""
+    _require_function(func)
     inputs = [convert_to_tensor(x) if not hasattr(x, "assign") else x for x in inp or []]
     return _typed(func(*inputs), [] if Tout is None else Tout)
 
@@ -275,6 +287,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
     Raises InvalidArgumentError where the result has another dtype.
     """
+    _require_function(func)
     arrays = [convert_to_tensor(x).numpy() for x in inp or []]
     values = func(*arrays)
     return _typed(values, Tout)

@@ -90,6 +90,8 @@ def _forward(xp, x, w, win: Windows):
 
 def _backward_input(xp, shape, w, dy, win: Windows):
     """The gradient for an input of `shape` (channels-last)."""
+    if 0 in w.shape:
+        return xp.zeros(shape, dy.dtype)
     groups = _groups(shape[-1], w.shape)
     _require_output(dy, (shape[0], *win.out, w.shape[-1]))
     dx = xp.zeros(win.padded_shape(shape), dy.dtype)

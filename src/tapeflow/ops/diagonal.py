@@ -149,7 +149,7 @@ def _scattered(call, dy, k, align):
 def _part_samples(rng):
     yield Sample(rng.normal(3, 4), 0, 0.0)
     yield Sample(rng.normal(2, 4, 3), -1, 0.0)
-    yield Sample(rng.normal(3, 4), np.array([-1, 2], np.int32), 7.0)
+    yield Sample(rng.normal(3, 4), np.array([-1, 2], np.int32), 7.0, differentiable=(0,))
     yield Sample(rng.normal(3, 3), np.array([1, 0], np.int32), 0.0, raises=InvalidArgumentError)
     yield Sample(rng.normal(3, 3), 5, 0.0, raises=InvalidArgumentError)
     yield Sample(rng.normal(3), 0, 0.0, raises=InvalidArgumentError)
@@ -391,9 +391,10 @@ def _diag_row(name, **attrs):
 
     @row.samples
     def _(rng):
-        yield Sample(rng.normal(3), 0, -1, -1, 0.0)
-        yield Sample(rng.normal(2, 3), 1, -1, -1, 0.0)
-        yield Sample(rng.normal(2, 3), np.array([0, 1], np.int32), 3, 4, 5.0)
+        band = np.array([0, 1], np.int32)
+        yield Sample(rng.normal(3), 0, -1, -1, 0.0, differentiable=(0,))
+        yield Sample(rng.normal(2, 3), 1, -1, -1, 0.0, differentiable=(0,))
+        yield Sample(rng.normal(2, 3), band, 3, 4, 5.0, differentiable=(0,))
         yield Sample(rng.normal(3), 0, 2, 2, 0.0, raises=InvalidArgumentError)
         yield Sample(rng.normal(3), 0, 7, 9, 0.0, raises=InvalidArgumentError)
         yield Sample(np.asarray(1.0), 0, -1, -1, 0.0, raises=InvalidArgumentError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -222,16 +223,10 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     if axis is None:
         axis = batch_dims
     if isinstance(axis, int) and axis == 0 and batch_dims == 0:
-        if not isinstance(params, _native_tensor()) and hasattr(params, "sparse_read"):
+        if not isinstance(params, Tensor) and hasattr(params, "sparse_read"):
             return params.sparse_read(indices)
         return Gather(params, indices)
     return GatherV2(params, indices, axis, batch_dims)
-
-
-def _native_tensor():
-    from tapeflow._native import Tensor
-
-    return Tensor
 
 
 @public

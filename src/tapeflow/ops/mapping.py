@@ -174,9 +174,7 @@ def scan(
         results.append(state)
     if reverse:
         results.reverse()
-    return _stacked(
-        results, None, lambda: nest.map_structure(convert_to_tensor, initializer)
-    )
+    return _stacked(results, None, lambda: nest.map_structure(convert_to_tensor, initializer))
 
 
 @public

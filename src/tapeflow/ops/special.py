@@ -223,8 +223,8 @@ def polygamma(a, x, name=None):
 
 
 def _above_one(rng):
-    yield Sample(np.abs(rng.normal(2, 3)) + 1.5, np.abs(rng.normal(3)) + 0.5)
-    yield Sample(2.5, np.abs(rng.normal(2)) + 0.5)
+    yield Sample(np.abs(rng.normal(2, 3)) + 1.5, np.abs(rng.normal(3)) + 0.5, differentiable=(1,))
+    yield Sample(2.5, np.abs(rng.normal(2)) + 0.5, differentiable=(1,))
     yield Sample(np.ones(2), np.ones(3), raises=InvalidArgumentError)
 
 
@@ -395,8 +395,9 @@ def _(call, dz):
 
 @Betainc.samples
 def _(rng):
-    yield Sample(np.array([0.5, 1.5]), np.array([2.0, 3.0]), np.array([0.25, 0.75]))
-    yield Sample(1.0, np.array([[2.0, 0.75]]), 0.125)
+    a, b, x = np.array([0.5, 1.5]), np.array([2.0, 3.0]), np.array([0.25, 0.75])
+    yield Sample(a, b, x, differentiable=(2,))
+    yield Sample(1.0, np.array([[2.0, 0.75]]), 0.125, differentiable=(2,))
     yield Sample(np.ones(2), np.ones(3), 0.5, raises=InvalidArgumentError)
 
 

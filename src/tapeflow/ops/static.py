@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow import _native
+from tapeflow.core.public import public
+
 
 def static_value(x) -> np.ndarray | None:
     """The value of `x` as an array, or None for a tensor of a graph under construction."""
@@ -14,6 +17,14 @@ def static_value(x) -> np.ndarray | None:
     if hasattr(x, "op") or hasattr(x, "graph"):
         return None
     return np.asarray(x)
+
+
+@public
+def get_static_value(tensor, partial=False):
+    """The value of a tensor that is known without running a graph, else None; no tensor comes back as it is."""
+    if isinstance(tensor, _native.EagerTensor):
+        return tensor.numpy()
+    return None if isinstance(tensor, (_native.Tensor, _native.Variable)) else tensor
 
 
 def concrete_value(x) -> np.ndarray:

@@ -87,7 +87,8 @@ class Sample:
       inputs: what the row is called with.
       expect: the result (a tuple for several), where that is clearer than the reference.
       raises: the exception it ends with.
-      differentiable: whether the numeric gradient is to be compared.
+      differentiable: whether the numeric gradient is to be compared, or the positions of the inputs
+        in which it is.
       attrs: by keyword.
     """
 
@@ -96,7 +97,7 @@ class Sample:
         *inputs: Any,
         expect: Any = None,
         raises: type[BaseException] | None = None,
-        differentiable: bool = True,
+        differentiable: bool | tuple[int, ...] = True,
         **attrs: Any,
     ):
         self.inputs = inputs

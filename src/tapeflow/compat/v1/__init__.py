@@ -8,8 +8,8 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.compat.v1 import bitwise, debugging, errors, linalg, math, nn, random, strings
+from tapeflow.core.context import device_v1 as device
 from tapeflow.core.context import (
-    device,
     disable_eager_execution,
     disable_tensor_equality,
     enable_eager_execution,

@@ -47,7 +47,8 @@ class Layer(Tracked):
     # and fails by itself on input that its spec forbids: its calls then skip all bookkeeping.
     _plain_call = False
     _checks_inputs = True
-    _call_may_add_losses = True
+    # Whether any layer of the process has been given a loss tensor: if not, none need be forgotten.
+    _losses_exist = False
     _is_metric = False
 
     def __init_subclass__(cls, **kwargs):
@@ -283,6 +284,8 @@ class Layer(Tracked):
     def _gather(self, trainable):
         """Variables that are trainable or not, those of this layer first."""
         found = [weight for weight in self._own_weights if weight.trainable is trainable]
+        if not self._tracked:
+            return found
         for value in self._held():
             if isinstance(value, Variable):
                 if value.trainable is trainable:
@@ -294,7 +297,10 @@ class Layer(Tracked):
     @property
     def weights(self):
         """All variables."""
-        return unique(self.trainable_weights + self.non_trainable_weights)
+        if self._tracked:
+            return unique(self.trainable_weights + self.non_trainable_weights)
+        own = self._own_weights
+        return [w for w in own if w.trainable] + [w for w in own if not w.trainable]
 
     @property
     def variables(self):
@@ -356,6 +362,7 @@ class Layer(Tracked):
                 self._loss_functions.append(loss)
             elif loss is not None:
                 self._losses.append(convert_to_tensor(loss))
+                Layer._losses_exist = True
 
     @property
     def losses(self):

@@ -85,7 +85,7 @@ def call_layer(layer, args, kwargs):
         inputs = _prepare(layer, inputs)
 
     depth, outer_training = state.depth, state.training
-    if depth == 0 and layer._call_may_add_losses:
+    if depth == 0 and layer._losses_exist:
         layer._clear_losses()
     training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
     if layer._input_spec is not None:

@@ -15,6 +15,7 @@ class Tracked:
 
     def _start_tracking(self):
         self.__dict__["_tracked"] = {}
+        self.__dict__["_tracked_variables"] = {}
         self.__dict__["_own_weights"] = []
 
     def __setattr__(self, name, value):
@@ -26,24 +27,25 @@ class Tracked:
                     "forgot to call `super().__init__()` before setting attributes."
                 )
         else:
-            if name in tracked:
+            if name in tracked or name in self._tracked_variables:
                 self._untrack(name)
             if isinstance(value, Variable):
                 if not any(value is weight for weight in self._own_weights):
                     self._own_weights.append(value)
-                tracked[name] = value
+                self._tracked_variables[name] = value
             elif isinstance(value, (Tracked, list, tuple, dict)) and not name.startswith("__"):
                 tracked[name] = value
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name):
-        if name in self.__dict__.get("_tracked", ()):
+        if "_tracked" in self.__dict__:
             self._untrack(name)
         object.__delattr__(self, name)
 
     def _untrack(self, name):
-        value = self._tracked.pop(name)
-        if isinstance(value, Variable) and not any(v is value for v in self._tracked.values()):
+        self._tracked.pop(name, None)
+        value = self._tracked_variables.pop(name, None)
+        if value is not None and all(v is not value for v in self._tracked_variables.values()):
             self._own_weights[:] = [weight for weight in self._own_weights if weight is not value]
 
     def _held(self):
@@ -52,7 +54,7 @@ class Tracked:
         for value in self._tracked.values():
             if isinstance(value, Tracked):
                 held.append(value)
-            elif not isinstance(value, Variable):
+            else:
                 _collect(value, held)
         return held
 

@@ -118,10 +118,10 @@ class Dense(Layer):
     def call(self, inputs):
         if inputs.dtype is not self._compute_dtype_object:
             inputs = cast(inputs, self._compute_dtype_object)
-        if len(inputs.shape) == 2:
+        if inputs.ndim == 2:
             outputs = MatMul(inputs, self.kernel)
         else:
-            outputs = tensordot(inputs, self.kernel, [[len(inputs.shape) - 1], [0]])
+            outputs = tensordot(inputs, self.kernel, [[inputs.ndim - 1], [0]])
         if self.bias is not None:
             outputs = bias_add(outputs, self.bias)
         return outputs if self._activate is None else self._activate(outputs)

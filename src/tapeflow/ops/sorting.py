@@ -1,0 +1,69 @@
+"""Sorting along an axis, by `top_k` of all elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops.arithmetic import subtract
+from tapeflow.ops.array import shape
+from tapeflow.ops.elementwise import negative
+from tapeflow.ops.layout import transpose
+from tapeflow.ops.selection import TopKV2
+from tapeflow.ops.static import concrete_value
+
+
+@public
+def sort(values, axis=-1, direction="ASCENDING", name=None):
+    """`values` with each line along `axis` in order; NaN comes first in either direction.
+
+    Raises ValueError for a direction other than "ASCENDING" and "DESCENDING", InvalidArgumentError for
+    an axis that there is not and for complex numbers, strings and bools.
+    """
+    return _ordered(values, axis, direction)[0]
+
+
+@public
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+    """The int32 indices that bring each line of `values` along `axis` in order.
+
+    Equal elements keep their order, whether `stable` or not. Raises as `sort` does.
+    """
+    return _ordered(values, axis, direction)[1]
+
+
+def _ordered(values, axis, direction):
+    """(values, indices) in order along `axis`."""
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(
+            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
+        )
+    values = convert_to_tensor(values)
+    axis = int(concrete_value(axis))
+    rank = values.shape.rank
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError(
+            None, None, f"slice index {axis} of dimension 0 out of bounds."
+        )
+    swap = [*range(rank)]
+    swap[axis], swap[-1] = swap[-1], swap[axis]
+    moved = axis not in (-1, rank - 1)
+    keys = transpose(values, swap) if moved else values
+    if direction == "ASCENDING":
+        keys = _mirrored(keys)
+    ordered, indices = TopKV2(keys, shape(keys)[-1], True, dtypes.int32)
+    if direction == "ASCENDING":
+        ordered = _mirrored(ordered)
+    return (transpose(ordered, swap), transpose(indices, swap)) if moved else (ordered, indices)
+
+
+def _mirrored(values):
+    """The same numbers in opposite order; its own inverse. Unlike -x, -1 - x has no overflow."""
+    if values.dtype.is_unsigned:
+        return subtract(np.array(values.dtype.max, values.dtype.as_numpy_dtype), values)
+    if values.dtype.is_integer:
+        return subtract(np.array(-1, values.dtype.as_numpy_dtype), values)
+    return negative(values)

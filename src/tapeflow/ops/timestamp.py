@@ -1,0 +1,24 @@
+"""The time of day, as an op."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from tapeflow.core.public import public
+from tapeflow.ops.table import op
+
+
+@op("Timestamp", "-> ts: float64", shape=lambda call: [()])
+def Timestamp(xp):
+    return np.float64(time.time())
+
+
+Timestamp.gradient(None)
+
+
+@public
+def timestamp(name=None):
+    """Seconds since the epoch, a float64 scalar."""
+    return Timestamp()
