@@ -153,6 +153,7 @@ Tensor* array_to_tensor(PyArrayObject* a, DType want) {
     throw PythonError();
   }
   if (want == DType::kInvalid) want = have;
+  if (is_object(want)) cannot_convert(reinterpret_cast<PyObject*>(a), want);
   // Arrays are cast to whatever dtype is asked for, as in TensorFlow; only Python values are checked.
   return copy_array(a, want);
 }
@@ -181,6 +182,11 @@ DType natural(Kind k) {
   }
 }
 
+[[noreturn]] void out_of_range() {
+  PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
+  throw PythonError();
+}
+
 int64_t checked_int(PyObject* o, DType d) {
   int overflow = 0;
   const int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -197,7 +203,8 @@ int64_t checked_int(PyObject* o, DType d) {
     case DType::kUInt4: lo = 0; hi = 15; break;
     default: break;
   }
-  if (overflow || v < lo || v > hi) cannot_convert(o, d);
+  if (overflow) out_of_range();
+  if (v < lo || v > hi) cannot_convert(o, d);
   return v;
 }
 
@@ -211,7 +218,11 @@ bool store_scalar(PyObject* o, DType d, char* at) {
       if (k == Kind::kFloat) v = PyFloat_AS_DOUBLE(o);
       else if (k == Kind::kInt) v = PyLong_AsDouble(o);
       else cannot_convert(o, d);
-      if (v == -1.0 && PyErr_Occurred()) throw PythonError();
+      if (v == -1.0 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw PythonError();
+        PyErr_Clear();
+        out_of_range();
+      }
       if (d == DType::kFloat32) { const auto f = static_cast<float>(v); std::memcpy(at, &f, 4); }
       else std::memcpy(at, &v, 8);
       return true;
@@ -245,7 +256,7 @@ void store_by_numpy(PyObject* o, DType d, PyArrayObject* view, char* at) {
   if (!fits) cannot_convert(o, d);
   if (k == Kind::kInt && !is_floating(d) && !is_complex(d) && d != DType::kUInt64) checked_int(o, d);
   if (PyArray_SETITEM(view, at, o) < 0) {
-    if (PyErr_ExceptionMatches(PyExc_OverflowError)) { PyErr_Clear(); cannot_convert(o, d); }
+    if (PyErr_ExceptionMatches(PyExc_OverflowError)) { PyErr_Clear(); out_of_range(); }
     throw PythonError();
   }
 }
@@ -260,6 +271,11 @@ Kind leaf_kind(PyObject* o) {
 
 bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 
+// A subclass may have a __len__ of its own, which can fail; its items are still those of the list.
+void require_length(PyObject* o) {
+  if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o) && PyObject_Size(o) < 0) throw PythonError();
+}
+
 // The shape of a nested list, by its first elements, and the widest kind of its leaves.
 struct Nested {
   int rank = 0;
@@ -267,11 +283,13 @@ struct Nested {
   Kind kind = Kind::kNone;
   PyObject* odd = nullptr;  // the first leaf that is no Python scalar
   bool big_int = false;     // an int outside int32
+  bool mixed = false;       // lists, strings, bools or numbers beside one another
 
   void measure(PyObject* list) {
     PyObject* o = list;
     while (is_list(o)) {
       if (rank == kMaxRank) throw invalid("Too many nested lists: at most ", kMaxRank);
+      require_length(o);
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
       dims[rank++] = n;
       if (n == 0) return;
@@ -290,16 +308,18 @@ struct Nested {
           if (!odd) odd = o;
           continue;
         }
+        require_length(o);
         if (!check(o, depth + 1)) return false;
         continue;
       }
-      if (is_list(o)) return false;
+      if (is_list(o)) { mixed = true; return false; }
       const Kind k = leaf_kind(o);
       if (k == Kind::kOther) { if (!odd) odd = o; continue; }
       if (kind == Kind::kNone) kind = k;
       // ints among floats become floats, whichever comes first
       else if (k != kind && ((k == Kind::kFloat && kind == Kind::kInt) ||
                              (k == Kind::kComplex && (kind == Kind::kInt || kind == Kind::kFloat)))) kind = k;
+      else if (k != kind && (k == Kind::kString || kind == Kind::kString || kind == Kind::kBool)) mixed = true;
       if (k == Kind::kInt && !big_int) {
         int overflow = 0;
         const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -355,10 +375,15 @@ Tensor* list_to_tensor(PyObject* list, DType want) {
   n.measure(list);
   if (!n.check(list, 0)) {
     if (n.odd) return by_hook(list, want);  // tensors or arrays beside lists
-    PyErr_SetString(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
+    PyErr_SetString(PyExc_ValueError, n.mixed ? "Can't convert Python sequence with mixed types to Tensor."
+                                              : "Can't convert non-rectangular Python sequence to Tensor.");
     throw PythonError();
   }
   if (n.odd) return by_hook(list, want);  // tensors, arrays, ... among the leaves
+  if (n.mixed && want == DType::kInvalid) {
+    PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
+    throw PythonError();
+  }
   DType d = want;
   if (d == DType::kInvalid) {
     d = n.kind == Kind::kNone ? DType::kFloat32 : natural(n.kind);
@@ -529,6 +554,9 @@ Tensor* from_array(PyObject* value, DType dtype) {
     return object_tensor(dtype, s.get(), a);
   }
   PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
+  if (PyArray_Check(value) && PyArray_ISCOMPLEX(reinterpret_cast<PyArrayObject*>(value)) && !is_complex(dtype)) {
+    throw invalid("the result is complex, which ", dtype_name(dtype), " cannot hold");
+  }
   Py_INCREF(d);
   Ref a(PyArray_FromAny(value, d, 0, 0, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
                                             NPY_ARRAY_FORCECAST, nullptr));

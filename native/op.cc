@@ -17,6 +17,7 @@ namespace tapeflow {
 
 PyTypeObject* OpType = nullptr;
 Hooks hooks = {};
+Promotion promotion = {};
 thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
 namespace {
@@ -101,7 +102,8 @@ int64_t int_of(PyObject* o, const OpDef* op, const AttrSpec& spec) {
 }
 
 void parse_list(PyObject* o, const OpDef* op, const AttrSpec& spec, bool unknown_ok, Attr* out, Arena* arena) {
-  PyObject* fast = PyUnicode_Check(o) || PyBytes_Check(o) ? nullptr : PySequence_Fast(o, "");
+  // A copy: __index__ of an element may run code that changes the list.
+  PyObject* fast = PyUnicode_Check(o) || PyBytes_Check(o) ? nullptr : PySequence_Tuple(o);
   if (!fast) {
     PyErr_Clear();
     type_error("Expected list for attr '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
@@ -138,7 +140,8 @@ void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, A
       out->i = int_of(o, op, spec);
       return;
     case AttrKind::kFloat: {
-      out->f = PyFloat_AsDouble(o);
+      // TensorFlow keeps float attrs in single precision, which shows in ops on doubles.
+      out->f = static_cast<float>(PyFloat_AsDouble(o));
       if (out->f == -1.0 && PyErr_Occurred()) {
         PyErr_Clear();
         type_error("Expected float for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
@@ -196,6 +199,7 @@ class Call {
  public:
   explicit Call(OpDef* op) : op_(op) {}
   ~Call() {
+    Py_XDECREF(promoted_);
     for (Tensor* t : in_) Py_XDECREF(t);
     for (Tensor* t : out_) Py_XDECREF(t);
   }
@@ -203,6 +207,7 @@ class Call {
   PyObject* run(PyObject* const* args, size_t nargs, PyObject* kwnames, bool python) {
     bind(args, nargs, kwnames);
     if (thread_state.graph_scope > 0 || symbolic_) return build_graph();
+    if (promotion.ops) promote();
     convert();
     parse_attrs();
     count_outputs();
@@ -221,10 +226,26 @@ class Call {
                    attr_objects_, list_sizes_.empty() ? nullptr : list_sizes_.data()};
       record(r);
     }
-    return result();
+    return weak_ ? mark_weak(result()) : result();
   }
 
  private:
+  // Inputs of several dtypes become of one, where the program has switched that on.
+  void promote() {
+    PyObject* inputs = PyTuple_New(static_cast<Py_ssize_t>(values_.size()));
+    if (!inputs) throw PythonError();
+    for (size_t i = 0; i < values_.size(); ++i) PyTuple_SET_ITEM(inputs, i, Py_NewRef(values_[i]));
+    promoted_ = PyObject_CallFunction(promotion.ops, "sN", op_->name->c_str(), inputs);
+    if (!promoted_) throw PythonError();
+    if (promoted_ == Py_None) return;
+    PyObject* values;
+    int weak;
+    if (!PyArg_ParseTuple(promoted_, "O!p", &PyTuple_Type, &values, &weak)) throw PythonError();
+    if (PyTuple_GET_SIZE(values) != static_cast<Py_ssize_t>(values_.size())) type_error("promotion of " + *op_->name + " lost an input");
+    for (size_t i = 0; i < values_.size(); ++i) values_[i] = PyTuple_GET_ITEM(values, i);
+    weak_ = weak != 0;
+  }
+
   // Which argument is which input or attr.
   void bind(PyObject* const* args, size_t nargs, PyObject* kwnames) {
     const size_t n_in = op_->inputs->size(), n_attr = op_->attrs->size();
@@ -303,7 +324,16 @@ class Call {
     for (size_t i = 0; i < specs.size(); ++i) {
       if (!specs[i].list) { convert_one(specs[i], values_[i]); continue; }
       int n = 0;
-      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values_[i]); ++k, ++n) convert_one(specs[i], PySequence_Fast_GET_ITEM(values_[i], k));
+      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values_[i]); ++k, ++n) {
+        PyObject* element = Py_NewRef(PySequence_Fast_GET_ITEM(values_[i], k));  // conversion may run code that drops it
+        try {
+          convert_one(specs[i], element);
+        } catch (...) {
+          Py_DECREF(element);
+          throw;
+        }
+        Py_DECREF(element);
+      }
       list_sizes_.push_back(n);
       if (n == 0 && specs[i].type_var >= 0 && types_[specs[i].type_var] == DType::kInvalid && specs.size() == 1) {
         throw invalid("List argument '", py_str(specs[i].name), "' to '", *op_->name, "' Op with length 0 shorter than minimum length 1.");
@@ -444,16 +474,25 @@ class Call {
     if (!quiet) throw PythonError();
     Py_DECREF(entered);
     PyObject* r = PyObject_Vectorcall(op_->kernel, args.data(), args.size() - n_attrs, n_attrs ? release.names : nullptr);
-    if (!r) rename_error();
+    bool taken = false;
+    if (r) {  // NumPy's casts of the results are as quiet as its arithmetic
+      try {
+        take_results(r);
+        taken = true;
+      } catch (const PythonError&) {
+      } catch (const Error& e) {
+        set_python_error(e, op_);
+      }
+      Py_DECREF(r);
+    }
+    if (!taken) rename_error();
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyObject* left = PyObject_CallMethod(quiet, "__exit__", "OOO", Py_None, Py_None, Py_None);
     Py_XDECREF(left);
     Py_DECREF(quiet);
     PyErr_Restore(type, value, trace);
-    if (!r) throw PythonError();
-    try { take_results(r); } catch (...) { Py_DECREF(r); throw; }
-    Py_DECREF(r);
+    if (!taken) throw PythonError();
   }
 
   // Errors of NumPy and of the kernel become tf.errors.*, naming the op.
@@ -473,7 +512,8 @@ class Call {
       Py_XDECREF(m);
       PyErr_Clear();
       if (text.find("[Op:") != std::string::npos) number = -1;
-    } else if (PyErr_GivenExceptionMatches(value, PyExc_ValueError) || PyErr_GivenExceptionMatches(value, PyExc_IndexError) ||
+    } else if (PyErr_GivenExceptionMatches(value, PyExc_ValueError) || PyErr_GivenExceptionMatches(value, PyExc_LookupError) ||
+               PyErr_GivenExceptionMatches(value, PyExc_AttributeError) ||
                PyErr_GivenExceptionMatches(value, PyExc_ArithmeticError)) {
       number = static_cast<int>(Code::kInvalidArgument);
       text = py_str(value);
@@ -609,6 +649,8 @@ class Call {
   std::vector<PyObject*> values_;            // borrowed, one an input
   PyObject* attr_objects_[kMaxAttrs] = {};   // borrowed; null: default
   bool symbolic_ = false;
+  bool weak_ = false;
+  PyObject* promoted_ = nullptr;             // owns values_ that promotion made
   DType types_[8] = {};
   std::vector<Tensor*> in_, out_;            // owned
   std::vector<int> list_sizes_, out_sizes_;
@@ -643,7 +685,7 @@ PyObject* fast_call(OpDef* op, PyObject* const* args, size_t nargs) {
   for (size_t i = 0; i < n; ++i) {
     if (!is_tensor(args[i])) return nullptr;
     auto* t = reinterpret_cast<Tensor*>(args[i]);
-    if (!t->data) return nullptr;
+    if (!t->data || (t->dict && promotion.ops)) return nullptr;  // a weak one is marked in its dict
     const Arg& a = specs[i];
     if (a.type_var < 0) {
       if (t->dtype != a.fixed) return nullptr;
@@ -949,6 +991,14 @@ PyObject* tensor_of(PyObject*, PyObject* args) {
   return guarded(nullptr, [&] { return reinterpret_cast<PyObject*>(from_array(array, parse_dtype(dtype))); });
 }
 
+PyObject* set_promotion(PyObject*, PyObject* args) {
+  PyObject *operators, *ops;
+  if (!PyArg_ParseTuple(args, "OO", &operators, &ops)) return nullptr;
+  Py_XSETREF(promotion.operators, operators == Py_None ? nullptr : Py_NewRef(operators));
+  Py_XSETREF(promotion.ops, ops == Py_None ? nullptr : Py_NewRef(ops));
+  Py_RETURN_NONE;
+}
+
 PyObject* set_int(int* at, PyObject* v) {
   const long n = PyLong_AsLong(v);
   if (n == -1 && PyErr_Occurred()) return nullptr;
@@ -977,6 +1027,7 @@ PyMethodDef module_methods[] = {
     {"tensor_of", tensor_of, METH_VARARGS, nullptr},
     {"set_graph_scope", set_graph_scope, METH_O, nullptr},
     {"set_device_scope", set_device_scope, METH_O, nullptr},
+    {"set_promotion", set_promotion, METH_VARARGS, "set_promotion(operators, ops): callables or None"},
     {"set_threads", set_threads, METH_O, nullptr},
     {"get_threads", get_threads, METH_NOARGS, nullptr},
     {"allocator_stats", py_stats, METH_NOARGS, nullptr},
@@ -1008,6 +1059,11 @@ PyObject* call_op(OpDef* op, PyObject* const* args, size_t nargs, PyObject* kwna
     }
     return Call(op).run(args, nargs, kwnames, false);
   });
+}
+
+PyObject* mark_weak(PyObject* result) {
+  if (result && is_tensor(result) && PyObject_SetAttrString(result, "_weak", Py_True) < 0) Py_CLEAR(result);
+  return result;
 }
 
 PyObject* call_binary(OpDef* op, PyObject* x, PyObject* y) {

@@ -94,6 +94,16 @@ extern thread_local ThreadState thread_state __attribute__((tls_model("initial-e
 
 bool init_op(PyObject* module);
 
+// Implicit promotion of dtypes, off (null) unless a program asks for it; set by set_promotion.
+struct Promotion {
+  PyObject* operators = nullptr;  // (operator, x, y) -> None: as they are; (x, y, weak); or the result itself
+  PyObject* ops = nullptr;        // (op, inputs) -> None: as they are; (inputs, weak)
+};
+extern Promotion promotion;
+
+// Marks the result of a call as weakly typed: it gives way in the next promotion. Takes and returns `result`.
+PyObject* mark_weak(PyObject* result);
+
 // Hooks that Python sets (see core/hooks in Python); borrowed forever.
 struct Hooks {
   PyObject* error_from_code;   // (code, message) -> exception

@@ -214,6 +214,7 @@ PyType_Spec iterator_spec = {"tapeflow._native.TensorIterator", sizeof(Iterator)
 struct Reference {
   PyObject_HEAD
   PyObject* to;
+  PyObject* weakrefs;
 };
 PyTypeObject* ReferenceType;
 
@@ -242,6 +243,7 @@ int reference_traverse(PyObject* self, visitproc visit, void* arg) {
 void reference_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
+  if (reinterpret_cast<Reference*>(self)->weakrefs) PyObject_ClearWeakRefs(self);
   Py_DECREF(target(self));
   PyObject_GC_Del(self);
   Py_DECREF(type);
@@ -249,7 +251,11 @@ void reference_dealloc(PyObject* self) {
 
 PyMethodDef reference_methods[] = {
     {"deref", reference_deref, METH_NOARGS, "The object that this refers to."}, {nullptr, nullptr, 0, nullptr}};
+PyMemberDef reference_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Reference, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot reference_slots[] = {{Py_tp_methods, reference_methods},
+                                 {Py_tp_members, reference_members},
                                  {Py_tp_richcompare, reinterpret_cast<void*>(reference_compare)},
                                  {Py_tp_hash, reinterpret_cast<void*>(reference_hash)},
                                  {Py_tp_repr, reinterpret_cast<void*>(reference_repr)},
@@ -642,7 +648,10 @@ PyMethodDef functions[] = {
 int64_t next_tensor_id() { return ++last_id; }
 
 Tensor* new_tensor(DType dtype, Shape* shape) {
-  Buffer* b = Buffer::allocate(static_cast<size_t>(shape->size) * static_cast<size_t>(item_size(dtype)));
+  size_t bytes;
+  if (__builtin_mul_overflow(static_cast<size_t>(shape->size), static_cast<size_t>(item_size(dtype)), &bytes))
+    throw exhausted("OOM when allocating tensor with shape", shape->str());
+  Buffer* b = Buffer::allocate(bytes);
   Tensor* t;
   try {
     t = make(dtype, shape->retain());
@@ -731,6 +740,7 @@ PyObject* make_reference(PyObject* o) {
   auto* r = PyObject_GC_New(Reference, ReferenceType);
   if (!r) return nullptr;
   r->to = Py_NewRef(o);
+  r->weakrefs = nullptr;
   PyObject_GC_Track(r);
   return reinterpret_cast<PyObject*>(r);
 }

@@ -65,19 +65,49 @@ PyObject* unset(Name name) {
   return PyErr_Format(PyExc_RuntimeError, "the operator '%s' of tensors is not set up", names[name]);
 }
 
+// Both operands as promotion wants them, where a program has switched it on.
+class Promoted {
+ public:
+  Promoted(Name name, PyObject** x, PyObject** y) {
+    if (!promotion.operators) return;
+    answer_ = PyObject_CallFunction(promotion.operators, "sOO", names[name], *x, *y);
+    if (!answer_) {
+      failed_ = true;
+    } else if (PyTuple_Check(answer_)) {
+      failed_ = !PyArg_ParseTuple(answer_, "OOp", x, y, &weak_);
+    } else {
+      done_ = answer_ != Py_None;
+    }
+  }
+  ~Promoted() { Py_XDECREF(answer_); }
+  Promoted(const Promoted&) = delete;
+  Promoted& operator=(const Promoted&) = delete;
+  bool over() const { return failed_ || done_; }  // with a result or an exception
+  PyObject* result() const { return failed_ ? nullptr : Py_NewRef(answer_); }
+  PyObject* mark(PyObject* result) const { return weak_ ? mark_weak(result) : result; }
+
+ private:
+  PyObject* answer_ = nullptr;
+  int weak_ = 0;
+  bool failed_ = false, done_ = false;
+};
+
 PyObject* dispatch(Name name, PyObject* x, PyObject* y) {
   const Operator& f = operators[name];
   return guarded([&]() -> PyObject* {
-    if (native(f, x, y)) return call_binary(f.op, x, y);
+    const Promoted p(name, &x, &y);
+    if (p.over()) return p.result();
+    if (native(f, x, y)) return p.mark(call_binary(f.op, x, y));
     if (!f.fallback) return unset(name);
     PyObject* args[] = {x, y};
-    return PyObject_Vectorcall(f.fallback, args, 2, nullptr);
+    return p.mark(PyObject_Vectorcall(f.fallback, args, 2, nullptr));
   });
 }
 
 inline bool quick(const Operator& f, PyObject* x, PyObject* y) {
   return is_tensor(x) && is_tensor(y) && tensor(x)->dtype == tensor(y)->dtype && thread_state.graph_scope == 0 &&
-         f.op && (f.dtypes & bit(tensor(x)->dtype));
+         f.op && (f.dtypes & bit(tensor(x)->dtype)) &&
+         !(promotion.operators && (tensor(x)->dict || tensor(y)->dict));  // weak ones are marked there
 }
 
 template <typename F>
@@ -205,6 +235,8 @@ PyObject* tensor_richcompare(PyObject* x, PyObject* y, int how) {
   }
   if (defers(y)) Py_RETURN_NOTIMPLEMENTED;
   return guarded([&]() -> PyObject* {
+    const Promoted p(name, &x, &y);
+    if (p.over()) return p.result();
     PyObject* args[] = {x, y, Py_False};  // incompatible_shape_error=False
     if (f.fallback) return PyObject_Vectorcall(f.fallback, args, 2, nullptr);
     return f.op ? call_op(f.op, args, 3, nullptr) : unset(name);

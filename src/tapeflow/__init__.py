@@ -15,8 +15,13 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.aggregation import AggregationMethod
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
-from tapeflow.core.context import current_name_scope as get_current_name_scope
-from tapeflow.core.context import device, executing_eagerly, init_scope, name_scope
+from tapeflow.core.context import (
+    device,
+    executing_eagerly,
+    get_current_name_scope,
+    init_scope,
+    name_scope,
+)
 from tapeflow.core.convert import (
     constant,
     convert_to_tensor,
@@ -220,6 +225,7 @@ if TYPE_CHECKING:
         nn,
         random,
         raw_ops,
+        signal,
         strings,
         test,
         train,
@@ -236,6 +242,7 @@ _LAZY_ROOMS = {
     "data": "tapeflow.data",
     "debugging": "tapeflow.debugging",
     "experimental": "tapeflow.experimental",
+    "image": "tapeflow.image",
     "initializers": "tapeflow.keras.initializers",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
@@ -247,6 +254,7 @@ _LAZY_ROOMS = {
     "optimizers": "tapeflow.keras.optimizers",
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",
+    "signal": "tapeflow.signal",
     "strings": "tapeflow.strings",
     "test": "tapeflow.test",
     "train": "tapeflow.train",
@@ -256,6 +264,7 @@ _LAZY_NAMES = {
     "argsort": ("tapeflow.ops.sorting", "argsort"),
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
     "get_logger": ("tapeflow.compat.v1.logging", "get_logger"),
+    "no_gradient": ("tapeflow.compat.v1.gradient_registry", "no_gradient"),
     "ones_initializer": ("tapeflow.keras.initializers", "Ones"),
     "random_normal_initializer": ("tapeflow.keras.initializers", "RandomNormal"),
     "random_uniform_initializer": ("tapeflow.keras.initializers", "RandomUniform"),
@@ -294,7 +303,8 @@ __all__ = [
     "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "eig",
     "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims",
     "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "gather",
-    "gather_nd", "get_current_name_scope", "get_static_value", "grad_pass_through", "greater", "greater_equal", "group",
+    "gather_nd", "get_current_name_scope", "get_static_value", "grad_pass_through",
+    "greater", "greater_equal", "group",
     "guarantee_const", "half", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
     "identity_n", "init_scope", "int16", "int32", "int64", "int8", "is_symbolic_tensor", "is_tensor", "less",
     "less_equal", "linalg", "linspace", "logical_and", "logical_not", "logical_or", "map_fn", "math",

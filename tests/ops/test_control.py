@@ -34,9 +34,11 @@ def test_case_and_switch_case():
     assert tf.case(pairs) == 2
     assert tf.case(pairs[:1], default=lambda: 7) == 7
     with pytest.raises(tf.errors.InvalidArgumentError):
-        tf.case([(True, lambda: 1), (True, lambda: 2)], exclusive=True)
+        tf.case([(tf.constant(True), lambda: 1), (tf.constant(True), lambda: 2)], exclusive=True)
     assert tf.switch_case(tf.constant(1), [lambda: "a", lambda: "b"]) == "b"
-    assert tf.switch_case(tf.constant(9), {0: lambda: "a", 4: lambda: "b"}) == "b"
+    assert tf.switch_case(tf.constant(9), {1: lambda: "b", 0: lambda: "a"}) == "b"
+    with pytest.raises(ValueError, match=r"contiguous range of \[0 to 2\) but found \{0,4\}"):
+        tf.switch_case(tf.constant(0), {0: lambda: "a", 4: lambda: "b"})
 
 
 def test_map_fn():
@@ -68,5 +70,7 @@ def test_python_functions_as_ops():
         y = tf.py_function(lambda v: v * v, [x], tf.float32)
     assert float(tape.gradient(y, x)) == 6.0
     assert float(tf.numpy_function(np.sin, [np.float64(0)], tf.float64)) == 0.0
-    with pytest.raises(tf.errors.InvalidArgumentError, match="float64, but float32 was promised"):
-        tf.numpy_function(np.sin, [np.float64(0)], tf.float32)
+    with pytest.raises(ValueError, match="to be callable"):
+        tf.py_function("x", [x], tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float32, but int32 was promised"):
+        tf.py_function(lambda v: v, [x], tf.int32)

@@ -90,7 +90,9 @@ def test_numbers(operator):
 
 
 def test_zeros():
-    zeros = tf.linalg.LinearOperatorZeros(2, 3, is_square=False)
+    with pytest.raises(ValueError, match="self-adjoint"):
+        tf.linalg.LinearOperatorZeros(2, 3, is_square=False)
+    zeros = tf.linalg.LinearOperatorZeros(2, 3, is_square=False, is_self_adjoint=False)
     assert not zeros.to_dense().numpy().any()
     with pytest.raises(NotImplementedError, match="singular"):
         zeros.solve([[1.0], [2.0]])

@@ -15,6 +15,7 @@ from tapeflow.core import (
     dtypes,
     errors,
     printing,
+    promotion,
     tensor_shape,
     tensor_spec,
 )
@@ -39,12 +40,16 @@ def _content(tensor: Any) -> Any:
         return f"<{tensor.dtype.name}>"
 
 
+def _weakly(tensor: Any, text: str) -> str:
+    return f"{text[:-1]}, weak=True{text[-1]}" if promotion.is_weak(tensor) else text
+
+
 def _to_str(tensor: Any) -> str:
-    return printing.to_str(_content(tensor), tensor.shape, tensor.dtype)
+    return _weakly(tensor, printing.to_str(_content(tensor), tensor.shape, tensor.dtype))
 
 
 def _to_repr(tensor: Any) -> str:
-    return printing.to_repr(_content(tensor), tensor.shape, tensor.dtype)
+    return _weakly(tensor, printing.to_repr(_content(tensor), tensor.shape, tensor.dtype))
 
 
 def _to_format(tensor: Any, spec: str) -> str:

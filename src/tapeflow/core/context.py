@@ -269,6 +269,11 @@ def current_name_scope() -> str:
     return f"{scope}/" if scope else ""
 
 
+def get_current_name_scope() -> str:
+    """The name scope of this thread, such as "a/b"; "" outside of all."""
+    return current_name_scope().removesuffix("/")
+
+
 # Devices.
 
 # From the name around a scope and the name it gives to their combination, with its index.

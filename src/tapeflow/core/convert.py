@@ -25,6 +25,9 @@ _TENSORS = (_native.Tensor, _native.Variable)
 # Joins tensors along a new first axis; set by the room of ops.
 stack: Callable[[list[Any]], Any] | None = None
 
+# Stands between `constant` and the making of it while dtypes are promoted: (make, value, dtype, shape) -> tensor.
+on_constant: Callable[..., Any] | None = None
+
 _registered: list[tuple[int, tuple[type, ...], Callable[..., Any]]] = []
 
 
@@ -103,6 +106,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     Raises TypeError for elements that do not fit `dtype` or `shape`.
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if on_constant is not None:
+        return on_constant(_constant, value, wanted, shape)
+    return _constant(value, wanted, shape)
+
+
+def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
     if wanted is not None and isinstance(value, _TENSORS) and value.dtype != wanted:
         raise TypeError(
             f"Expected tensor {value} with dtype {wanted!r}, but got dtype {value.dtype!r}."
@@ -114,9 +123,10 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if tensor.shape == dims:
         return tensor
     elements = tensor.numpy()
-    if np.size(elements) == 1 and np.ndim(elements) == 0:
+    if np.size(elements) == 1:
         numpy_type: Any = object if tensor.dtype == dtypes.string else None
-        return _native.tensor_of(np.full(dims, elements, numpy_type), tensor.dtype)
+        element = elements if np.ndim(elements) == 0 else elements.reshape(-1)[0]
+        return _native.tensor_of(np.full(dims, element, numpy_type), tensor.dtype)
     count = int(np.prod(dims, dtype=np.int64))
     if np.size(elements) != count:
         raise TypeError(
@@ -184,7 +194,20 @@ def convert_other(value: Any, number: int) -> Any:
         return own(value, dtype, None)
     if isinstance(value, (list, tuple, range, memoryview)):
         return _from_sequence(value, dtype)
+    if _is_sequence(value):
+        return _convert(list(value), dtype)
     return _from_array(value, dtype)
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether `value`, no list or tuple, has all that makes a sequence and none of the array protocols."""
+    kind = type(value)
+    return (
+        all(hasattr(kind, name) for name in ("__len__", "__getitem__", "__iter__"))
+        and not any(hasattr(kind, name) for name in ("__array__", "__dlpack__", "keys"))
+        and not any(hasattr(kind, name) for name in ("__array_interface__", "__array_struct__"))
+        and not isinstance(value, (str, bytes, _Tensor))
+    )
 
 
 def _checked(tensor: Any, value: Any, dtype: DType | None) -> Any:

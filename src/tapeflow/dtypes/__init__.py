@@ -37,6 +37,7 @@ from tapeflow.ops.complex_numbers import complex
 __all__ = [
     "QUANTIZED_DTYPES", "DType", "as_dtype", "bfloat16", "bool", "cast", "complex", "complex128", "complex64",
     "double", "experimental", "float16", "float32", "float64", "half", "int16", "int32", "int64", "int8",
-    "qint16", "qint32", "qint8", "quint16", "quint8", "resource", "saturate_cast", "string", "uint16", "uint32", "uint64", "uint8",
+    "qint16", "qint32", "qint8", "quint16", "quint8", "resource", "saturate_cast",
+    "string", "uint16", "uint32", "uint64", "uint8",
     "variant",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """`tf.keras`: layers, models, and what trains them."""
 
+from tapeflow.core.context import device, name_scope
 from tapeflow.keras import (
     activations,
     backend,
@@ -15,24 +16,44 @@ from tapeflow.keras import (
     regularizers,
     utils,
 )
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.sequential import Sequential
+from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.symbolic import make_input as Input
+from tapeflow.keras.initializers import Initializer
+from tapeflow.keras.losses import Loss
+from tapeflow.keras.metrics import Metric
+from tapeflow.keras.optimizers import Optimizer
+from tapeflow.keras.regularizers import Regularizer
+from tapeflow.ops.variable import Variable
 
 __all__ = [
+    "Initializer",
     "Input",
+    "InputSpec",
+    "KerasTensor",
+    "Layer",
+    "Loss",
+    "Metric",
     "Model",
+    "Optimizer",
+    "Regularizer",
     "Sequential",
+    "Variable",
     "activations",
     "backend",
     "callbacks",
     "constraints",
     "datasets",
+    "device",
     "initializers",
     "layers",
     "losses",
     "metrics",
     "models",
+    "name_scope",
     "optimizers",
     "regularizers",
     "utils",

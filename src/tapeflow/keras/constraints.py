@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
@@ -39,7 +39,7 @@ class MaxNorm(Constraint):
 
     def __call__(self, w):
         norms = _norm(w, self.axis)
-        return w * (clip_by_value(norms, 0, self.max_value) / (backend.epsilon() + norms))
+        return w * (clip_by_value(norms, 0, self.max_value) / (settings.epsilon() + norms))
 
     def get_config(self):
         return {"max_value": self.max_value, "axis": self.axis}
@@ -59,7 +59,7 @@ class UnitNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w):
-        return w / (backend.epsilon() + _norm(w, self.axis))
+        return w / (settings.epsilon() + _norm(w, self.axis))
 
     def get_config(self):
         return {"axis": self.axis}
@@ -75,7 +75,7 @@ class MinMaxNorm(Constraint):
         norms = _norm(w, self.axis)
         clipped = clip_by_value(norms, self.min_value, self.max_value)
         desired = self.rate * clipped + (1 - self.rate) * norms
-        return w * (desired / (backend.epsilon() + norms))
+        return w * (desired / (settings.epsilon() + norms))
 
     def get_config(self):
         return {

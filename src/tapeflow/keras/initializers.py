@@ -9,19 +9,13 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.construction import ones, zeros
+from tapeflow.ops import construction, random, random_stateless
 from tapeflow.ops.decomposition import qr
 from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.elementwise import sign
 from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.random import truncated_normal
-from tapeflow.ops.random import uniform as random_uniform
-from tapeflow.ops.random_stateless import stateless_normal as stateless_random_normal
-from tapeflow.ops.random_stateless import stateless_truncated_normal
-from tapeflow.ops.random_stateless import stateless_uniform as stateless_random_uniform
 from tapeflow.ops.tensor_diagonal import eye
 
 # The standard deviation of a standard normal cut off at two.
@@ -50,7 +44,7 @@ def _sizes(shape):
 
 
 def _number_dtype(dtype, name):
-    dtype = backend.default_dtype(dtype)
+    dtype = settings.default_dtype(dtype)
     if dtype == dtypes.string or not (
         dtype.is_floating or dtype.is_integer or dtype.is_complex or dtype.is_bool
     ):
@@ -59,7 +53,7 @@ def _number_dtype(dtype, name):
 
 
 def _float_dtype(dtype):
-    dtype = backend.default_dtype(dtype)
+    dtype = settings.default_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"Expected floating point type, got {dtype}.")
     return dtype
@@ -69,14 +63,14 @@ class Zeros(Initializer):
     """All zeros."""
 
     def __call__(self, shape, dtype=None, **kwargs):
-        return zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
+        return construction.zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
 
 
 class Ones(Initializer):
     """All ones."""
 
     def __call__(self, shape, dtype=None, **kwargs):
-        return ones(_sizes(shape), _number_dtype(dtype, "Ones"))
+        return construction.ones(_sizes(shape), _number_dtype(dtype, "Ones"))
 
 
 class Constant(Initializer):
@@ -86,7 +80,7 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape, dtype=None, **kwargs):
-        dtype = backend.default_dtype(dtype)
+        dtype = settings.default_dtype(dtype)
         sizes = _sizes(shape)
         value = np.asarray(self.value, dtype.as_numpy_dtype)
         if value.ndim and value.size == math.prod(sizes):
@@ -104,18 +98,18 @@ class _Random(Initializer):
 
     def _uniform(self, shape, low, high, dtype):
         if self.seed is None:
-            return random_uniform(shape, low, high, dtype)
-        return stateless_random_uniform(shape, (self.seed, 0), low, high, dtype)
+            return random.uniform(shape, low, high, dtype)
+        return random_stateless.stateless_uniform(shape, (self.seed, 0), low, high, dtype)
 
     def _normal(self, shape, mean, stddev, dtype):
         if self.seed is None:
-            return random_normal(shape, mean, stddev, dtype)
-        return stateless_random_normal(shape, (self.seed, 0), mean, stddev, dtype)
+            return random.normal(shape, mean, stddev, dtype)
+        return random_stateless.stateless_normal(shape, (self.seed, 0), mean, stddev, dtype)
 
     def _truncated(self, shape, mean, stddev, dtype):
         if self.seed is None:
-            return truncated_normal(shape, mean, stddev, dtype)
-        return stateless_truncated_normal(shape, (self.seed, 0), mean, stddev, dtype)
+            return random.truncated_normal(shape, mean, stddev, dtype)
+        return random_stateless.stateless_truncated_normal(shape, (self.seed, 0), mean, stddev, dtype)
 
 
 class RandomUniform(_Random):
@@ -125,7 +119,7 @@ class RandomUniform(_Random):
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
     def __call__(self, shape, dtype=None, **kwargs):
-        dtype = backend.default_dtype(dtype)
+        dtype = settings.default_dtype(dtype)
         if not dtype.is_floating and not dtype.is_integer:
             raise ValueError(f"Expected float or integer dtype, got {dtype}.")
         return self._uniform(_sizes(shape), self.minval, self.maxval, dtype)
@@ -298,8 +292,8 @@ class Identity(Initializer):
         return {"gain": self.gain}
 
 
-zeros_initializer = Zeros
-ones_initializer = Ones
+zeros = zeros_initializer = Zeros
+ones = ones_initializer = Ones
 
 _CLASSES = (
     Zeros,
@@ -339,11 +333,10 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
     "orthogonal": Orthogonal,
     "identity": Identity,
 }
-constant, random_uniform_initializer, random_normal_initializer = (
-    Constant,
-    RandomUniform,
-    RandomNormal,
-)
+constant = Constant
+random_uniform = random_uniform_initializer = RandomUniform
+random_normal = random_normal_initializer = RandomNormal
+truncated_normal = TruncatedNormal
 glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
 he_uniform, he_normal = HeUniform, HeNormal
 lecun_uniform, lecun_normal = LecunUniform, LecunNormal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.arithmetic import maximum, squared_difference
@@ -65,14 +65,14 @@ def mean_absolute_percentage_error(y_true, y_pred):
     """100 times the mean over the last axis of |y_true - y_pred| / |y_true|."""
     y_true, y_pred = _pair(y_true, y_pred)
     return 100.0 * reduce_mean(
-        abs_((y_true - y_pred) / maximum(abs_(y_true), backend.epsilon())), axis=-1
+        abs_((y_true - y_pred) / maximum(abs_(y_true), settings.epsilon())), axis=-1
     )
 
 
 def mean_squared_logarithmic_error(y_true, y_pred):
     """Mean over the last axis of (log(1 + y_true) - log(1 + y_pred))^2."""
     y_true, y_pred = _pair(y_true, y_pred)
-    logs = [log(maximum(y, backend.epsilon()) + 1.0) for y in (y_pred, y_true)]
+    logs = [log(maximum(y, settings.epsilon()) + 1.0) for y in (y_pred, y_true)]
     return reduce_mean(squared_difference(*logs), axis=-1)
 
 
@@ -125,7 +125,7 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
     if from_logits:
         return softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
-    epsilon = backend.epsilon()
+    epsilon = settings.epsilon()
     y_pred = y_pred / reduce_sum(y_pred, axis, True)
     return -reduce_sum(y_true * log(clip_by_value(y_pred, epsilon, 1.0 - epsilon)), axis)
 
@@ -138,7 +138,7 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
     if len(labels.shape) == rank and labels.shape[-1] == 1:
         labels = squeeze(labels, [-1])
     if not from_logits:
-        epsilon = backend.epsilon()
+        epsilon = settings.epsilon()
         y_pred = log(clip_by_value(y_pred, epsilon, 1.0 - epsilon))
     if axis not in (-1, rank - 1):
         axis %= rank
@@ -159,7 +159,7 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     if from_logits:
         value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
-        epsilon = backend.epsilon()
+        epsilon = settings.epsilon()
         p = clip_by_value(y_pred, epsilon, 1.0 - epsilon)
         value = -(y_true * log(p + epsilon) + (1.0 - y_true) * log(1.0 - p + epsilon))
     return reduce_mean(value, axis=axis)
@@ -168,7 +168,7 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
 def kl_divergence(y_true, y_pred):
     """Sum over the last axis of y_true * log(y_true / y_pred)."""
     y_true, y_pred = _pair(y_true, y_pred)
-    epsilon = backend.epsilon()
+    epsilon = settings.epsilon()
     y_true, y_pred = (clip_by_value(y, epsilon, 1.0) for y in (y_true, y_pred))
     return reduce_sum(y_true * log(y_true / y_pred), axis=-1)
 
@@ -176,7 +176,7 @@ def kl_divergence(y_true, y_pred):
 def poisson(y_true, y_pred):
     """Mean over the last axis of y_pred - y_true * log(y_pred)."""
     y_true, y_pred = _pair(y_true, y_pred)
-    return reduce_mean(y_pred - y_true * log(y_pred + backend.epsilon()), axis=-1)
+    return reduce_mean(y_pred - y_true * log(y_pred + settings.epsilon()), axis=-1)
 
 
 def cosine_similarity(y_true, y_pred, axis=-1):

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras import backend, losses
+from tapeflow.keras import losses, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.registry import resolve, snake_case, to_config
@@ -34,8 +34,8 @@ class Metric(Tracked):
 
     def __init__(self, name=None, dtype=None, **kwargs):
         self._start_tracking()
-        self.__dict__["_name"] = name or backend.unique_name(snake_case(type(self).__name__))
-        self.__dict__["_dtype"] = backend.default_dtype(dtype)
+        self.__dict__["_name"] = name or settings.unique_name(snake_case(type(self).__name__))
+        self.__dict__["_dtype"] = settings.default_dtype(dtype)
         self.__dict__["stateful"] = True
 
     @property
@@ -170,7 +170,7 @@ class MeanMetricWrapper(Mean):
 
 
 def _matches(a, b):
-    return cast(equal(a, b), backend.floatx())
+    return cast(equal(a, b), settings.floatx())
 
 
 def binary_accuracy(y_true, y_pred, threshold=0.5):
@@ -197,7 +197,7 @@ def _in_top(targets, y_pred, k):
     classes = y_pred.shape[-1]
     shape = targets.shape
     hits = in_top_k(reshape(targets, [-1]), cast(reshape(y_pred, [-1, classes]), "float32"), k)
-    return cast(reshape(hits, shape.as_list()), backend.floatx())
+    return cast(reshape(hits, shape.as_list()), settings.floatx())
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, promotion
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -169,14 +169,14 @@ def _exact_quotient(a, b):
     return q if (a < 0) == (b < 0) else -q
 
 
-def _check_divisor(xp, y):
-    if xp is np and y.dtype.kind in "iu" and not y.all():
+def _check_divisor(xp, x, y):
+    if xp is np and y.dtype.kind in "iu" and x.size and not y.all():  # nothing is divided where x is empty
         raise invalid("Integer division by zero")
 
 
 def _truncated(xp, x, y):
     """x / y of integers, rounded towards zero."""
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     quotient = xp.floor_divide(x, y)
     if x.dtype.kind == "u":
         return quotient
@@ -209,7 +209,7 @@ def truncatediv(x, y, name=None):
 
 @op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
 def FloorDiv(xp, x, y):
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     return xp.floor_divide(x, y) if x.dtype.kind in "iu" else xp.floor(x / y)
 
 
@@ -234,7 +234,7 @@ def floordiv(x, y, name=None):
 
 @op("FloorMod", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
 def FloorMod(xp, x, y):
-    _check_divisor(xp, y)
+    _check_divisor(xp, x, y)
     return xp.mod(x, y)
 
 
@@ -264,7 +264,7 @@ def _remainder(name):
 
     @op(name, "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST)
     def row(xp, x, y):
-        _check_divisor(xp, y)
+        _check_divisor(xp, x, y)
         return xp.fmod(x, y)
 
     @row.gradient(needs="x, y")
@@ -309,6 +309,12 @@ def truediv(x, y, name=None):
 
     Raises TypeError where the dtypes of `x` and `y` differ.
     """
+    if promotion.automatic():
+        return promotion.promoting(_quotient, x, y)
+    return _quotient(x, y)
+
+
+def _quotient(x, y):
     x = convert_to_tensor(x)
     y = convert_to_tensor(y, dtype_hint=x.dtype)
     kind = x.dtype
@@ -325,6 +331,8 @@ def truediv(x, y, name=None):
 @public
 def divide(x, y, name=None):
     """x / y as Python divides: of integers in floating point."""
+    if promotion.numpy_style():
+        return convert_to_tensor(x) / y
     return truediv(x, y)
 
 

@@ -11,7 +11,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.table import ANY, Sample, dtype, op
 from tapeflow.ops.table import shape as shape_attr
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 
 @op("Identity", "input: T -> output: T", types={"T": ANY}, shape=shapes.same_as_first)
@@ -199,7 +199,7 @@ def ensure_shape(x, shape, name=None):
     shape=lambda call: [(None if call.shape(0) is None else len(call.shape(0)),)],
 )
 def Shape(xp, input, out_type):
-    return np.array(input.shape, out_type.as_numpy_dtype)
+    return np.array(input.shape, index_kind(out_type, "out_type"))
 
 
 Shape.gradient(None)
@@ -239,7 +239,8 @@ def shape_v1(input, name=None, out_type=dtypes.int32):
     ],
 )
 def ShapeN(xp, input, out_type):
-    return [np.array(x.shape, out_type.as_numpy_dtype) for x in input]
+    kind = index_kind(out_type, "out_type")
+    return [np.array(x.shape, kind) for x in input]
 
 
 ShapeN.gradient(None)
@@ -269,7 +270,7 @@ def shape_n(input, out_type=None, name=None):
     shape=shapes.scalar,
 )
 def Size(xp, input, out_type):
-    return np.array(input.size, out_type.as_numpy_dtype)
+    return np.array(input.size, index_kind(out_type, "out_type"))
 
 
 Size.gradient(None)

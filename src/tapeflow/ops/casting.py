@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, promotion
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -84,7 +84,9 @@ def cast(x, dtype, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, kind), x.indices, x.dense_shape)
     x = convert_to_tensor(x)
-    return x if x.dtype is kind else Cast(x, kind)
+    if x.dtype is kind and not (promotion.automatic() and promotion.is_weak(x)):
+        return x
+    return Cast(x, kind)
 
 
 @public

@@ -92,9 +92,9 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     safe = comparison.SelectV2(some, squares, 1)
     norm = comparison.SelectV2(some, elementwise.Sqrt(safe), squares)
     clip_norm = convert_to_tensor(clip_norm, dtype=values.dtype)
-    clipped = arithmetic.RealDiv(
-        arithmetic.Mul(values, clip_norm), arithmetic.Maximum(norm, clip_norm)
-    )
+    scaled = arithmetic.Mul(values, clip_norm)
+    values.shape.assert_is_compatible_with(scaled.shape)
+    clipped = arithmetic.RealDiv(scaled, arithmetic.Maximum(norm, clip_norm))
     return (
         IndexedSlices(clipped, t.indices, t.dense_shape)
         if isinstance(t, IndexedSlices)

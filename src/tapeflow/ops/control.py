@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import Identity
@@ -19,7 +19,7 @@ from tapeflow.ops.static import concrete_value
 def _truth(pred) -> bool:
     if isinstance(pred, (bool, Tensor)):
         return bool(pred)
-    value = concrete_value(pred)
+    value = concrete_value(convert_to_tensor(pred))
     if value.size != 1:
         raise ValueError(
             f"The truth value of a condition of shape {value.shape} is ambiguous: {pred}"
@@ -67,6 +67,10 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     `pred_fn_pairs` is a list of pairs or a dict. Raises InvalidArgumentError where none is true and there is no
     default, or where several are and `exclusive` is set.
     """
+    if not isinstance(pred_fn_pairs, (list, tuple, dict)):
+        raise TypeError(
+            f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}"
+        )
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -102,26 +106,39 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
 
     `branch_fns` is a list of functions, a list of (number, function), or a dict.
     """
+    if not is_tensor(branch_index):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+    if not branch_fns:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
     if isinstance(branch_fns, dict):
         pairs = list(branch_fns.items())
     elif all(callable(f) for f in branch_fns):
         pairs = list(enumerate(branch_fns))
     else:
         pairs = list(branch_fns)
-    functions: dict[int, Callable] = {}
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in `branch_fns` must be a 2-tuple. Received {pair}.")
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
         number, function = pair
         if not isinstance(number, (int, np.integer)):
             raise TypeError(f"key must be a Python `int`, got {number!r}")
         if not callable(function):
             raise TypeError(f"fn for key {number} must be callable.")
-        functions[int(number)] = function
-    if not functions:
-        raise ValueError("`branch_fns` must not be empty.")
-    last: Callable = default if default is not None else functions[max(functions)]
-    return functions.get(int(concrete_value(branch_index)), last)()
+    functions: dict[int, Callable] = {int(number): function for number, function in pairs}
+    if sorted(functions) != list(range(len(pairs))):
+        found = ",".join(str(number) for number, _ in pairs)
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{found}}}"
+        )
+    last: Callable = functions[len(pairs) - 1] if default is None else default
+    index = concrete_value(branch_index)
+    if index.ndim:
+        raise InvalidArgumentError(
+            None, None, f"'branch_index' must be a scalar, got shape {branch_index.shape}"
+        )
+    return functions.get(int(index), last)()
 
 
 @public
@@ -140,14 +157,21 @@ def while_loop(
 
     Raises TypeError for functions that are not callable, ValueError where `body` changes the structure.
     """
+    return _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack=False)
+
+
+def _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack):
+    """The loop; with `pack`, a single variable may come from `body` without a list, and goes without one."""
     if not callable(cond):
         raise TypeError("'cond' must be callable.")
     if not callable(body):
         raise TypeError("'body' must be callable.")
     if parallel_iterations < 1:
         raise TypeError("'parallel_iterations' must be a positive integer.")
+    if is_tensor(loop_vars) or not loop_vars:
+        raise ValueError("'loop_vars' must be provided.")
     limit = None if maximum_iterations is None else int(concrete_value(maximum_iterations))
-    one = len(loop_vars) == 1
+    one = pack and len(loop_vars) == 1
     packed = False
     original = loop_vars
     count = 0
@@ -181,16 +205,8 @@ def while_loop_v1(
     return_same_structure=False,
 ):
     """`while_loop` of 1.x: a single loop variable is returned without its list unless `return_same_structure`."""
-    out = while_loop(
-        cond,
-        body,
-        loop_vars,
-        shape_invariants,
-        parallel_iterations,
-        back_prop,
-        swap_memory,
-        maximum_iterations,
-    )
+    pack = not return_same_structure
+    out = _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack)
     return out if return_same_structure else _single(out)
 
 
@@ -261,9 +277,11 @@ def _require_function(func) -> None:
 
 def _one(value, kind):
     kind = dtypes.as_dtype(kind)
-    value = convert_to_tensor(
-        0.0 if value is None else value, dtype_hint=None if hasattr(value, "dtype") else kind
-    )
+    if value is None:
+        raise InvalidArgumentError(
+            None, None, "The function returned no value where one was promised"
+        )
+    value = convert_to_tensor(value, dtype_hint=None if hasattr(value, "dtype") else kind)
     if value.dtype != kind:
         raise InvalidArgumentError(
             None,
@@ -283,14 +301,11 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 @public
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """`func(*inp)` with NumPy arrays in and out, of dtypes `Tout`; not differentiable.
-
-    Raises InvalidArgumentError where the result has another dtype.
-    """
+    """`func(*inp)` with NumPy arrays in and out, which should be of dtypes `Tout`; not differentiable."""
     _require_function(func)
-    arrays = [convert_to_tensor(x).numpy() for x in inp or []]
-    values = func(*arrays)
-    return _typed(values, Tout)
+    values = func(*(x.numpy() if is_tensor(x) else np.array(x) for x in inp or []))
+    values = nest.map_structure(lambda v: v if v is None else convert_to_tensor(v), values)
+    return _single(values)
 
 
 @public

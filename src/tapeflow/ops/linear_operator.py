@@ -13,6 +13,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.module import Module
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, layout, reduction
 from tapeflow.ops.array import Shape
@@ -27,7 +28,7 @@ from tapeflow.ops.solve import det, slogdet, solve
 from tapeflow.ops.static import static_value
 
 
-class LinearOperator:
+class LinearOperator(Module):
     """A matrix, or a stack of them, of shape batch_shape + [range_dimension, domain_dimension].
 
     The hints `is_non_singular`, `is_self_adjoint`, `is_positive_definite` and `is_square` are promises that allow
@@ -63,6 +64,7 @@ class LinearOperator:
         self._graph_parents = list(graph_parents or ())
         self._hints = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
         self._name = name or type(self).__name__
+        self._scope = f"{self._name}/"
         self._parameters = dict(parameters or {})
 
     # What a kind of operator defines.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.joining import Pack, unstack
@@ -62,7 +63,7 @@ def map_fn(
     """`fn` of each element of `elems` along the first dimension, the results stacked.
 
     `fn_output_signature` (or `dtype`) is needed where the results have another structure or dtype than `elems`.
-    Raises ValueError where first dimensions differ, TypeError where the result is not what was promised.
+    Raises ValueError where first dimensions differ, InvalidArgumentError where a dtype is not the promised one.
     """
     _require_callable(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
@@ -83,8 +84,10 @@ def _promised(value, kind):
     kind = dtypes.as_dtype(getattr(kind, "dtype", kind))
     value = convert_to_tensor(value, dtype_hint=kind)
     if value.dtype != kind:
-        raise TypeError(
-            f"fn returned a value of dtype {value.dtype.name}, but fn_output_signature says {kind.name}"
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"TensorArray dtype is {kind.name} but Op is trying to write dtype {value.dtype.name} ",
         )
     return value
 

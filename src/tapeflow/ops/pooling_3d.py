@@ -27,7 +27,7 @@ from tapeflow.ops.pooling import (
     winners,
 )
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, boolean, dtype, ints, op
-from tapeflow.ops.validate import invalid
+from tapeflow.ops.validate import index_kind, invalid
 
 CUBE = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 1, 2, 1]}
 
@@ -228,7 +228,7 @@ def MaxPoolWithArgmax(xp, input, ksize, strides, Targmax, padding, include_batch
     flat = (row * width + column) * channels + np.arange(channels)
     if include_batch_in_index:
         flat = flat + np.arange(batch)[:, None, None, None] * (height * width * channels)
-    return y, flat.astype(Targmax.as_numpy_dtype)
+    return y, flat.astype(index_kind(Targmax, "Targmax"))
 
 
 @MaxPoolWithArgmax.gradient(needs="input, argmax")

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from tapeflow._native import EagerTensor
+from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -342,17 +342,23 @@ def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
     return Min(x, all_axes(x, axis), bool(keepdims))
 
 
+def _booleans(x):
+    # A tensor of another dtype is for the op to refuse; an empty list has no dtype of its own.
+    tensor = isinstance(x, (Tensor, Variable))
+    return convert_to_tensor(x) if tensor else convert_to_tensor(x, dtypes.bool)
+
+
 @public
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     """Whether all elements along `axis` are true."""
-    x = convert_to_tensor(input_tensor)
+    x = _booleans(input_tensor)
     return All(x, all_axes(x, axis), bool(keepdims))
 
 
 @public
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     """Whether any element along `axis` is true."""
-    x = convert_to_tensor(input_tensor)
+    x = _booleans(input_tensor)
     return Any(x, all_axes(x, axis), bool(keepdims))
 
 

@@ -44,7 +44,7 @@ def _finite(kind):
 def accumulate(xp, combine, data, ids, rows, start):
     """`start` in `rows` rows, and each row of `data` combined into the one its id names; negative ids name none."""
     out = xp.full((rows, *data.shape[ids.ndim :]), start, dtype=data.dtype)
-    ids, data = ids.ravel(), data.reshape(-1, *data.shape[ids.ndim :])
+    ids, data = ids.ravel(), data.reshape(ids.size, *data.shape[ids.ndim :])
     if xp is not np:
         at = out.at[xp.where(ids < 0, rows, ids)]
         return {"add": at.add, "multiply": at.multiply, "maximum": at.max, "minimum": at.min}[
@@ -93,7 +93,7 @@ def _by_hand(combine, empty):
 
     def reference(data, segment_ids, num_segments=None):
         ids = np.asarray(segment_ids)
-        rows = data.reshape(-1, *data.shape[ids.ndim :])
+        rows = data.reshape(ids.size, *data.shape[ids.ndim :])
         count = int(num_segments) if num_segments is not None else int(ids.max(initial=-1)) + 1
         out = np.full((count, *rows.shape[1:]), empty(data.dtype), data.dtype)
         for i in range(count):

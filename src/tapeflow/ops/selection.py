@@ -14,7 +14,7 @@ from tapeflow.ops import scatter
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, product, sizes_in, sizes_of
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, dtype, integer, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 
 @op(
@@ -89,7 +89,7 @@ def _require_vector(x, text: str) -> None:
 )
 def Unique(xp, x, out_idx):
     _require_vector(x, "unique expects a 1D vector.")
-    return _unique(x, 0, out_idx.as_numpy_dtype)[:2]
+    return _unique(x, 0, index_kind(out_idx, "out_idx"))[:2]
 
 
 Unique.gradient(None)
@@ -128,7 +128,7 @@ def _(x, out_idx):
 )
 def UniqueWithCounts(xp, x, out_idx):
     _require_vector(x, "unique expects a 1D vector.")
-    return _unique(x, 0, out_idx.as_numpy_dtype)
+    return _unique(x, 0, index_kind(out_idx, "out_idx"))
 
 
 UniqueWithCounts.gradient(None)
@@ -170,7 +170,7 @@ def _reference_unique_v2(x, axis, out_idx):
     shape=lambda call: [None, (None,)],
 )
 def UniqueV2(xp, x, axis, out_idx):
-    return _unique(x, _unique_axis(x, axis), out_idx.as_numpy_dtype)[:2]
+    return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))[:2]
 
 
 UniqueV2.gradient(None)
@@ -190,7 +190,7 @@ def _(x, axis, out_idx):
     shape=lambda call: [None, (None,), (None,)],
 )
 def UniqueWithCountsV2(xp, x, axis, out_idx):
-    return _unique(x, _unique_axis(x, axis), out_idx.as_numpy_dtype)
+    return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))
 
 
 UniqueWithCountsV2.gradient(None)
@@ -226,7 +226,7 @@ def ListDiff(xp, x, y, out_idx):
     _require_vector(y, "y should be a 1D vector.")
     gone = set(y.tolist())
     keep = [i for i, v in enumerate(x.tolist()) if v not in gone]
-    return x[keep], np.array(keep, out_idx.as_numpy_dtype)
+    return x[keep], np.array(keep, index_kind(out_idx, "out_idx"))
 
 
 ListDiff.gradient(None)
@@ -454,7 +454,7 @@ def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type):
     if len(sorted_inputs) != len(values):
         raise invalid("Leading dim_size of both tensors must match.")
     rows = [np.searchsorted(s, v, side) for s, v in zip(sorted_inputs, values, strict=True)]
-    return np.array(rows, out_type.as_numpy_dtype).reshape(values.shape)
+    return np.array(rows, index_kind(out_type, "out_type")).reshape(values.shape)
 
 
 _BOUND: dict[str, Any] = {"types": {"T": REAL}, "attrs": {"out_type": dtype(dtypes.int32)}}

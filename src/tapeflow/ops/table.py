@@ -187,6 +187,7 @@ def op(
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
     row.sample_source = row.formula = None
+    row.gradient_known = False
     if len(outputs) > 1:
         row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
 
@@ -221,6 +222,7 @@ def _gradient(
             for own in (row.inputs, row.outputs)
         ]
         row._set_gradient(given, *masks, none)
+        row.gradient_known = True
         return given
 
     return register if function is ... else register(function)

@@ -34,6 +34,15 @@ def vector_of(x, text: str) -> list[int]:
     return [int(v) for v in x]
 
 
+def index_kind(kind, attr: str):
+    """The NumPy type of the dtype attr `attr`, which must be int32 or int64."""
+    if kind.name not in ("int32", "int64"):
+        raise invalid(
+            f"Value for attr '{attr}' of {kind.name} is not in the list of allowed values: int32, int64"
+        )
+    return kind.as_numpy_dtype
+
+
 MAX_ELEMENTS = 2**63 - 1
 
 

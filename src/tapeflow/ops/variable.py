@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, errors, printing, tensor_shape
+from tapeflow.core import context, dtypes, errors, printing, promotion, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -293,7 +293,7 @@ class Variable(_native.Variable, metaclass=_Creation):
         Raises ValueError for a value of another dtype or a shape that is not the variable's.
         """
         if not self._try_assign(value):
-            self._assign_converted(value)
+            self._assign_converted(promotion.assigned(self, value, "assign"))
         return self
 
     def _assign_converted(self, value):
@@ -308,12 +308,14 @@ class Variable(_native.Variable, metaclass=_Creation):
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
         """Adds `delta`, of the variable's dtype and shape, to the value. Returns the variable."""
         if not self._assign_add(delta):
+            delta = promotion.assigned(self, delta, "assign_add")
             state.AssignAddVariableOp(self, convert_to_tensor(delta, self.dtype))
         return self
 
     def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
         """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
         if not self._assign_sub(delta):
+            delta = promotion.assigned(self, delta, "assign_sub")
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self.dtype))
         return self
 

@@ -218,4 +218,3 @@ class Optimizer:
     def variables(self):
         """All variables that the optimizer has made."""
         return sorted([*self._non_slots.values(), *self._slots.all()], key=lambda var: var.name)
-

@@ -356,6 +356,18 @@ from tapeflow.ops.variable import (
     variable_creator_scope,
 )
 from tapeflow.ops.variable import VariableV1 as Variable
+from tapeflow.ops.variable_scatter import (
+    scatter_add,
+    scatter_div,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_nd_add,
+    scatter_nd_sub,
+    scatter_nd_update,
+    scatter_sub,
+    scatter_update,
+)
 
 newaxis = None
 
@@ -369,7 +381,36 @@ _LAZY_ROOMS = {
     "losses": "tapeflow.compat.v1.losses",
     "nest": "tapeflow.nest",
     "raw_ops": "tapeflow.raw_ops",
+    "signal": "tapeflow.signal",
+    "spectral": "tapeflow.compat.v1.spectral",
     "train": "tapeflow.train",
+}
+# Names that are loaded when they are first used, with the modules that hold them.
+_LAZY_NAMES = {
+    "AUTO_REUSE": "tapeflow.compat.v1.variable_scoping",
+    "AggregationMethod": "tapeflow.autodiff.aggregation",
+    "Module": "tapeflow.core.module",
+    "NotDifferentiable": "tapeflow.compat.v1.gradient_registry",
+    "VariableScope": "tapeflow.compat.v1.variable_scoping",
+    "argsort": "tapeflow.ops.sorting",
+    "assign": "tapeflow.ops.assignment",
+    "assign_add": "tapeflow.ops.assignment",
+    "assign_sub": "tapeflow.ops.assignment",
+    "fft": "tapeflow.ops.spectral",
+    "fft2d": "tapeflow.ops.spectral",
+    "fft3d": "tapeflow.ops.spectral",
+    "get_local_variable": "tapeflow.compat.v1.variable_getting",
+    "get_static_value": "tapeflow.ops.static",
+    "get_variable": "tapeflow.compat.v1.variable_getting",
+    "get_variable_scope": "tapeflow.compat.v1.variable_scoping",
+    "ifft": "tapeflow.ops.spectral",
+    "ifft2d": "tapeflow.ops.spectral",
+    "ifft3d": "tapeflow.ops.spectral",
+    "no_gradient": "tapeflow.compat.v1.gradient_registry",
+    "no_regularizer": "tapeflow.compat.v1.variable_getting",
+    "sort": "tapeflow.ops.sorting",
+    "variable_op_scope": "tapeflow.compat.v1.variable_scoping",
+    "variable_scope": "tapeflow.compat.v1.variable_scoping",
 }
 _INITIALIZERS = {
     "constant_initializer",
@@ -389,6 +430,8 @@ _INITIALIZERS = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY_ROOMS:
         value = importlib.import_module(_LAZY_ROOMS[name])
+    elif name in _LAZY_NAMES:
+        value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
     elif name in _INITIALIZERS:
         value = getattr(importlib.import_module("tapeflow.compat.v1.initializers"), name)
     else:
@@ -412,7 +455,7 @@ def disable_v2_behavior() -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_ROOMS, *_INITIALIZERS})
+    return sorted({*__all__, *_LAZY_ROOMS, *_LAZY_NAMES, *_INITIALIZERS})
 
 
 __all__ = [
@@ -456,7 +499,10 @@ __all__ = [
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
     "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape",
     "resource", "reverse", "reverse_sequence", "reverse_v2", "rint", "roll", "round", "rsqrt",
-    "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted", "segment_max", "segment_mean",
+    "saturate_cast", "scalar_mul", "scan", "scatter_add", "scatter_div", "scatter_max", "scatter_min",
+    "scatter_mul", "scatter_nd",
+    "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub", "scatter_update",
+    "searchsorted", "segment_max", "segment_mean",
     "segment_min", "segment_prod", "segment_sum", "self_adjoint_eig", "self_adjoint_eigvals",
     "sequence_mask", "set_random_seed", "setdiff1d", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh",
     "size", "slice", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse_matmul",

@@ -9,12 +9,11 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.construction import ones, zeros
+from tapeflow.ops import construction, random
 from tapeflow.ops.decomposition import qr
 from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.elementwise import sign
 from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.random import normal, truncated_normal, uniform
 from tapeflow.ops.tensor_diagonal import eye
 
 # The standard deviation of a standard normal cut off at two.
@@ -50,14 +49,14 @@ class zeros_initializer(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def _make(self, sizes, dtype):
-        return zeros(sizes, dtype)
+        return construction.zeros(sizes, dtype)
 
 
 class ones_initializer(zeros_initializer):
     """All ones."""
 
     def _make(self, sizes, dtype):
-        return ones(sizes, dtype)
+        return construction.ones(sizes, dtype)
 
 
 class constant_initializer(Initializer):
@@ -99,7 +98,7 @@ class random_uniform_initializer(Initializer):
         maxval = self.maxval
         if maxval is None and dtype.is_floating:
             maxval = 1.0
-        return uniform(sizes, self.minval, maxval, dtype, self.seed)
+        return random.uniform(sizes, self.minval, maxval, dtype, self.seed)
 
 
 class random_normal_initializer(Initializer):
@@ -110,14 +109,14 @@ class random_normal_initializer(Initializer):
         self.dtype = _floating(dtype)
 
     def _make(self, sizes, dtype):
-        return normal(sizes, self.mean, self.stddev, dtype, self.seed)
+        return random.normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
 class truncated_normal_initializer(random_normal_initializer):
     """Normal; values more than two standard deviations from the mean are drawn again."""
 
     def _make(self, sizes, dtype):
-        return truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
+        return random.truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
 class uniform_unit_scaling_initializer(Initializer):
@@ -129,7 +128,7 @@ class uniform_unit_scaling_initializer(Initializer):
     def _make(self, sizes, dtype):
         inputs = max(math.prod(sizes[:-1]), 1.0)
         limit = math.sqrt(3 / inputs) * self.factor
-        return uniform(sizes, -limit, limit, dtype, self.seed)
+        return random.uniform(sizes, -limit, limit, dtype, self.seed)
 
 
 class variance_scaling_initializer(Initializer):
@@ -169,11 +168,11 @@ class variance_scaling_initializer(Initializer):
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * variance)
-            return uniform(sizes, -limit, limit, dtype, self.seed)
+            return random.uniform(sizes, -limit, limit, dtype, self.seed)
         if self.distribution == "untruncated_normal":
-            return normal(sizes, 0.0, math.sqrt(variance), dtype, self.seed)
+            return random.normal(sizes, 0.0, math.sqrt(variance), dtype, self.seed)
         stddev = math.sqrt(variance) / _TRUNCATED_STDDEV
-        return truncated_normal(sizes, 0.0, stddev, dtype, self.seed)
+        return random.truncated_normal(sizes, 0.0, stddev, dtype, self.seed)
 
 
 class glorot_uniform_initializer(variance_scaling_initializer):
@@ -207,7 +206,7 @@ class orthogonal_initializer(Initializer):
                 f"two-dimensional. Received shape={sizes}"
             )
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
-        q, r = qr(normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
+        q, r = qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
         # The signs make the distribution uniform over orthogonal matrices (Mezzadri 2006).
         q = q * sign(diag_part(r))
         return self.gain * reshape(transpose(q) if rows < columns else q, sizes)
@@ -235,7 +234,30 @@ def _floating(dtype):
     return dtype
 
 
+def he_normal(seed=None):
+    """Truncated normal with variance 2 / inputs."""
+    return variance_scaling_initializer(2.0, "fan_in", "truncated_normal", seed)
+
+
+def he_uniform(seed=None):
+    """Uniform with variance 2 / inputs."""
+    return variance_scaling_initializer(2.0, "fan_in", "uniform", seed)
+
+
+def lecun_normal(seed=None):
+    """Truncated normal with variance 1 / inputs."""
+    return variance_scaling_initializer(1.0, "fan_in", "truncated_normal", seed)
+
+
+def lecun_uniform(seed=None):
+    """Uniform with variance 1 / inputs."""
+    return variance_scaling_initializer(1.0, "fan_in", "uniform", seed)
+
+
 constant = constant_initializer
+ones = ones_initializer
+zeros = zeros_initializer
+truncated_normal = truncated_normal_initializer
 random_uniform = random_uniform_initializer
 random_normal = random_normal_initializer
 uniform_unit_scaling = uniform_unit_scaling_initializer

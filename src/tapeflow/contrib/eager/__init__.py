@@ -8,6 +8,7 @@ from tapeflow.autodiff.functions import (
     value_and_gradients_function,
 )
 from tapeflow.autodiff.tape import GradientTape
+from tapeflow.compat.v1.variable_getting import EagerVariableStore
 from tapeflow.contrib.eager import metrics
 from tapeflow.contrib.eager.devices import list_devices, num_gpus
 from tapeflow.contrib.eager.mode import (
@@ -44,6 +45,7 @@ __all__ = [
     "DEVICE_PLACEMENT_SILENT_FOR_INT32",
     "DEVICE_PLACEMENT_WARN",
     "EagerVariable",
+    "EagerVariableStore",
     "GradientTape",
     "Iterator",
     "Network",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.registry import snake_case
 from tapeflow.ops.argmax import argmax
@@ -31,7 +31,7 @@ class Metric(Tracked):
         state = self.__dict__
         state["_built"] = False
         state["_start_values"] = []
-        state["_name"] = name or backend.unique_name(f"{snake_case(type(self).__name__)}_metric")
+        state["_name"] = name or settings.unique_name(f"{snake_case(type(self).__name__)}_metric")
 
     @property
     def name(self):

@@ -9,7 +9,8 @@ from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend, constraints, initializers, regularizers
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.keras import constraints, initializers, regularizers, settings
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -85,7 +86,7 @@ class Layer(Tracked):
 
     def _make_name(self, name):
         if name is None:
-            return backend.unique_name(snake_case(type(self).__name__))
+            return settings.unique_name(snake_case(type(self).__name__))
         if not isinstance(name, str):
             raise TypeError(f"A layer's name must be a string, got {name!r}.")
         return name
@@ -97,7 +98,7 @@ class Layer(Tracked):
         if name in ("mixed_float16", "mixed_bfloat16"):
             compute, variable = dtypes.as_dtype(name[6:]), dtypes.float32
         else:
-            compute = variable = backend.default_dtype(dtype)
+            compute = variable = settings.default_dtype(dtype)
         attributes = self.__dict__
         attributes["_dtype_given"] = dtype is not None
         attributes["_compute_dtype_object"] = compute
@@ -132,6 +133,14 @@ class Layer(Tracked):
         outputs = self(sample)
         unknown = _unknown_batch(input_shape)
         return nest.map_structure(lambda x: _with_batch(x.shape, unknown), outputs)
+
+    def compute_output_signature(self, input_signature):
+        """TensorSpecs of the outputs for TensorSpecs of inputs."""
+        shapes = nest.map_structure(lambda spec: spec.shape, input_signature)
+        outputs = _as_shapes(self.compute_output_shape(shapes))
+        return nest.map_structure(
+            lambda shape: TensorSpec(shape, self._compute_dtype_object), outputs
+        )
 
     def compute_mask(self, inputs, mask=None):
         """The mask of the outputs: none, or the inputs' where masking is supported."""
@@ -390,6 +399,17 @@ class Layer(Tracked):
                 queue += layer._sublayers()
         return list(seen.values())
 
+    def add_update(self, updates, inputs=None):
+        """Runs updates that are functions; others have run already, as operations do eagerly."""
+        for update in nest.flatten(updates):
+            if callable(update):
+                update()
+
+    @property
+    def updates(self):
+        """Updates left to run: none, eagerly."""
+        return []
+
     def add_metric(self, value, name=None, **kwargs):
         """Keeps the mean of `value` under `name`."""
         from tapeflow.keras.metrics import Mean
@@ -444,8 +464,8 @@ class Layer(Tracked):
 
     @property
     def dynamic(self):
-        """As given to the constructor."""
-        return self._dynamic
+        """Whether this layer, or one in it, was made with dynamic=True."""
+        return any(layer._dynamic for layer in self._all_layers())
 
     @property
     def activity_regularizer(self):

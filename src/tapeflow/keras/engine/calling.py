@@ -12,7 +12,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor, call_symbolically
 from tapeflow.ops.casting import cast
@@ -121,8 +121,8 @@ def _resolve_training(signature, outer, rest, kwargs):
             kwargs = {name: value for name, value in kwargs.items() if name != "training"}
         return training, kwargs
     training = outer
-    if training is None and backend.learning_phase_is_set():
-        training = bool(backend.learning_phase())
+    if training is None and settings.learning_phase_is_set():
+        training = bool(settings.learning_phase())
     if training is None:
         return signature.training_default, kwargs
     if signature.takes_training:
@@ -141,15 +141,15 @@ def _is_symbolic(inputs):
 def _prepare(layer, inputs):
     """The inputs as tensors, floating ones in the layer's compute dtype."""
     target = layer._compute_dtype_object if layer._autocast else None
-    if isinstance(inputs, (Tensor, np.ndarray)):
+    if isinstance(inputs, (Tensor, np.ndarray, Variable)):
         return _prepare_leaf(inputs, target, layer)
     return nest.map_structure(lambda x: _prepare_leaf(x, target, layer), inputs)
 
 
 def _prepare_leaf(x, target, layer):
-    if isinstance(x, (np.ndarray, np.generic, float, int)):
+    if isinstance(x, (np.ndarray, np.generic, float, int, Variable)):
         x = convert_to_tensor(x)
-    elif not isinstance(x, (Tensor, Variable)) and not hasattr(x, "dtype"):
+    elif not isinstance(x, Tensor) and not hasattr(x, "dtype"):
         if type(layer)._checks_inputs:
             raise TypeError(
                 f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor
 
@@ -13,7 +13,7 @@ class Functional(Model):
     """The computation that leads from symbolic inputs to symbolic outputs, layer call by layer call."""
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
-        super().__init__(name=name or backend.unique_name("model"), trainable=trainable, **kwargs)
+        super().__init__(name=name or settings.unique_name("model"), trainable=trainable, **kwargs)
         state = self.__dict__
         state["_inputs"], state["_outputs"] = inputs, outputs
         for leaf in nest.flatten(inputs):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tapeflow.core import nest
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, summary
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes, _sample
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -47,11 +49,24 @@ class Model(Training, Layer):
             raise ValueError(
                 "Input shape must be defined when calling `build()` on a `Model` subclass."
             )
+        if not isinstance(input_shape, (tuple, list, dict, TensorShape)):
+            raise ValueError(
+                "Specified input shape is not one of the valid types. Please specify a batch input "
+                "shape of type tuple or list of input shapes. User provided input type: "
+                f"{type(input_shape)}."
+            )
         shapes = _as_shapes(input_shape)
         sample = nest.map_structure(lambda s: _sample(s, self.compute_dtype), shapes)
         self.__dict__["_is_being_built"] = True
         try:
             self(sample)
+        except (InvalidArgumentError, TypeError) as error:
+            raise ValueError(
+                "You cannot build your model by calling `build` if your layers do not support float "
+                "type inputs. Instead, in order to instantiate and build your model, call your model "
+                "on real tensor data (of the correct dtype).\n\nThe actual error from `call` is: "
+                f"{error}."
+            ) from error
         finally:
             self.__dict__["_is_being_built"] = False
         self.built = True
@@ -64,6 +79,14 @@ class Model(Training, Layer):
             "Functional API, please provide `inputs` and `outputs` arguments. Otherwise, subclass "
             "`Model` with an overridden `call()` method."
         )
+
+    @property
+    def inputs(self):
+        """The symbolic inputs: none, of a subclass."""
+
+    @property
+    def outputs(self):
+        """The symbolic outputs: none, of a subclass."""
 
     @property
     def layers(self):

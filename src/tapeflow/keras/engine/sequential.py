@@ -72,7 +72,14 @@ class Sequential(Model):
         if not (self._stack and layer is self._stack[0]):
             self._stack.append(layer)
         if self._output is not None and not isinstance(layer, InputLayer):
-            self.__dict__["_output"] = layer(self._output)
+            output = layer(self._output)
+            if isinstance(output, (list, tuple)):
+                self._stack.pop()
+                raise ValueError(
+                    "All layers in a Sequential model should have a single output tensor. For "
+                    "multi-output layers, use the functional API."
+                )
+            self.__dict__["_output"] = output
         self.built = self._output is not None and bool(self.layers)
 
     def pop(self):
@@ -80,6 +87,10 @@ class Sequential(Model):
         if not self.layers:
             raise TypeError("There are no layers in the model.")
         self._stack.pop()
+        if not self.layers:
+            self._stack.clear()
+            self.__dict__["_has_input_layer"] = False
+            self.__dict__["_input"] = self.__dict__["_output"] = None
         if self._has_input_layer:
             self.__dict__["_output"] = self._input
             for layer in self.layers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 
 
 class KerasTensor:
@@ -85,5 +85,5 @@ def make_input(shape=None, batch_size=None, name=None, dtype=None, batch_shape=N
     if batch_shape is None:
         shape = TensorShape(shape)
         batch_shape = None if shape.rank is None else [batch_size, *shape.as_list()]
-    layer = InputLayer(batch_input_shape=batch_shape, dtype=dtype or backend.floatx(), name=name)
+    layer = InputLayer(batch_input_shape=batch_shape, dtype=dtype or settings.floatx(), name=name)
     return layer.output

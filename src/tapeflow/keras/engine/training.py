@@ -10,7 +10,7 @@ from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.data.dataset import Dataset
-from tapeflow.keras import backend, losses, optimizers
+from tapeflow.keras import losses, optimizers, settings
 from tapeflow.keras import metrics as metrics_of_keras
 from tapeflow.keras.utils.progress import Progbar
 from tapeflow.ops.accumulate import add_n
@@ -44,6 +44,7 @@ class Training:
         state["_compiled_metrics"] = []
         state["_loss_mean"] = None
         state["stop_training"] = False
+        state["run_eagerly"] = False
         state["history"] = None
 
     def compile(
@@ -62,6 +63,7 @@ class Training:
         state["optimizer"] = optimizers.get(optimizer)
         state["_loss"] = None if loss is None else nest.map_structure(_as_loss, loss)
         state["_loss_weights"] = loss_weights
+        state["run_eagerly"] = bool(run_eagerly) or self.dynamic
         state["_metrics_given"] = list(nest.flatten(metrics)) if metrics is not None else []
         state["_compiled_metrics"] = None
         state["_loss_mean"] = metrics_of_keras.Mean(name="loss")
@@ -123,15 +125,19 @@ class Training:
             metric.update_state(nest.flatten(y)[0], nest.flatten(y_pred)[0], sample_weight)
         return self._logs()
 
+    @property
+    def metrics(self):
+        """The mean loss, the compiled metrics, and those of layers."""
+        own = [] if self._loss_mean is None else [self._loss_mean]
+        return [*own, *(self._compiled_metrics or ()), *super().metrics]
+
     def _logs(self):
-        found = [self._loss_mean, *(self._compiled_metrics or ())]
-        return {metric.name: metric.result() for metric in found}
+        return {metric.name: metric.result() for metric in self.metrics}
 
     def reset_metrics(self):
         """Starts all means anew."""
-        for metric in (self._loss_mean, *(self._compiled_metrics or ())):
-            if metric is not None:
-                metric.reset_state()
+        for metric in self.metrics:
+            metric.reset_state()
 
     def fit(
         self,
@@ -325,7 +331,7 @@ def _tensor(value):
         return value
     tensor = convert_to_tensor(value)
     if tensor.dtype.name == "float64":
-        return cast(tensor, backend.floatx())
+        return cast(tensor, settings.floatx())
     return tensor
 
 

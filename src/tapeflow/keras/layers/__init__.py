@@ -28,6 +28,7 @@ from tapeflow.keras.layers.core import (
     Reshape,
     SpatialDropout1D,
     SpatialDropout2D,
+    SpatialDropout3D,
 )
 from tapeflow.keras.layers.embeddings import Embedding
 from tapeflow.keras.layers.merging import (
@@ -81,8 +82,12 @@ Deconvolution2D = Conv2DTranspose
 SeparableConvolution1D, SeparableConvolution2D = SeparableConv1D, SeparableConv2D
 MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
 AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
-GlobalMaxPool1D, GlobalMaxPool2D = GlobalMaxPooling1D, GlobalMaxPooling2D
-GlobalAvgPool1D, GlobalAvgPool2D = GlobalAveragePooling1D, GlobalAveragePooling2D
+GlobalMaxPool1D, GlobalMaxPool2D, GlobalMaxPool3D = (
+    GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D,
+)  # fmt: skip
+GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
+    GlobalAveragePooling1D, GlobalAveragePooling2D, GlobalAveragePooling3D,
+)  # fmt: skip
 
 
 def serialize(layer):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import activations, backend, constraints, initializers, regularizers
+from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
@@ -78,7 +78,7 @@ class _Convolution(Layer):
         self.padding = normalize_padding(padding, causal=True)
         if self.padding == "causal" and not self._causal:
             raise ValueError("Causal padding is only supported for `Conv1D` and `SeparableConv1D`.")
-        self.data_format = backend.normalize_data_format(data_format)
+        self.data_format = settings.normalize_data_format(data_format)
         self.dilation_rate = normalize_tuple(dilation_rate, rank, "dilation_rate")
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
             raise ValueError(

@@ -7,7 +7,7 @@ import operator
 
 from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import activations, backend, constraints, initializers, regularizers
+from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
@@ -31,10 +31,10 @@ class InputLayer(Layer):
             kwargs.pop(argument, None)
         if batch_shape is None and input_shape is not None:
             batch_shape = (batch_size, *TensorShape(input_shape).as_list())
-        super().__init__(dtype=dtype, name=name or backend.unique_name("input", zero_based=False))
+        super().__init__(dtype=dtype, name=name or settings.unique_name("input", zero_based=False))
         self.built = True
         self._batch_input_shape = None if batch_shape is None else tuple(batch_shape)
-        output = KerasTensor(batch_shape, dtype or backend.floatx(), name=self.name)
+        output = KerasTensor(batch_shape, dtype or settings.floatx(), name=self.name)
         self._nodes.append(Node(self, [], (), {}, output))
 
     @property
@@ -231,7 +231,7 @@ class SpatialDropout2D(Dropout):
 
     def __init__(self, rate, data_format=None, seed=None, **kwargs):
         super().__init__(rate, seed=seed, **kwargs)
-        self.data_format = backend.normalize_data_format(data_format)
+        self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=4)
 
     def _noise_shape(self, inputs):
@@ -241,6 +241,21 @@ class SpatialDropout2D(Dropout):
         return [sizes[0], 1, 1, sizes[3]]
 
 
+class SpatialDropout3D(Dropout):
+    """Dropout of whole channels of volumes."""
+
+    def __init__(self, rate, data_format=None, seed=None, **kwargs):
+        super().__init__(rate, seed=seed, **kwargs)
+        self.data_format = settings.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=5)
+
+    def _noise_shape(self, inputs):
+        sizes = inputs.shape.as_list()
+        if self.data_format == "channels_first":
+            return [sizes[0], sizes[1], 1, 1, 1]
+        return [sizes[0], 1, 1, 1, sizes[4]]
+
+
 class Flatten(Layer):
     """(batch, ...) -> (batch, all the rest)."""
 
@@ -248,7 +263,7 @@ class Flatten(Layer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self.data_format = backend.normalize_data_format(data_format)
+        self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
@@ -30,7 +30,7 @@ class _Pooling(Layer):
         self.pool_size = normalize_tuple(pool_size, self.rank, "pool_size")
         self.strides = normalize_tuple(strides, self.rank, "strides")
         self.padding = normalize_padding(padding)
-        self.data_format = backend.normalize_data_format(data_format)
+        self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs):
@@ -121,7 +121,7 @@ class _GlobalPooling(Layer):
 
     def __init__(self, data_format=None, keepdims=False, **kwargs):
         super().__init__(**kwargs)
-        self.data_format = backend.normalize_data_format(data_format)
+        self.data_format = settings.normalize_data_format(data_format)
         self.keepdims = keepdims
         self.input_spec = InputSpec(ndim=self.rank + 2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
@@ -18,7 +18,7 @@ class _Resizing(Layer):
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)
-        self.data_format = backend.normalize_data_format(data_format)
+        self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     @property

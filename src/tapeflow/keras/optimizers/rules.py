@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.keras import backend
+from tapeflow.keras import settings
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.elementwise import sqrt, square
@@ -87,7 +87,7 @@ class _Moments(Optimizer):
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("beta_1", beta_1)
         self._set_hyper("beta_2", beta_2)
-        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+        self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
     def _prepare(self, var):
         self.__dict__["_step"] = int(self.iterations.numpy()) + 1
@@ -245,7 +245,7 @@ class RMSprop(Optimizer):
         self.__dict__["_momentum"] = (
             callable(momentum) or hasattr(momentum, "dtype") or momentum > 0
         )
-        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+        self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
         self.__dict__["centered"] = centered
 
     def _apply_dense(self, grad, var):
@@ -299,7 +299,7 @@ class Adagrad(Optimizer):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self.__dict__["_initial"] = float(initial_accumulator_value)
-        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+        self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
     def _arguments(self, var):
         accumulator = self._slot(var, "accumulator", self._initial)
@@ -323,7 +323,7 @@ class Adadelta(Optimizer):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("rho", rho)
-        self.__dict__["epsilon"] = backend.epsilon() if epsilon is None else epsilon
+        self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
     def _arguments(self, var):
         slots = (self._slot(var, "accum_grad"), self._slot(var, "accum_var"))

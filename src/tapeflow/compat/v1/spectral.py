@@ -1,0 +1,21 @@
+"""tf.spectral of 1.x: Fourier transforms."""
+
+from tapeflow.ops.spectral import (
+    fft,
+    fft2d,
+    fft3d,
+    ifft,
+    ifft2d,
+    ifft3d,
+    irfft,
+    irfft2d,
+    irfft3d,
+    rfft,
+    rfft2d,
+    rfft3d,
+)
+
+__all__ = [
+    "fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d", "irfft", "irfft2d", "irfft3d", "rfft", "rfft2d",
+    "rfft3d",
+]  # fmt: skip

@@ -1,0 +1,224 @@
+"""`tf.get_variable` of 1.x, as it is under eager execution.
+
+It makes a new variable on every call: variables are only shared by name while an `EagerVariableStore` is
+the default.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from tapeflow.compat.v1 import initializers
+from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
+from tapeflow.compat.v1.variable_scoping import AUTO_REUSE, refuse_partitioner, scopes, wrapped
+from tapeflow.core import context, dtypes
+from tapeflow.core.context import name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public, public_methods
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.variable import VariableAggregation, VariableSynchronization, VariableV1
+
+
+@public_methods
+class EagerVariableStore:
+    """Keeps the variables that `get_variable` makes, and gives them again to those who ask for their name."""
+
+    def __init__(self, store=None):
+        self._store: dict[str, Any] = {} if store is None else store._store
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[None]:
+        """A context in which `get_variable` finds and keeps variables here."""
+        before = scopes.store
+        scopes.store = self._store
+        try:
+            yield
+        finally:
+            scopes.store = before
+
+    def variables(self):
+        """All variables, by name."""
+        return sorted(self._store.values(), key=lambda variable: variable.name)
+
+    def trainable_variables(self):
+        """The trainable ones of `variables`."""
+        return [v for v in self.variables() if v.trainable]
+
+    def non_trainable_variables(self):
+        """The others of `variables`."""
+        return [v for v in self.variables() if not v.trainable]
+
+    def copy(self):
+        """A store of new variables with the same names and values."""
+        other = EagerVariableStore()
+        with name_scope(""):
+            for key, v in self._store.items():
+                other._store[key] = VariableV1(v.read_value(), trainable=v.trainable, name=key)
+        return other
+
+
+@public
+def get_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=None,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """A variable whose name is `name` in the current variable scope.
+
+    It is new, unless an `EagerVariableStore` is the default and has one of that name. `initializer` is a
+    value, or a function of shape and dtype; by default Glorot's for floating dtypes, else zeros. What
+    `regularizer` says joins the losses of a graph; eagerly there is nowhere to collect it.
+
+    Raises ValueError where the shape is not known, or a found variable has another shape or dtype.
+    """
+    refuse_partitioner(partitioner)
+    scope = scopes.current
+    if initializer is not None and not callable(initializer):
+        initializer = convert_to_tensor(initializer)
+        if dtype is not None and initializer.dtype != dtypes.as_dtype(dtype):
+            raise ValueError(
+                f"Initializer type '{initializer.dtype!s}' and explicit dtype "
+                f"'{dtypes.as_dtype(dtype)!s}' don't match."
+            )
+        dtype = initializer.dtype
+    getter = wrapped(custom_getter, scope.custom_getter)
+    arguments = {
+        "name": f"{scope.name}/{name}" if scope.name else name,
+        "shape": shape,
+        "dtype": scope.dtype if dtype is None else dtypes.as_dtype(dtype),
+        "initializer": scope.initializer if initializer is None else initializer,
+        "regularizer": scope.regularizer if regularizer is None else regularizer,
+        "reuse": AUTO_REUSE,
+        "trainable": trainable,
+        "collections": collections,
+        "caching_device": scope.caching_device if caching_device is None else caching_device,
+        "partitioner": None,
+        "validate_shape": validate_shape,
+        "use_resource": True,
+        "constraint": scope.constraint if constraint is None else constraint,
+        "synchronization": synchronization,
+        "aggregation": aggregation,
+    }
+    # Without a variable scope of its own, what a getter makes does not fall into the name scope.
+    with name_scope(""):
+        return _made(**arguments) if getter is None else getter(getter=_made, **arguments)
+
+
+def _made(
+    name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None,
+    trainable=None, collections=None, caching_device=None, partitioner=None, validate_shape=True,
+    use_resource=None, constraint=None, synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):  # fmt: skip
+    """The variable of that whole name in the store, or a new one."""
+    store = scopes.store
+    dtype = dtypes.as_dtype(dtype)
+    wanted = TensorShape(shape)
+    if store is not None and name in store:
+        found = store[name]
+        if not wanted.is_compatible_with(found.shape):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified shape {wanted} and found shape "
+                f"{found.shape}."
+            )
+        if not dtype.is_compatible_with(found.dtype):
+            raise ValueError(
+                f"Trying to share variable {name}, but specified dtype {dtype.name} and found dtype "
+                f"{found.dtype.name}."
+            )
+        return found
+    if initializer is None:
+        if shape is None:
+            raise ValueError(
+                f"Variable {name} did not get an initializer, so its `shape` argument must be "
+                "specified."
+            )
+        initializer = _default_initializer(name, dtype)
+    value, kept = _initial_value(shape, wanted, dtype, initializer)
+    variable = VariableV1(
+        value, trainable, collections, validate_shape, caching_device, name, dtype=kept,
+        constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+    )  # fmt: skip
+    if store is not None:
+        store[name] = variable
+    graph = context.current_graph()
+    if regularizer is not None and graph is not None:
+        graph.add_to_collection(REGULARIZATION_LOSSES, regularizer(variable))
+    return variable
+
+
+def _default_initializer(name: str, dtype) -> Any:
+    if dtype.is_floating:
+        return initializers.glorot_uniform_initializer()
+    if dtype.is_integer or dtype.is_bool or dtype == dtypes.string:
+        return initializers.zeros_initializer()
+    raise ValueError(f"An initializer for variable {name} of {dtype!r} is required")
+
+
+def _initial_value(shape, wanted, dtype, initializer) -> tuple[Any, Any]:
+    """What a variable starts from, and the dtype to give to it (None: the value's own)."""
+    if not callable(initializer):
+        if shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
+        return convert_to_tensor(initializer), None
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    if wanted.is_fully_defined():
+        return functools.partial(initializer, wanted.as_list(), dtype=dtype), dtype
+    parameters = inspect.signature(initializer).parameters.values()
+    free = all(
+        p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+    )
+    if free:
+        return initializer, None
+    raise ValueError(
+        "The initializer passed is not valid. It should be a callable with no arguments and the "
+        "shape should not be provided or an instance of `tf.keras.initializers.*' and `shape` should "
+        "be fully defined."
+    )
+
+
+@public
+def get_local_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=False,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """`get_variable` of a variable that is not trainable."""
+    return get_variable(
+        name, shape, dtype, initializer, regularizer, False, collections, caching_device, partitioner,
+        validate_shape, use_resource, custom_getter, constraint, synchronization, aggregation,
+    )  # fmt: skip
+
+
+@public
+def no_regularizer(_):
+    """The regularizer that keeps `get_variable` from the one of the scope: None for every variable."""

@@ -1,0 +1,109 @@
+"""Settings of Keras that hold for the whole process, and the counters behind layer names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from tapeflow.core import dtypes
+
+_settings = {
+    "floatx": "float32",
+    "epsilon": 1e-7,
+    "image_data_format": "channels_last",
+    "learning_phase": None,
+}
+_name_counts: dict[str, int] = defaultdict(int)
+
+
+def floatx():
+    """The dtype of new layers: "float16", "bfloat16", "float32" or "float64"."""
+    return _settings["floatx"]
+
+
+def set_floatx(value):
+    """Changes the dtype of new layers. Raises ValueError for other names."""
+    if value not in ("float16", "bfloat16", "float32", "float64"):
+        raise ValueError(
+            f"Unknown `floatx` value: {value}. Expected one of float16, float32, float64"
+        )
+    _settings["floatx"] = str(value)
+
+
+def epsilon():
+    """The small number that keeps logarithms and quotients finite."""
+    return _settings["epsilon"]
+
+
+def set_epsilon(value):
+    """Changes the small number that keeps logarithms and quotients finite."""
+    _settings["epsilon"] = float(value)
+
+
+def image_data_format():
+    """Where channels are in images: "channels_first" or "channels_last"."""
+    return _settings["image_data_format"]
+
+
+def set_image_data_format(data_format):
+    """Changes where channels are in images. Raises ValueError for other names."""
+    if data_format not in ("channels_last", "channels_first"):
+        raise ValueError(f"Unknown `data_format`: {data_format}")
+    _settings["image_data_format"] = data_format
+
+
+def learning_phase():
+    """1 while training, 0 otherwise, for layers that are not told."""
+    return _settings["learning_phase"] or 0
+
+
+def learning_phase_is_set():
+    """Whether set_learning_phase was called."""
+    return _settings["learning_phase"] is not None
+
+
+def set_learning_phase(value):
+    """Fixes whether layers that are not told are training. Raises ValueError but for 0 and 1."""
+    if value not in (0, 1):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    _settings["learning_phase"] = int(value)
+
+
+def unique_name(base, zero_based=True):
+    """`base` the first time, then base_1, base_2, ... (base_1 at first when not zero_based)."""
+    _name_counts[base] += 1
+    number = _name_counts[base] - (1 if zero_based else 0)
+    return base if number == 0 else f"{base}_{number}"
+
+
+def get_uid(prefix=""):
+    """The next number for names that begin with `prefix`, from 1."""
+    _name_counts[prefix] += 1
+    return _name_counts[prefix]
+
+
+def reset_uids():
+    """Lets layer names begin again."""
+    _name_counts.clear()
+
+
+def clear_session():
+    """Lets layer names begin again and forgets the learning phase."""
+    reset_uids()
+    _settings["learning_phase"] = None
+
+
+def normalize_data_format(value):
+    """A data format, the global one for None. Raises ValueError for other names."""
+    value = image_data_format() if value is None else value
+    lowered = value.lower() if isinstance(value, str) else value
+    if lowered not in ("channels_first", "channels_last"):
+        raise ValueError(
+            'The `data_format` argument must be one of "channels_first", "channels_last". '
+            f"Received: {value}"
+        )
+    return lowered
+
+
+def default_dtype(dtype):
+    """A DType, of floatx for None."""
+    return dtypes.as_dtype(floatx() if dtype is None else dtype)

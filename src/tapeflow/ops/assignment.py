@@ -1,0 +1,26 @@
+"""Assignment to variables as functions, the way of 1.x."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import public
+
+
+@public
+def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+    """Replaces the value of the variable `ref`, and returns the variable.
+
+    Raises ValueError for a value of another dtype or shape.
+    """
+    return ref.assign(value, name=name)
+
+
+@public
+def assign_add(ref, value, use_locking=None, name=None):
+    """Adds `value` to the variable `ref`, and returns the variable."""
+    return ref.assign_add(value)
+
+
+@public
+def assign_sub(ref, value, use_locking=None, name=None):
+    """Subtracts `value` from the variable `ref`, and returns the variable."""
+    return ref.assign_sub(value)

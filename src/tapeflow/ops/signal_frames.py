@@ -1,0 +1,150 @@
+"""Frames: overlapping pieces of a signal, their spectra, and the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, layout, padding, spectral
+from tapeflow.ops.broadcasting import tile
+from tapeflow.ops.gather import gather
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.segment import unsorted_segment_sum
+from tapeflow.ops.signal_windows import default_window
+from tapeflow.ops.static import static_value
+
+
+def _count(value, name: str) -> int:
+    """A scalar integer. Raises ValueError for anything else."""
+    number = static_value(value)
+    if number is None or np.ndim(number) or np.asarray(number).dtype.kind not in "iu":
+        raise ValueError(f"{name} must be a scalar integer, got {value!r}")
+    return int(number)
+
+
+def _positive(value, name: str) -> int:
+    number = _count(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, got {number}")
+    return number
+
+
+def _at_least(x, rank: int):
+    if len(x.shape) < rank:
+        raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
+    return x
+
+
+@public
+def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
+    """Frames of `frame_length` elements along `axis`, each `frame_step` after the one before.
+
+    `axis` becomes two: frames, and the elements of a frame. With `pad_end`, frames start for as long as
+    there is signal, and `pad_value` fills the last ones. Raises ValueError for lengths that are no
+    positive integers and for an axis out of range.
+    """
+    signal = _at_least(convert_to_tensor(signal), 1)
+    length, step = _count(frame_length, "frame_length"), _positive(frame_step, "frame_step")
+    if length < 0:
+        raise ValueError(f"frame_length must not be negative, got {length}")
+    where = _count(axis, "axis")
+    rank = len(signal.shape)
+    if not -rank <= where < rank:
+        raise ValueError(f"axis {where} is out of range for a signal of rank {rank}")
+    where %= rank
+    size = int(signal.shape[where])
+    if pad_end:
+        count = -(-size // step)
+        missing = max(0, (count - 1) * step + length - size)
+        pads = [[0, missing if i == where else 0] for i in range(rank)]
+        signal = padding.PadV2(signal, pads, convert_to_tensor(pad_value, signal.dtype))
+    else:
+        count = max(0, 1 + (size - length) // step)
+    at = np.arange(count)[:, None] * step + np.arange(length)
+    return gather(signal, at.astype(np.int32), axis=where)
+
+
+@public
+def overlap_and_add(signal, frame_step, name=None):
+    """The signal of frames [..., frames, frame_length] that start `frame_step` apart, by their sum.
+
+    Raises ValueError for fewer than two dimensions and for a step that is no positive integer.
+    """
+    signal = _at_least(convert_to_tensor(signal), 2)
+    step = _count(frame_step, "frame_step")
+    if step <= 0:
+        raise ValueError(f"frame_step must be positive, got {step}")
+    rank = len(signal.shape)
+    frames, length = (int(n) for n in signal.shape[-2:])
+    size = (frames - 1) * step + length if frames else 0
+    at = np.arange(frames)[:, None] * step + np.arange(length)
+    order = [rank - 2, rank - 1, *range(rank - 2)]
+    sums = unsorted_segment_sum(layout.transpose(signal, order), at.astype(np.int32), size)
+    return layout.transpose(sums, [*range(1, rank - 1), 0])
+
+
+def _enclosing_power_of_two(length: int) -> int:
+    return 1 << max(length - 1, 0).bit_length()
+
+
+@public
+def stft(
+    signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end=False, name=None
+):  # fmt: skip
+    """The short-time Fourier transform of real signals [..., samples].
+
+    Returns [..., frames, fft_length // 2 + 1], complex. `fft_length` is the power of two that encloses
+    `frame_length` by default; `window_fn(frame_length, dtype=...)` makes the window, None for none.
+    """
+    signals = _at_least(convert_to_tensor(signals), 1)
+    length = _count(frame_length, "frame_length")
+    size = (
+        _enclosing_power_of_two(length) if fft_length is None else _count(fft_length, "fft_length")
+    )
+    framed = frame(signals, length, frame_step, pad_end=pad_end)
+    if window_fn is not None:
+        framed = arithmetic.Mul(framed, window_fn(length, dtype=framed.dtype))
+    return spectral.rfft(framed, [size])
+
+
+@public
+def inverse_stft(
+    stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name=None
+):  # fmt: skip
+    """Signals [..., samples] of the transforms [..., frames, fft_length // 2 + 1] that `stft` makes.
+
+    They are the original ones if `window_fn` is `inverse_stft_window_fn` of the window used there.
+    """
+    stfts = convert_to_tensor(stfts)
+    if not stfts.dtype.is_complex:
+        stfts = convert_to_tensor(stfts, dtypes.complex64)
+    _at_least(stfts, 2)
+    length = _count(frame_length, "frame_length")
+    size = (
+        _enclosing_power_of_two(length) if fft_length is None else _count(fft_length, "fft_length")
+    )
+    frames = spectral.irfft(stfts, [size])[..., :length]
+    if size < length:
+        pads = [[0, 0]] * (len(frames.shape) - 1) + [[0, length - size]]
+        frames = padding.pad(frames, pads)
+    if window_fn is not None:
+        frames = arithmetic.Mul(frames, window_fn(length, dtype=frames.dtype))
+    return overlap_and_add(frames, frame_step)
+
+
+@public
+def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name=None):
+    """The window function with which `inverse_stft` inverts `stft` with `forward_window_fn`."""
+    step = _positive(frame_step, "frame_step")
+
+    def window(frame_length, dtype):
+        length = _count(frame_length, "frame_length")
+        forward = forward_window_fn(length, dtype=dtype)
+        overlaps = -(-length // step)
+        squares = padding.pad(arithmetic.Mul(forward, forward), [[0, overlaps * step - length]])
+        total = reduce_sum(layout.reshape(squares, [overlaps, step]), 0)
+        return arithmetic.RealDiv(forward, tile(total, [overlaps])[:length])
+
+    return window

@@ -1,0 +1,386 @@
+"""Discrete Fourier transforms of one to three inner dimensions, of complex and of real signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, complex_numbers, padding, shapes, slicing
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.casting import cast
+from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.reduction import Prod
+from tapeflow.ops.reorder import roll
+from tapeflow.ops.table import COMPLEX, Sample, dtype, op
+from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+
+REAL_PARTS = (dtypes.float32, dtypes.float64)
+
+
+def _check_rank(array, rank: int) -> None:
+    if array.ndim < rank:
+        raise invalid(f"Input must have rank of at least {rank} but got: {shape_text(array.shape)}")
+
+
+def _lengths(fft_length, rank: int) -> list[int]:
+    """The transform's lengths as integers. Raises InvalidArgumentError for another count or sign."""
+    if np.shape(fft_length) != (rank,):
+        raise invalid(f"fft_length must have shape [{rank}]")
+    lengths = [int(n) for n in fft_length]
+    for i, n in enumerate(lengths):
+        if n < 0:
+            raise invalid(f"fft_length[{i}] must >= 0, but got: {n}")
+    return lengths
+
+
+def _cropped(array, lengths):
+    """The leading part of the inner dimensions. Raises InvalidArgumentError where there is too little."""
+    inner = array.shape[array.ndim - len(lengths) :]
+    for i, (n, wanted) in enumerate(zip(inner, lengths, strict=True)):
+        if array.size and n < wanted:
+            raise invalid(f"Input dimension {i} must have length of at least {wanted} but got: {n}")
+    return array[(..., *(slice(n) for n in lengths))]
+
+
+def _half(n: int) -> int:
+    """How many terms of the transform of `n` real numbers determine the others."""
+    return n // 2 + 1 if n else 0
+
+
+def _axes(rank: int) -> tuple[int, ...]:
+    return tuple(range(-rank, 0))
+
+
+def _sums(array, rank: int, sign: int):
+    """The transform by its definition, a matrix product along each of the last `rank` axes."""
+    y = np.asarray(array, np.complex128)
+    for axis in _axes(rank):
+        k = np.arange(y.shape[axis])
+        matrix = np.exp(sign * 2j * np.pi * np.outer(k, k) / max(len(k), 1))
+        y = np.moveaxis(np.moveaxis(y, axis, -1) @ matrix, -1, axis)
+    return y
+
+
+def _signal(rng, *shape):
+    return rng.normal(*shape) + 1j * rng.normal(*shape)
+
+
+def _size(lengths, like):
+    """The product of the integers `lengths` in the dtype of `like`."""
+    return cast(Prod(lengths, [0], False), like.dtype)
+
+
+def _fit(x, lengths, rank: int):
+    """Crops and zero-pads the last `rank` dimensions of `x` to `lengths`, an int32 vector."""
+    shape = shape_of(x)
+    outer = shape[:-rank]
+    x = slicing.Slice(
+        x,
+        arithmetic.Mul(shape, 0),
+        concat([outer, arithmetic.Minimum(shape[-rank:], lengths)], 0),
+    )
+    missing = arithmetic.Maximum(arithmetic.Sub(lengths, shape[-rank:]), 0)
+    after = concat([arithmetic.Mul(outer, 0), missing], 0)
+    return padding.Pad(x, _pairs(after))
+
+
+def _pairs(after):
+    return stack([arithmetic.Mul(after, 0), after], 1)
+
+
+def _last_halved(call):
+    shape = call.shape(0)
+    return [None if shape is None else (*shape[:-1], None)]
+
+
+def _complex_row(name: str, rank: int, inverse: bool):
+    transform = "ifftn" if inverse else "fftn"
+
+    @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": COMPLEX},
+        shape=shapes.same_as_first)  # fmt: skip
+    def row(xp, input):
+        _check_rank(input, rank)
+        if not input.size:
+            return input
+        return getattr(xp.fft, transform)(input, axes=_axes(rank)).astype(input.dtype)
+
+    @row.gradient(needs="")
+    def _(call, dy):
+        size = _size(shape_of(dy)[-rank:], dy)
+        if inverse:
+            return arithmetic.RealDiv(FORWARD[rank](dy), size)
+        return arithmetic.Mul(BACKWARD[rank](dy), size)
+
+    @row.samples
+    def _(rng):
+        shape = (3, 4, 5)[-rank:]
+        yield Sample(_signal(rng, *shape))
+        yield Sample(_signal(rng, 2, *shape).astype(np.complex64))
+        yield Sample(_signal(rng, 2, 0, *shape[1:]))
+        yield Sample(np.complex128(1), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input):
+        size = np.prod(input.shape[-rank:]) if inverse else 1
+        return _sums(input, rank, 1 if inverse else -1) / max(size, 1)
+
+    return row
+
+
+def _real_row(name: str, rank: int):
+    @op(name, "input: Treal, fft_length: int32 -> output: Tcomplex", types={"Treal": REAL_PARTS},
+        attrs={"Tcomplex": dtype(dtypes.complex64)}, shape=_last_halved)  # fmt: skip
+    def row(xp, input, fft_length, Tcomplex):
+        _check_rank(input, rank)
+        lengths = _lengths(fft_length, rank)
+        outer = input.shape[: input.ndim - rank]
+        kind = Tcomplex.as_numpy_dtype
+        x = _cropped(input, lengths)
+        if not x.size:
+            return xp.zeros((*outer, *lengths[:-1], _half(lengths[-1])), kind)
+        return xp.fft.rfftn(x, axes=_axes(rank)).astype(kind)
+
+    @row.gradient(needs="fft_length")
+    def _(call, dy):
+        lengths = call.fft_length
+        full = BACKWARD[rank](_fit(dy, lengths, rank))
+        dx = complex_numbers.real(arithmetic.Mul(full, _size(lengths, dy)))
+        return _fit(cast(dx, call.dtype("input")), call.shape("input")[-rank:], rank), None
+
+    @row.samples
+    def _(rng):
+        for shape in ((3, 4, 5)[-rank:], (3, 5, 6)[-rank:]):
+            yield Sample(rng.normal(2, *shape), np.int32(shape), Tcomplex=dtypes.complex128)
+        yield Sample(rng.normal(*shape).astype(np.float32), np.int32([2, 3, 4][-rank:]))
+        yield Sample(rng.normal(*shape), np.int32([9] * rank), raises=InvalidArgumentError)
+        yield Sample(rng.normal(*shape), np.int32([-1] * rank), raises=InvalidArgumentError)
+        yield Sample(rng.normal(*shape), np.int32([1] * 4), raises=InvalidArgumentError)
+        yield Sample(1.0, np.int32([1] * rank), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input, fft_length, Tcomplex):
+        x = input[(..., *(slice(n) for n in fft_length))]
+        return _sums(x, rank, -1)[..., : fft_length[-1] // 2 + 1]
+
+    return row
+
+
+def _inverse_real_row(name: str, rank: int):
+    @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": COMPLEX},
+        attrs={"Treal": dtype(dtypes.float32)}, shape=_last_halved)  # fmt: skip
+    def row(xp, input, fft_length, Treal):
+        _check_rank(input, rank)
+        lengths = _lengths(fft_length, rank)
+        outer = input.shape[: input.ndim - rank]
+        kind = Treal.as_numpy_dtype
+        x = _cropped(input, [*lengths[:-1], _half(lengths[-1])])
+        if not x.size:
+            return xp.zeros((*outer, *lengths), kind)
+        return xp.fft.irfftn(x, lengths, axes=_axes(rank)).astype(kind)
+
+    @row.gradient(needs="fft_length")
+    def _(call, dy):
+        lengths = call.fft_length
+        target = call.dtype("input")
+        spectrum = cast(FORWARD_REAL[rank](dy, lengths, target), target)
+        # All terms but the first, and the last of an even length, stand for their conjugate too.
+        n = lengths[-1:].numpy().item() if hasattr(lengths, "numpy") else int(lengths[-1])
+        twice = np.full(_half(n), 2.0)
+        twice[:1] = 1
+        if n % 2 == 0:
+            twice[-1:] = 1
+        weights = convert_to_tensor(twice.astype(target.as_numpy_dtype))
+        dx = arithmetic.RealDiv(arithmetic.Mul(spectrum, weights), _size(lengths, spectrum))
+        return _fit(dx, call.shape("input")[-rank:], rank), None
+
+    @row.samples
+    def _(rng):
+        for shape in ((3, 4, 5)[-rank:], (3, 5, 6)[-rank:]):
+            spectrum = np.fft.rfftn(rng.normal(2, *shape), axes=_axes(rank))
+            yield Sample(spectrum, np.int32(shape), Treal=dtypes.float64)
+        single = np.fft.rfftn(rng.normal(*shape)).astype(np.complex64)
+        yield Sample(single, np.int32(shape))
+        yield Sample(single, np.int32([99] * rank), raises=InvalidArgumentError)
+        yield Sample(single, np.int32([-1] * rank), raises=InvalidArgumentError)
+        yield Sample(np.complex64(1), np.int32([1] * rank), raises=InvalidArgumentError)
+
+    @row.reference
+    def _(input, fft_length, Treal):
+        x = _sums(input, rank - 1, 1) if rank == 1 else np.moveaxis(
+            _sums(np.moveaxis(input, -1, 0), rank - 1, 1), 0, -1
+        )  # fmt: skip
+        n = fft_length[-1]
+        k, j = np.arange(x.shape[-1]), np.arange(n)
+        twice = np.where((k == 0) | (2 * k == n), 1, 2)
+        y = ((x * twice) @ np.exp(2j * np.pi * np.outer(k, j) / n)).real
+        return y / np.prod(fft_length)
+
+    return row
+
+
+FORWARD = {
+    rank: _complex_row(f"FFT{end}", rank, False) for rank, end in enumerate(("", "2D", "3D"), 1)
+}
+BACKWARD = {
+    rank: _complex_row(f"IFFT{end}", rank, True) for rank, end in enumerate(("", "2D", "3D"), 1)
+}
+FORWARD_REAL = {rank: _real_row(f"RFFT{end}", rank) for rank, end in enumerate(("", "2D", "3D"), 1)}
+BACKWARD_REAL = {
+    rank: _inverse_real_row(f"IRFFT{end}", rank) for rank, end in enumerate(("", "2D", "3D"), 1)
+}
+
+
+def _complex(input):
+    return convert_to_tensor(input, dtype_hint=dtypes.complex64)
+
+
+def _check_static_rank(x, rank: int) -> None:
+    if x.shape.rank is not None and x.shape.rank < rank:
+        raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
+
+
+def _rfft(input_tensor, fft_length, rank: int):
+    x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
+    if x.dtype not in REAL_PARTS:
+        raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x}")
+    target = dtypes.complex64 if x.dtype == dtypes.float32 else dtypes.complex128
+    _check_static_rank(x, rank)
+    if fft_length is None:
+        return FORWARD_REAL[rank](x, shape_of(x)[-rank:], target)
+    lengths = convert_to_tensor(fft_length, dtypes.int32)
+    if x.shape.rank is not None and lengths.shape == [rank]:
+        x = _extended(x, lengths, rank)
+    return FORWARD_REAL[rank](x, lengths, target)
+
+
+def _irfft(input_tensor, fft_length, rank: int):
+    x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
+    if x.dtype not in COMPLEX:
+        raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x}")
+    target: Any = x.dtype.real_dtype
+    _check_static_rank(x, rank)
+    if fft_length is None:
+        inner = shape_of(x)[-rank:]
+        last = arithmetic.Maximum(arithmetic.Mul(2, arithmetic.Sub(inner[-1:], 1)), 0)
+        return BACKWARD_REAL[rank](x, concat([inner[:-1], last], 0), target)
+    lengths = convert_to_tensor(fft_length, dtypes.int32)
+    if x.shape.rank is not None and lengths.shape == [rank]:
+        half = arithmetic.Add(arithmetic.FloorDiv(lengths[-1:], 2), 1)
+        x = _extended(x, concat([lengths[:-1], half], 0), rank)
+    return BACKWARD_REAL[rank](x, lengths, target)
+
+
+def _extended(x, lengths, rank: int):
+    """`x`, zero-padded at the end of its last `rank` dimensions to at least `lengths`."""
+    shape = shape_of(x)
+    if all(n >= wanted for n, wanted in zip(x.shape[-rank:], lengths.numpy(), strict=True)):
+        return x
+    missing = arithmetic.Maximum(arithmetic.Sub(lengths, shape[-rank:]), 0)
+    return padding.Pad(x, _pairs(concat([arithmetic.Mul(shape[:-rank], 0), missing], 0)))
+
+
+@public
+def fft(input, name=None):
+    """The discrete Fourier transform along the last dimension of a complex tensor."""
+    return FORWARD[1](_complex(input))
+
+
+@public
+def ifft(input, name=None):
+    """The inverse of `fft`."""
+    return BACKWARD[1](_complex(input))
+
+
+@public
+def fft2d(input, name=None):
+    """The discrete Fourier transform over the last two dimensions of a complex tensor."""
+    return FORWARD[2](_complex(input))
+
+
+@public
+def ifft2d(input, name=None):
+    """The inverse of `fft2d`."""
+    return BACKWARD[2](_complex(input))
+
+
+@public
+def fft3d(input, name=None):
+    """The discrete Fourier transform over the last three dimensions of a complex tensor."""
+    return FORWARD[3](_complex(input))
+
+
+@public
+def ifft3d(input, name=None):
+    """The inverse of `fft3d`."""
+    return BACKWARD[3](_complex(input))
+
+
+@public
+def rfft(input_tensor, fft_length=None, name=None):
+    """The first `fft_length / 2 + 1` terms of the transform of a real signal along the last dimension.
+
+    `fft_length`, a vector of one integer, crops or zero-pads the signal. Raises ValueError unless the
+    input is float32 or float64.
+    """
+    return _rfft(input_tensor, fft_length, 1)
+
+
+@public
+def rfft2d(input_tensor, fft_length=None, name=None):
+    """`rfft` over the last two dimensions; the last one is halved."""
+    return _rfft(input_tensor, fft_length, 2)
+
+
+@public
+def rfft3d(input_tensor, fft_length=None, name=None):
+    """`rfft` over the last three dimensions; the last one is halved."""
+    return _rfft(input_tensor, fft_length, 3)
+
+
+@public
+def irfft(input_tensor, fft_length=None, name=None):
+    """The inverse of `rfft`; by default the signal's length is even.
+
+    Raises ValueError unless the input is complex.
+    """
+    return _irfft(input_tensor, fft_length, 1)
+
+
+@public
+def irfft2d(input_tensor, fft_length=None, name=None):
+    """The inverse of `rfft2d`."""
+    return _irfft(input_tensor, fft_length, 2)
+
+
+@public
+def irfft3d(input_tensor, fft_length=None, name=None):
+    """The inverse of `rfft3d`."""
+    return _irfft(input_tensor, fft_length, 3)
+
+
+def _shifted(x, axes, sign: int):
+    x = convert_to_tensor(x)
+    if axes is None:
+        chosen = list(range(len(x.shape)))
+    else:
+        chosen = [int(axis) for axis in np.ravel(axes)]
+    for axis in chosen:
+        if not -len(x.shape) <= axis < len(x.shape):
+            raise invalid(f"axis {axis} is out of range for an input of rank {len(x.shape)}")
+    return roll(x, [sign * (int(x.shape[axis]) // 2) for axis in chosen], chosen)
+
+
+@public
+def fftshift(x, axes=None, name=None):
+    """Moves the term of frequency zero to the middle of `axes` (all by default)."""
+    return _shifted(x, axes, 1)
+
+
+@public
+def ifftshift(x, axes=None, name=None):
+    """The inverse of `fftshift`."""
+    return _shifted(x, axes, -1)

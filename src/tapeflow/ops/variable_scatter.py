@@ -1,0 +1,75 @@
+"""The scatter functions of 1.x, which take the variable as their first argument."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import state
+from tapeflow.ops.variable import Variable
+
+
+def _scatter(row, ref, indices, updates):
+    if not isinstance(ref, Variable):
+        raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
+    row(ref, indices, convert_to_tensor(updates, ref.dtype))
+    return ref
+
+
+@public
+def scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """Replaces the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return _scatter(state.ResourceScatterUpdate, ref, indices, updates)
+
+
+@public
+def scatter_add(ref, indices, updates, use_locking=False, name=None):
+    """Adds `updates` to the rows `indices` of the variable `ref`. Returns the variable."""
+    return _scatter(state.ResourceScatterAdd, ref, indices, updates)
+
+
+@public
+def scatter_sub(ref, indices, updates, use_locking=False, name=None):
+    """Subtracts `updates` from the rows `indices` of the variable `ref`. Returns the variable."""
+    return _scatter(state.ResourceScatterSub, ref, indices, updates)
+
+
+@public
+def scatter_mul(ref, indices, updates, use_locking=False, name=None):
+    """Multiplies the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return _scatter(state.ResourceScatterMul, ref, indices, updates)
+
+
+@public
+def scatter_div(ref, indices, updates, use_locking=False, name=None):
+    """Divides the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return _scatter(state.ResourceScatterDiv, ref, indices, updates)
+
+
+@public
+def scatter_min(ref, indices, updates, use_locking=False, name=None):
+    """Lowers the rows `indices` of the variable `ref` to `updates` at most. Returns the variable."""
+    return _scatter(state.ResourceScatterMin, ref, indices, updates)
+
+
+@public
+def scatter_max(ref, indices, updates, use_locking=False, name=None):
+    """Raises the rows `indices` of the variable `ref` to `updates` at least. Returns the variable."""
+    return _scatter(state.ResourceScatterMax, ref, indices, updates)
+
+
+@public
+def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
+    """Replaces the slices at `indices` of the variable `ref` by `updates`. Returns the variable."""
+    return ref.scatter_nd_update(indices, updates)
+
+
+@public
+def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
+    """Adds `updates` to the slices at `indices` of the variable `ref`. Returns the variable."""
+    return ref.scatter_nd_add(indices, updates)
+
+
+@public
+def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
+    """Subtracts `updates` from the slices at `indices` of the variable `ref`. Returns the variable."""
+    return ref.scatter_nd_sub(indices, updates)

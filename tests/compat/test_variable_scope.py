@@ -1,0 +1,119 @@
+"""tf.variable_scope, tf.get_variable and the functions of 1.x around variables, eagerly."""
+
+import pytest
+
+import tapeflow
+from tapeflow.compat import v1 as tf
+from tapeflow.contrib.eager import EagerVariableStore
+
+
+def test_names_and_scopes():
+    with tf.variable_scope("net") as net:
+        assert tf.get_variable("w", [2]).name == "net/w:0"
+        with tf.variable_scope("inner", reuse=True) as inner:
+            assert (inner.name, inner.original_name_scope) == ("net/inner", "net/inner/")
+            assert inner.reuse is tf.AUTO_REUSE
+            with tf.name_scope("only_ops"):
+                assert tf.get_variable("w", [2]).name == "net/inner/w:0"
+    with tf.variable_scope("other"):
+        with tf.variable_scope(net) as again:
+            assert (again.name, again.original_name_scope) == ("net", "net/")
+            assert tf.Variable(1.0).name == "other/net/Variable:0"
+        with tf.variable_scope(net, auxiliary_name_scope=False):
+            assert tf.Variable(1.0).name == "other/Variable:0"
+    assert tf.get_variable_scope().name == ""
+
+
+def test_default_names_are_unique():
+    with tf.variable_scope("around"):
+        names = []
+        for _ in range(3):
+            with tf.variable_scope(None, "layer") as scope:
+                names.append(scope.name)
+    assert names == ["around/layer", "around/layer_1", "around/layer_2"]
+
+
+def test_variables_are_new_without_a_store():
+    with tf.variable_scope("a", reuse=tf.AUTO_REUSE):
+        assert tf.get_variable("w", [2]) is not tf.get_variable("w", [2])
+
+
+def test_a_store_shares_variables():
+    store = EagerVariableStore()
+    found = []
+    for _ in range(2):
+        with store.as_default(), tf.variable_scope("m"):
+            found.append(tf.get_variable("w", [2]))
+            tf.get_variable("fixed", [2], trainable=False)
+    assert found[0] is found[1]
+    assert [v.name for v in store.variables()] == ["m/fixed:0", "m/w:0"]
+    assert [v.name for v in store.trainable_variables()] == ["m/w:0"]
+    assert [v.name for v in store.non_trainable_variables()] == ["m/fixed:0"]
+    copied = store.copy().variables()
+    assert [v.name for v in copied] == ["m/fixed:0", "m/w:0"]
+    assert copied[1] is not found[0]
+    with store.as_default(), tf.variable_scope("m"):
+        with pytest.raises(ValueError, match=r"specified shape \(3,\) and found shape \(2,\)"):
+            tf.get_variable("w", [3])
+        with pytest.raises(ValueError, match="specified dtype int32 and found dtype float32"):
+            tf.get_variable("w", [2], tf.int32)
+    assert tf.get_variable("w", [2]) is not found[0]
+
+
+def test_defaults_of_the_scope():
+    with tf.variable_scope("z", initializer=tf.ones_initializer(), dtype=tf.float64):
+        v = tf.get_variable("w", [2])
+    assert v.dtype == tf.float64
+    assert v.numpy().tolist() == [1, 1]
+    calls = []
+
+    def getter(getter, name, *args, **kwargs):
+        calls.append(name)
+        return getter(name, *args, **kwargs)
+
+    with tf.variable_scope("a", custom_getter=getter), tf.variable_scope("b", custom_getter=getter):
+        tf.get_variable("w", [1])
+    assert calls == ["a/b/w", "a/b/w"]
+
+
+def test_initial_values():
+    assert tf.get_variable("i", [2], tf.int32).numpy().tolist() == [0, 0]
+    assert tf.get_variable("c", initializer=[1, 2]).dtype == tf.int32
+    assert tf.get_variable("f", initializer=lambda: tf.constant(2.0)).numpy() == 2
+    assert tf.get_variable("k", [1], initializer=tf.ones_initializer).numpy().tolist() == [1]
+    with pytest.raises(ValueError, match="`shape` argument must be specified"):
+        tf.get_variable("n")
+    with pytest.raises(ValueError, match="do not specify shape"):
+        tf.get_variable("n", [2], initializer=[1.0, 2.0])
+    with pytest.raises(ValueError, match="don't match"):
+        tf.get_variable("n", initializer=3.0, dtype=tf.float64)
+
+
+def test_bad_scopes_are_refused():
+    with pytest.raises(TypeError, match="name_or_scope is required"):
+        tf.variable_scope(None)
+    with pytest.raises(TypeError, match="must be a string or VariableScope"):
+        tf.variable_scope(3)
+    with pytest.raises(ValueError, match="reuse parameter"):
+        tf.variable_scope("x", reuse=3)
+
+
+def test_assignments():
+    v = tf.Variable([1.0, 2.0])
+    assert tf.assign(v, [3.0, 4.0]).numpy().tolist() == [3, 4]
+    assert tf.assign_add(v, [1.0, 1.0]).numpy().tolist() == [4, 5]
+    assert tf.assign_sub(v, [2.0, 2.0]).numpy().tolist() == [2, 3]
+    with pytest.raises(ValueError, match="Shape mismatch"):
+        tf.assign(v, [1.0])
+    with pytest.raises(AttributeError):
+        tf.assign(tf.constant(1.0), 2.0)
+
+
+def test_declaring_that_there_is_no_gradient():
+    with pytest.raises(TypeError, match="must be a string"):
+        tf.NotDifferentiable(3)
+    with pytest.raises(KeyError, match="Floor"):
+        tf.NotDifferentiable("Floor")
+    tf.NotDifferentiable("AnOpOfTheTests")
+    with pytest.raises(KeyError):
+        tapeflow.no_gradient("AnOpOfTheTests")

@@ -1,0 +1,73 @@
+"""tf.keras.backend: settings, and functions under Keras's own names."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+K = tf.keras.backend
+
+
+def test_every_name_is_there():
+    assert [name for name in K.__all__ if not hasattr(K, name)] == []
+
+
+@pytest.fixture
+def settings():
+    saved = K.floatx(), K.epsilon(), K.image_data_format()
+    yield
+    K.set_floatx(saved[0])
+    K.set_epsilon(saved[1])
+    K.set_image_data_format(saved[2])
+
+
+@pytest.mark.usefixtures("settings")
+def test_settings():
+    K.set_floatx("float64")
+    assert tf.keras.layers.Dense(1)(np.ones([1, 1])).dtype == tf.float64
+    K.set_image_data_format("channels_first")
+    assert tf.keras.layers.Conv2D(2, 1)(np.ones([1, 3, 4, 5])).shape == (1, 2, 4, 5)
+    for call, value in (
+        (K.set_floatx, "int8"),
+        (K.set_image_data_format, "sideways"),
+        (K.set_learning_phase, 2),
+    ):
+        with pytest.raises(ValueError):
+            call(value)
+
+
+def test_learning_phase_reaches_layers():
+    layer = tf.keras.layers.Dropout(0.5)
+    x = tf.ones([10, 10])
+    with K.learning_phase_scope(1):
+        assert (layer(x).numpy() == 0).any()
+    assert (layer(x).numpy() == 1).all()
+
+
+FUNCTIONS = {
+    "dot": (lambda: K.dot(np.ones([2, 3]), np.ones([4, 3, 5])).shape.as_list(), [2, 4, 5]),
+    "mean": (lambda: float(K.mean([True, False])), 0.5),
+    "clip": (lambda: K.clip([1.0, 5.0, -1.0], 0, 2).numpy().tolist(), [1, 2, 0]),
+    "sqrt": (lambda: K.sqrt([4.0, -4.0]).numpy().tolist(), [2, 0]),
+    "arange": (lambda: K.arange(2, 5).numpy().tolist(), [2, 3, 4]),
+    "batch_flatten": (lambda: K.int_shape(K.batch_flatten(np.ones([2, 3, 4]))), (2, 12)),
+    "repeat_elements": (lambda: K.repeat_elements([1, 2], 2, 0).numpy().tolist(), [1, 1, 2, 2]),
+    "switch": (lambda: K.switch([True, False], [1, 1], [0, 0]).numpy().tolist(), [1, 0]),
+    "in_train_phase": (lambda: K.in_train_phase(lambda: 1, 2, training=True), 1),
+    "cast_to_floatx": (lambda: K.cast_to_floatx([1, 2]).dtype.name, "float32"),
+    "one_hot": (lambda: K.one_hot([1], 3).numpy().tolist(), [[0, 1, 0]]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name):
+    call, expected = FUNCTIONS[name]
+    assert call() == expected
+
+
+def test_variables():
+    x = K.variable([1.0, 2.0], name="x")
+    K.set_value(x, [3.0, 4.0])
+    K.moving_average_update(x, [0.0, 0.0], 0.5)
+    assert K.get_value(x).tolist() == [1.5, 2.0]
+    assert (K.dtype(x), K.ndim(x), K.count_params(x)) == ("float32", 1, 2)

@@ -1,0 +1,61 @@
+"""TensorArray, eagerly: what is written is read, once, and differentiates."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+
+def test_write_and_stack():
+    array = tf.TensorArray(tf.float32, 2).write(1, [3.0, 4.0]).write(0, [1.0, 2.0])
+    np.testing.assert_array_equal(array.stack().numpy(), [[1, 2], [3, 4]])
+
+
+def test_grows_where_it_may():
+    array = tf.TensorArray(tf.int32, 0, dynamic_size=True, element_shape=[]).write(2, 7)
+    assert int(array.size()) == 3
+    np.testing.assert_array_equal(array.stack().numpy(), [0, 0, 7])
+
+
+def test_unstack_scatter_split_and_concat():
+    array = tf.TensorArray(tf.float32, 2).unstack([[1.0], [2.0]])
+    np.testing.assert_array_equal(array.concat().numpy(), [1, 2])
+    array = tf.TensorArray(tf.float32, 3).scatter([2, 0], tf.constant([1.0, 2.0]))
+    np.testing.assert_array_equal(array.gather([0, 2]).numpy(), [2, 1])
+    array = tf.TensorArray(tf.float32, 2, infer_shape=False).split([1.0, 2.0, 3.0], [1, 2])
+    np.testing.assert_array_equal(array.read(1).numpy(), [2, 3])
+
+
+def test_gradient():
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        array = tf.TensorArray(tf.float32, 3)
+        for i in range(3):
+            array = array.write(i, x[i] ** 2)
+        y = tf.reduce_sum(array.stack())
+    np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [2, 4, 6])
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "text"),
+    [
+        (
+            lambda a: a.write(2, 1.0),
+            tf.errors.OutOfRangeError,
+            "Tried to write to index 2 but array is not resizeable and size is: 2",
+        ),
+        (lambda a: a.read(-1), tf.errors.OutOfRangeError, "Tried to read from index -1"),
+        (lambda a: a.write(0, tf.constant(1)), tf.errors.InvalidArgumentError, "write dtype int32"),
+        (
+            lambda a: a.write(0, 1.0).write(1, [1.0]),
+            ValueError,
+            r"Incompatible shape for value \(\(1,\)\)",
+        ),
+        (lambda a: (a.write(0, 1.0).read(0), a.read(0)), tf.errors.InvalidArgumentError, "twice"),
+        (lambda a: a.unstack([1.0, 2.0, 3.0]), ValueError, "Cannot unstack 3 tensors"),
+    ],
+)
+def test_errors(function, error, text):
+    with pytest.raises(error, match=text):
+        function(tf.TensorArray(tf.float32, 2))
