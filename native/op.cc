@@ -513,7 +513,6 @@ class Call {
       PyErr_Clear();
       if (text.find("[Op:") != std::string::npos) number = -1;
     } else if (PyErr_GivenExceptionMatches(value, PyExc_ValueError) || PyErr_GivenExceptionMatches(value, PyExc_LookupError) ||
-               PyErr_GivenExceptionMatches(value, PyExc_AttributeError) ||
                PyErr_GivenExceptionMatches(value, PyExc_ArithmeticError)) {
       number = static_cast<int>(Code::kInvalidArgument);
       text = py_str(value);

@@ -758,10 +758,6 @@ PyObject* tape_enter(PyObject* self, PyObject*) {
     PyErr_SetString(PyExc_RuntimeError, "The tape is computing a gradient in another thread.");
     return nullptr;
   }
-  if (!t->persistent && t->entered) {  // a fresh tape, as TensorFlow has it
-    clear_tape(t);
-    t->entered = false;
-  }
   push(t);
   return Py_NewRef(self);
 }
@@ -872,7 +868,11 @@ PyObject* tape_gradient(PyObject* self, PyObject* const* args, Py_ssize_t n) {
 }
 
 PyObject* release_all(PyObject* self, PyObject*) {
-  if (!as_tape(self)->in_gradient) clear_tape(as_tape(self));
+  Tape* t = as_tape(self);
+  if (!t->in_gradient) {
+    clear_tape(t);
+    if (!t->recording) t->entered = false;  // entered again it starts anew
+  }
   Py_RETURN_NONE;
 }
 

@@ -105,9 +105,11 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     """Identity matrices of shape batch_shape + [num_rows, num_columns]; square where `num_columns` is None."""
     from tapeflow.ops.casting import cast
     from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.construction import zeros
     from tapeflow.ops.layout import ExpandDims
 
     columns = num_rows if num_columns is None else num_columns
+    zeros([num_rows, columns], dtypes.bool)  # sizes without end fail here, before half of them is computed
     same = comparison.Equal(ExpandDims(range_(num_rows), 1), range_(columns))
     one = cast(same, dtypes.as_dtype(dtype))
     if batch_shape is None:
