@@ -76,8 +76,13 @@ def test_ctrl_c_while_a_gradient_runs():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = f(x)
-    with pytest.raises(KeyboardInterrupt):
-        tape.gradient(y, x)
+    # A shell may have started the tests with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            tape.gradient(y, x)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert works()
 
 

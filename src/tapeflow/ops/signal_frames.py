@@ -78,7 +78,7 @@ def overlap_and_add(signal, frame_step, name=None):
         raise ValueError(f"frame_step must be positive, got {step}")
     rank = len(signal.shape)
     frames, length = (int(n) for n in signal.shape[-2:])
-    size = (frames - 1) * step + length if frames else 0
+    size = max((frames - 1) * step + length, 0)
     at = np.arange(frames)[:, None] * step + np.arange(length)
     order = [rank - 2, rank - 1, *range(rank - 2)]
     sums = unsorted_segment_sum(layout.transpose(signal, order), at.astype(np.int32), size)
