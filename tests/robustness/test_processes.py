@@ -125,20 +125,11 @@ def test_mismatched_output_gradients():
 def test_more_nested_tapes_than_bits():
     x = tf.constant(1.0)
     tapes = [tf.GradientTape() for _ in range(70)]
-    try:
+    with contextlib.ExitStack() as stack:
         for tape in tapes:
-            tape.__enter__()
-            tape.watch(x)
+            stack.enter_context(tape).watch(x)
         y = x * 3
-    except (RuntimeError, ValueError, tf.errors.OpError) as e:
-        assert "tapes" in str(e)  # noqa: PT017
-        y = None
-    finally:
-        for tape in reversed(tapes):
-            if tape._recording:
-                tape.__exit__(None, None, None)
-    if y is not None:
-        assert [float(tape.gradient(y, x)) for tape in tapes] == [3.0] * 70
+    assert [float(tape.gradient(y, x)) for tape in tapes] == [3.0] * 70
     assert works()
 
 
