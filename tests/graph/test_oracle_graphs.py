@@ -25,7 +25,10 @@ _spec.loader.exec_module(programs)
 
 def ask(what, folder):
     done = subprocess.run(
-        [os.environ["TF_PYTHON"], str(SCRIPT), what, str(folder)], capture_output=True, text=True, check=False
+        [os.environ["TF_PYTHON"], str(SCRIPT), what, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
 

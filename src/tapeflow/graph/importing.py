@@ -64,7 +64,9 @@ def import_graph_def(
         importer.run()
     missing = [key for key in inputs if key not in importer.replaced]
     if missing:
-        raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]")
+        raise ValueError(
+            f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
+        )
     return None if wanted is None else [importer.element(each) for each in wanted]
 
 
@@ -77,18 +79,30 @@ def _message(graph_def: Any) -> Any:
     descriptor = getattr(graph_def, "DESCRIPTOR", None)
     if getattr(descriptor, "full_name", "") != "tensorflow.GraphDef":
         raise TypeError("Argument `graph_def` must be a GraphDef proto.")
-    return protos.GraphDef.FromString(graph_def.SerializeToString())  # another library's message of this name
+    return protos.GraphDef.FromString(
+        graph_def.SerializeToString()
+    )  # another library's message of this name
 
 
 def _checked_inputs(input_map: Any) -> dict[str, Any]:
     if input_map is None:
         return {}
     if not isinstance(input_map, Mapping):
-        raise TypeError(f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}")
-    keys = [key if isinstance(key, str) else getattr(key, "name", key) for key in input_map]
+        raise TypeError(
+            f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}"
+        )
+    keys = [_key(key) for key in input_map]
     if not all(isinstance(key, str) for key in keys):
-        raise TypeError(f"All keys for argument `input_map` must be strings. Obtained keys: {list(input_map)}")
+        raise TypeError(
+            f"All keys for argument `input_map` must be strings. Obtained keys: {list(input_map)}"
+        )
     return dict(zip(keys, input_map.values(), strict=True))
+
+
+def _key(key: Any) -> Any:
+    if isinstance(key, bytes):
+        return key.decode()
+    return key if isinstance(key, str) else getattr(key, "name", key)
 
 
 def _checked_elements(elements: Any) -> list[str] | None:
@@ -96,7 +110,9 @@ def _checked_elements(elements: Any) -> list[str] | None:
         return None
     found = [e.decode() if isinstance(e, bytes) else e for e in elements]
     if not all(isinstance(e, str) for e in found):
-        raise TypeError(f"Argument `return_elements` must be a list of strings. Obtained {elements}.")
+        raise TypeError(
+            f"Argument `return_elements` must be a list of strings. Obtained {elements}."
+        )
     for e in found:
         if e.count(":") > 1:
             raise ValueError(
@@ -119,7 +135,9 @@ def _check_versions(graph_def: Any) -> None:
             "Please regenerate your graph."
         )
     if NEWEST_VERSION in versions.bad_consumers:
-        raise ValueError(f"GraphDef disallows consumer version {NEWEST_VERSION}.  Please upgrade TensorFlow.")
+        raise ValueError(
+            f"GraphDef disallows consumer version {NEWEST_VERSION}.  Please upgrade TensorFlow."
+        )
 
 
 def _replacements(graph: Graph, inputs: dict[str, Any], scope: str) -> dict[str, Any]:
@@ -156,7 +174,9 @@ def split_reference(text: str) -> tuple[str, int]:
     return text, 0
 
 
-def topological(nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], given: set[str]) -> list[int]:
+def topological(
+    nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], given: set[str]
+) -> list[int]:
     """The numbers of the nodes, each after those that it needs, else as they are.
 
     Args:
@@ -178,7 +198,9 @@ def topological(nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], g
         controls = False
         for text in node.input:
             if controls and not text.startswith("^"):
-                raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
+                raise ValueError(
+                    f"Node '{node.name}': Control dependencies must come after regular dependencies"
+                )
             controls = text.startswith("^")
             if text in given:
                 continue
@@ -209,7 +231,14 @@ class _Importer:
       replaced: the keys of the input map that were found.
     """
 
-    def __init__(self, graph: Graph, prefix: str, graph_def: Any, inputs: dict[str, Any], producer_op_list: Any):
+    def __init__(
+        self,
+        graph: Graph,
+        prefix: str,
+        graph_def: Any,
+        inputs: dict[str, Any],
+        producer_op_list: Any,
+    ):
         self.graph = graph
         self.prefix = prefix
         self.nodes = graph_def.node
@@ -217,7 +246,9 @@ class _Importer:
         self.replaced: set[str] = set()
         self.operations: dict[str, Operation] = {}
         functions = Functions(graph_def.library)
-        self.maker = NodeMaker(graph, functions, graph_def.versions.producer, _producer_defaults(producer_op_list))
+        self.maker = NodeMaker(
+            graph, functions, graph_def.versions.producer, _producer_defaults(producer_op_list)
+        )
 
     def run(self) -> None:
         order = topological(self.nodes, split_reference, self._given())
@@ -231,7 +262,9 @@ class _Importer:
         for key in self.inputs:
             name = split_reference(key)[0]
             if key not in self.replaced and name in self.operations:
-                if key.startswith("^") or split_reference(key)[1] < len(self.operations[name].outputs):
+                if key.startswith("^") or split_reference(key)[1] < len(
+                    self.operations[name].outputs
+                ):
                     self._replace(key)
 
     def _given(self) -> set[str]:
@@ -246,7 +279,9 @@ class _Importer:
         for group in node.attr["_class"].list.s if "_class" in node.attr else ():
             other = group.decode(errors="replace").removeprefix("loc:@")
             if group.startswith(b"loc:@") and other not in known:
-                raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{other}'")
+                raise ValueError(
+                    f"Node '{node.name}' expects to be colocated with unknown node '{other}'"
+                )
 
     def _add(self, node: Any) -> None:
         name = f"{self.prefix}/{node.name}" if self.prefix else node.name
@@ -292,7 +327,9 @@ class _Importer:
         if op is None:
             raise ValueError(f"Requested return tensor '{text}' not found in graph def")
         if number >= len(op.outputs):
-            raise ValueError(f"Invalid return output {number} of node '{name}', which has {len(op.outputs)} output(s)")
+            raise ValueError(
+                f"Invalid return output {number} of node '{name}', which has {len(op.outputs)} output(s)"
+            )
         return op.outputs[number]
 
 
@@ -301,8 +338,8 @@ def _producer_defaults(op_list: Any) -> dict[str, dict[str, Any]]:
     if op_list is None:
         return {}
     return {
-        op.name: {attr.name: attr.default_value for attr in op.attr if attr.HasField("default_value")}
+        op.name: {
+            attr.name: attr.default_value for attr in op.attr if attr.HasField("default_value")
+        }
         for op in op_list.op
     }
-
-

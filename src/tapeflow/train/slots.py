@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 
+from tapeflow.core import context
 from tapeflow.ops.variable import Variable
 
 
@@ -47,5 +48,6 @@ def base_name(variable):
 
 
 def make_slot(value, name, dtype):
-    """A slot variable, not trainable."""
-    return Variable(value, trainable=False, name=name, dtype=dtype)
+    """A slot variable, not trainable, whose name is `name` whatever scope is open."""
+    with context.name_scope(""):
+        return Variable(value, trainable=False, name=name, dtype=dtype)

@@ -13,6 +13,7 @@ Names = frozenset[str]
 NONE: Names = frozenset()
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -31,7 +32,7 @@ def walk_scope(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def assigned(nodes: ast.AST | Iterable[ast.AST]) -> tuple[set[str], dict[str, ast.expr]]:
-    """The names that `nodes` may bind, and the places such as `self.x` or `a[i]` that they may store to, by their text."""
+    """The names that `nodes` may bind, and the places such as `self.x` or `a[i]` that they may set, by their text."""
     names: set[str] = set()
     places: dict[str, ast.expr] = {}
     for n in walk_scope(nodes):
@@ -190,7 +191,7 @@ class Liveness:
                     )
                 inner |= self.reads(item.context_expr)
             return inner
-        if isinstance(s, (ast.Try, getattr(ast, "TryStar", ast.Try))):
+        if isinstance(s, TRY):
             after = self.block(s.finalbody, out)
             handled = after if s.finalbody else NONE
             for h in s.handlers:
