@@ -243,7 +243,7 @@ MISTAKES = {
     "an attr with nothing in it": (neg(attrs='attr { key: "T" value { } }'), "missing value"),
     "a type that does not fit": (
         neg(attrs=OTHER_TYPE),
-        "Input 0 of node import/b was passed float32 from import/a:0 incompatible with expected int32",
+        "Input 0 of node import/b was passed float from import/a:0 incompatible with expected int32",
     ),
     "a type that is not allowed": (
         neg(attrs=BAD_TYPE),

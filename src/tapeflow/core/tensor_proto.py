@@ -193,7 +193,9 @@ def _check_size(
 
 
 def _strings(values: Any, array: np.ndarray) -> list[bytes]:
-    flat = _flat(values) if isinstance(values, (list, tuple, str, bytes)) else array.ravel().tolist()
+    flat = (
+        _flat(values) if isinstance(values, (list, tuple, str, bytes)) else array.ravel().tolist()
+    )
     if not all(isinstance(x, (str, bytes)) for x in flat):
         raise TypeError(_unconvertible(values))
     return [x.encode() if isinstance(x, str) else x for x in flat]

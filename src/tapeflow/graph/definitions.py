@@ -6,7 +6,7 @@ the name: stateful.
 
 TABLE = """
 None ->
-Barrier! -> handle: string; component_types list(type); shapes list(shape) []; capacity int -1; container string ; shared_name string
+Barrier! -> handle: string; component_types list(type); shapes list(shape) []; capacity int -1; container string ""; shared_name string ""
 FiveFloatOutputs -> a: float32, b: float32, c: float32, d: float32, e: float32
 FloatInput a: float32 ->
 FloatOutput -> a: float32

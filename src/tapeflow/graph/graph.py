@@ -76,6 +76,7 @@ class Graph:
         self.seed: int | None = None
         self.variables_by_handle: Any = _ByIdentity()
         self.producer_version = 2474  # that of TensorFlow 2.21, whose ops these are
+        self.min_consumer = 0
 
     @property
     def building_function(self) -> bool:

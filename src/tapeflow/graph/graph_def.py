@@ -36,6 +36,7 @@ def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool 
     """The `GraphDef` of some operations of a graph."""
     made = protos.GraphDef()
     made.versions.producer = graph.producer_version
+    made.versions.min_consumer = graph.min_consumer
     library = Library()
     size = 0
     for op in operations:

@@ -60,6 +60,7 @@ def import_graph_def(
     graph = context.current_graph() or get_default_graph()
     with graph.as_default(), graph.name_scope("import" if name is None else name) as scope:
         tensors = _replacements(graph, inputs, scope)
+        _set_versions(graph, graph_def.versions)
         importer = _Importer(graph, scope.rstrip("/"), graph_def, tensors, producer_op_list)
         importer.run()
     missing = [key for key in inputs if key not in importer.replaced]
@@ -138,6 +139,13 @@ def _check_versions(graph_def: Any) -> None:
         raise ValueError(
             f"GraphDef disallows consumer version {NEWEST_VERSION}.  Please upgrade TensorFlow."
         )
+
+
+def _set_versions(graph: Graph, versions: Any) -> None:
+    """Lets the graph be as old as what is added to it."""
+    own = graph.producer_version if graph.operations else versions.producer
+    graph.producer_version = min(own, versions.producer)
+    graph.min_consumer = max(graph.min_consumer, versions.min_consumer)
 
 
 def _replacements(graph: Graph, inputs: dict[str, Any], scope: str) -> dict[str, Any]:
@@ -224,6 +232,11 @@ def topological(
     return order
 
 
+def _scopes_of(name: str) -> list[str]:
+    """The scopes that a name is in: "a" and "a/b" of "a/b/c"."""
+    return [name[:i] for i, letter in enumerate(name) if letter == "/"]
+
+
 class _Importer:
     """Adds nodes to a graph.
 
@@ -245,6 +258,7 @@ class _Importer:
         self.inputs = inputs
         self.replaced: set[str] = set()
         self.operations: dict[str, Operation] = {}
+        self.scopes = {scope for op in graph.operations for scope in _scopes_of(op.name)}
         functions = Functions(graph_def.library)
         self.maker = NodeMaker(
             graph, functions, graph_def.versions.producer, _producer_defaults(producer_op_list)
@@ -259,6 +273,10 @@ class _Importer:
             self._check_colocation(node, known)
         for i in order:
             self._add(self.nodes[i])
+        for op in self.operations.values():
+            groups = op.extra_attrs.get("_class")
+            if isinstance(groups, list) and all(isinstance(group, bytes) for group in groups):
+                self._colocate(op, groups)
         for key in self.inputs:
             name = split_reference(key)[0]
             if key not in self.replaced and name in self.operations:
@@ -284,7 +302,7 @@ class _Importer:
                 )
 
     def _add(self, node: Any) -> None:
-        name = f"{self.prefix}/{node.name}" if self.prefix else node.name
+        name = self._free_name(f"{self.prefix}/{node.name}" if self.prefix else node.name)
         inputs = [self._input(node, text) for text in node.input if not text.startswith("^")]
         op = self.maker.make(node, inputs, name)
         for text in node.input:
@@ -292,14 +310,30 @@ class _Importer:
                 other = self._replace(text) if text in self.inputs else self.operations[text[1:]]
                 if other not in op.control_inputs:
                     op.control_inputs.append(other)
-        if "_class" in op.extra_attrs:
-            op._set_attr("_class", [self._location(group) for group in op.extra_attrs["_class"]])
         self.operations[node.name] = op
 
-    def _location(self, group: bytes) -> bytes:
-        if not self.prefix or not group.startswith(b"loc:@"):
-            return group
-        return b"loc:@" + f"{self.prefix}/".encode() + group.removeprefix(b"loc:@")
+    def _free_name(self, name: str) -> str:
+        """`name`, or another if an operation has it, or was in a scope of that name before."""
+        if name not in self.graph._by_name and name not in self.scopes:
+            return name
+        self.graph._names.mark(name)
+        return self.graph._names.unique(name)
+
+    def _colocate(self, op: Operation, given: list[bytes]) -> None:
+        """Gives an operation the device of those that it is to be with."""
+        groups = []
+        others = []
+        for group in given:
+            other = self.operations.get(group.decode(errors="replace").removeprefix("loc:@"))
+            if group.startswith(b"loc:@") and other is not None:
+                groups.append(b"loc:@" + other.name.encode())
+                if other is not op:
+                    others.append(other)
+            else:
+                groups.append(group)
+        op._set_attr("_class", groups)
+        if others:
+            op.device = next((other.device for other in others if other.device), "")
 
     def _input(self, node: Any, text: str) -> SymbolicTensor:
         name, number = split_reference(text)

@@ -171,9 +171,9 @@ class NodeMaker:
                 )
         allowed = attr.allowed_values.list
         if attr.type == "type" and len(allowed.type) and value.as_datatype_enum not in allowed.type:
-            choices = ", ".join(dtypes.as_dtype(t).name for t in allowed.type)
+            choices = ", ".join(op_defs.type_name(dtypes.as_dtype(t)) for t in allowed.type)
             raise ValueError(
-                f"Value for attr '{attr.name}' of {value.name} is not in the list of allowed "
+                f"Value for attr '{attr.name}' of {op_defs.type_name(value)} is not in the list of allowed "
                 f"values: {choices}\n\t; NodeDef: "
                 f"{{{{node {name}}}}}; {op_defs.short(definition)}"
             )
@@ -269,7 +269,7 @@ def _check_inputs(
         else:
             expected += op_defs.dtypes_of(argument, values)
     if len(expected) != len(inputs):
-        kinds = ", ".join("..." if t is None else t.name for t in expected)
+        kinds = ", ".join("..." if t is None else op_defs.type_name(t) for t in expected)
         raise ValueError(
             f"NodeDef expected inputs '{kinds}' do not match {len(inputs)} inputs specified; "
             f"{op_defs.short(definition)}; "
@@ -278,8 +278,8 @@ def _check_inputs(
     for i, (want, x) in enumerate(zip(expected, inputs, strict=True)):
         if x.dtype.base_dtype != want.base_dtype:
             raise ValueError(
-                f"Input {i} of node {name} was passed {x.dtype.name} from {x.name} "
-                f"incompatible with expected {want.name}."
+                f"Input {i} of node {name} was passed {op_defs.type_name(x.dtype)} from {x.name} "
+                f"incompatible with expected {op_defs.type_name(want)}."
             )
 
 

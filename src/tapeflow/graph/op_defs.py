@@ -103,7 +103,12 @@ _NODES = {
 }  # fmt: skip
 
 
-_DEFAULTS = {"int": int, "float": float, "string": str, "list(shape)": lambda text: []}
+_DEFAULTS = {
+    "int": int,
+    "float": float,
+    "string": lambda text: text.strip('"'),
+    "list(shape)": lambda text: [],
+}
 
 
 @functools.cache
@@ -199,6 +204,14 @@ def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -
                 own.number_attr = argument.times
 
 
+_SHORT = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def type_name(dtype: DType) -> str:
+    """A dtype as messages about nodes call it."""
+    return _SHORT.get(dtype.name, dtype.name)
+
+
 def dtypes_of(argument: Any, attrs: dict[str, Any]) -> list[DType]:
     """The dtypes of an argument of an `OpDef`, one for each tensor, where attrs have these values."""
     if argument.type_list_attr:
@@ -217,5 +230,7 @@ def short(definition: Any) -> str:
 
 
 def _type_text(argument: Any) -> str:
-    text = argument.type_list_attr or argument.type_attr or dtypes.as_dtype(argument.type).name
+    text = (
+        argument.type_list_attr or argument.type_attr or type_name(dtypes.as_dtype(argument.type))
+    )
     return f"{argument.number_attr}*{text}" if argument.number_attr else text

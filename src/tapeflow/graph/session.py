@@ -13,7 +13,7 @@ from tapeflow.core import context, dtypes, errors
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.graph import operation as operations
-from tapeflow.graph import order, planning, streams, tensor
+from tapeflow.graph import order, planning, server, streams, tensor
 from tapeflow.graph.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.operation import Operation
@@ -77,7 +77,8 @@ class BaseSession:
             raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not hasattr(config, "gpu_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        if target not in ("", b"", None, "local", b"local"):
+        shared = server.shared(target) if target else None
+        if target not in ("", b"", None, "local", b"local") and shared is None:
             raise errors.NotFoundError(
                 None, None,
                 f"No session factory registered for the given session options: {{target: \"{target}\"}}. Sessions run in "
@@ -88,8 +89,8 @@ class BaseSession:
         self._closed = False
         self._lock = threading.RLock()
         # Values of variables and other resources, by their names.
-        self._variables: dict[str, Any] = {}
-        self._resources: dict[str, Any] = {}
+        self._variables: dict[str, Any] = {} if shared is None else shared.variables
+        self._resources: dict[str, Any] = {} if shared is None else shared.resources
         self._steps: dict[Any, _Step] = {}
         # The streams of its random ops start when it does.
         self._streams: streams.Numbers = weakref.WeakKeyDictionary()
@@ -124,8 +125,8 @@ class BaseSession:
         with self._lock:
             self._closed = True
             self._steps.clear()
-            self._variables.clear()
-            self._resources.clear()
+            self._variables = {}
+            self._resources = {}
 
     def __del__(self):
         self._closed = True

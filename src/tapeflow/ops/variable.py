@@ -503,8 +503,7 @@ class Variable(_native.Variable, metaclass=_Creation):
         """`variable[key].assign(value)`. Returns the variable."""
         from tapeflow.ops.variable_parts import assign_part
 
-        assign_part(self, key, value)
-        return self
+        return assign_part(self, key, value)
 
     def __iter__(self):
         return iter(self.read_value())

@@ -11,12 +11,13 @@ from tapeflow.ops.static import joined, rank_of, size_of, static_value
 
 
 def assign_part(variable, key, value):
-    """`variable[key].assign(value)`."""
+    """`variable[key].assign(value)`. Returns the variable."""
     value = convert_to_tensor(value, variable.dtype)
     if slicing._is_mask(key):
         return _assign_where(variable, key, value)
     spec = slicing.parse_key(key)
-    return state.ResourceStridedSliceAssign(variable, *spec.vectors(), value, *spec.masks)
+    op = state.ResourceStridedSliceAssign(variable, *spec.vectors(), value, *spec.masks)
+    return variable._after(op)
 
 
 def _assign_where(variable, mask, value):

@@ -200,12 +200,14 @@ class Optimizer:
         slots = self._slots.of(var)
         slot = slots.get(name)
         if slot is None:
-            if callable(value):
-                start = value(var)
-            elif value:
-                start = fill(var.shape.as_list(), cast(value, var.dtype))
-            else:
-                start = zeros(var.shape.as_list(), var.dtype)
+
+            def start():
+                if callable(value):
+                    return value(var)
+                if value:
+                    return fill(var.shape.as_list(), cast(value, var.dtype))
+                return zeros(var.shape.as_list(), var.dtype)
+
             number = len(slots)
             suffix = f"_{number}" if number else ""
             slot_name = f"{base_name(var)}/{self._name}{suffix}"
@@ -217,7 +219,7 @@ class Optimizer:
         variable = self._non_slots.get(name)
         if variable is None:
             variable = self._non_slots[name] = make_slot(
-                convert_to_tensor(value, dtype), name, dtype
+                lambda: convert_to_tensor(value, dtype), name, dtype
             )
         return variable
 

@@ -115,7 +115,7 @@ def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[A
         last = size if end_mask >> i & 1 else end[i]
         if isinstance(first, int) and isinstance(last, int):
             first, last, _ = slice(first, last).indices(size)
-            length = max(last - first, 0)
+            length: int | None = max(last - first, 0)
         else:
             known = None if result is None else result[len(cut.result)]
             length = _distance(op, i) if known is None else known
