@@ -5,12 +5,15 @@ from __future__ import annotations
 from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
+from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor
 
 
 class Functional(Model):
     """The computation that leads from symbolic inputs to symbolic outputs, layer call by layer call."""
+
+    _masks_itself = True
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
         super().__init__(name=name or settings.unique_name("model"), trainable=trainable, **kwargs)
@@ -86,6 +89,10 @@ class Functional(Model):
         for tensor, value in zip(expected, given):
             _check_input(self, tensor, value)
             values[id(tensor)] = value
+        if mask is not None:
+            for value, value_mask in zip(given, nest.flatten(mask)):
+                if value_mask is not None:
+                    masking.set_mask(value, value_mask)
 
         def value_of(leaf):
             return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
@@ -99,6 +106,10 @@ class Functional(Model):
             for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
                 values[id(tensor)] = value
         return nest.map_structure(value_of, self._outputs)
+
+    def compute_mask(self, inputs, mask=None):
+        """The masks of the outputs for these inputs."""
+        return masking.of(self.call(inputs, mask=mask))
 
     def compute_output_shape(self, input_shape):
         return nest.map_structure(lambda x: x.shape, self._outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine import calling
+from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
@@ -18,6 +18,8 @@ class Sequential(Model):
 
     Weights exist from the start when the first layer says its input shape, else from the first call.
     """
+
+    _masks_itself = True
 
     def __init__(self, layers=None, name=None, **kwargs):
         super().__init__(name=name, **kwargs)
@@ -109,8 +111,16 @@ class Sequential(Model):
 
     def call(self, inputs, training=None, mask=None):
         for layer in self.layers:
-            inputs = layer(inputs)
+            if mask is not None and calling.signature_of(layer).takes_mask:
+                inputs = layer(inputs, mask=mask)
+            else:
+                inputs = layer(inputs)
+            mask = None if mask is None else getattr(inputs, "_keras_mask", None)
         return inputs
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask of the outputs for these inputs."""
+        return masking.of(self.call(inputs, mask=mask))
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape)

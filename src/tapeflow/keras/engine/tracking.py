@@ -33,7 +33,11 @@ class Tracked:
                 if not any(value is weight for weight in self._own_weights):
                     self._own_weights.append(value)
                 self._tracked_variables[name] = value
-            elif isinstance(value, (Tracked, list, tuple, dict)) and not name.startswith("__"):
+            elif (
+                isinstance(value, (Tracked, list, tuple, dict))
+                and not name.startswith("__")
+                and not isinstance(getattr(type(self), name, None), property)
+            ):
                 tracked[name] = value
         object.__setattr__(self, name, value)
 
