@@ -10,6 +10,7 @@ from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
 from tapeflow.keras.registry import snake_case
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
+from tapeflow.train.trackable import attached
 
 
 class Layer(keras_layers.Layer):
@@ -114,6 +115,9 @@ class Layer(keras_layers.Layer):
                 aggregation=aggregation,
             )
         self._own_weights.append(variable)
+        self.__dict__.setdefault("_named_weights", {})[name] = variable
+        if "_pending_restores" in self.__dict__:
+            attached(self, name, variable)
         if regularizer is not None:
             self._loss_functions.append(lambda: regularizer(variable))
         return variable

@@ -33,6 +33,7 @@ from tapeflow.core.context import (
 )
 from tapeflow.data.iterating import Iterator
 from tapeflow.ops.variable import Variable
+from tapeflow.train.checkpoint import Checkpoint
 from tapeflow.train.global_step import get_or_create_global_step
 
 enable = enable_eager_execution
@@ -40,6 +41,7 @@ in_eager_mode = executing_eagerly
 EagerVariable = ResourceVariable = Variable
 __all__ = [
     "ASYNC",
+    "Checkpoint",
     "DEVICE_PLACEMENT_EXPLICIT",
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_SILENT_FOR_INT32",

@@ -18,6 +18,7 @@ from tapeflow.keras.engine.tracking import Tracked, unique
 from tapeflow.keras.registry import snake_case
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.variable import Variable
+from tapeflow.train.trackable import attached
 
 _ARGUMENTS = {
     "input_dim",
@@ -278,6 +279,10 @@ class Layer(Tracked):
             constraint=constraints.get(constraint),
         )
         self._own_weights.append(variable)
+        if name is not None:
+            self.__dict__.setdefault("_named_weights", {})[name] = variable
+            if "_pending_restores" in self.__dict__:
+                attached(self, name, variable)
         regularizer = regularizers.get(regularizer)
         if regularizer is not None:
             self._loss_functions.append(lambda: regularizer(variable))

@@ -18,6 +18,7 @@ from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor, call_symbolically
 from tapeflow.ops.casting import cast
 from tapeflow.ops.variable import Variable
+from tapeflow.train import trackable
 
 
 class _CallState(threading.local):
@@ -174,6 +175,8 @@ def build_from_inputs(layer, inputs):
     layer.build(layer._input_shape_seen)
     layer.built = True
     layer._load_initial_weights()
+    if trackable.waiting:
+        trackable.look_again()
     if layer._input_spec is not None:
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
 

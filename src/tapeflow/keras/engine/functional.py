@@ -132,6 +132,9 @@ class Functional(Model):
         """The masks of the outputs for these inputs."""
         return masking.of(self.call(inputs, mask=mask))
 
+    def _trackable_children(self):
+        return self._layers_by_number() | super()._trackable_children()
+
     def compute_output_shape(self, input_shape):
         return nest.map_structure(lambda x: x.shape, self._outputs)
 

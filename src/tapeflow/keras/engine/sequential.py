@@ -11,6 +11,7 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
 from tapeflow.keras.registry import to_config
+from tapeflow.train import trackable
 
 
 @public_methods
@@ -88,6 +89,8 @@ class Sequential(Model):
                 )
             self.__dict__["_output"] = output
         self.built = self._output is not None and bool(self.layers)
+        if trackable.waiting:
+            trackable.look_again()
 
     def pop(self):
         """Removes the last layer. Raises TypeError when there is none."""
@@ -147,6 +150,9 @@ class Sequential(Model):
             if one is layer:
                 break
         return tuple(shape.as_list())
+
+    def _trackable_children(self):
+        return self._layers_by_number() | super()._trackable_children()
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape)
