@@ -89,7 +89,7 @@ def _write(file: Any, key: str, value: Any, offset: int) -> tuple[int, bytes]:
     if array.dtype.kind in "OSU":
         dtype: DType = dtypes.string
         data, checksum = _strings(key, array)
-        parts = [data]
+        parts: list[Any] = [data]
     else:
         dtype = as_dtype(array.dtype)
         contiguous = np.ascontiguousarray(array)

@@ -56,6 +56,9 @@ class Checkpoint(AutoTrackable):
     that checkpoints cannot follow.
     """
 
+    _root: Any
+    _save_counter: Any
+
     def __init__(self, root: Any = None, **kwargs: Any):
         self.__dict__["_root"] = root
         self.__dict__["_save_counter"] = None

@@ -18,7 +18,7 @@ class CheckpointReader:
     def __init__(self, filename: Any):
         self._reader = BundleReader(os.fspath(filename))
 
-    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+    def get_variable_to_shape_map(self) -> dict[str, Any]:
         """Shapes by name."""
         return {key: self._reader.shape(key).as_list() for key in self._reader.keys()}  # noqa: SIM118
 

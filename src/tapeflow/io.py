@@ -1,0 +1,5 @@
+"""tf.io: files."""
+
+from tapeflow.graph.writing import write_graph
+
+__all__ = ["write_graph"]
