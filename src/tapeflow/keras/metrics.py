@@ -65,6 +65,7 @@ class Metric(Tracked):
             dtype=dtype or self._dtype,
         )
         self._own_weights.append(variable)
+        self.__dict__.setdefault("_named_weights", {})[name] = variable
         return variable
 
     def update_state(self, *args, **kwargs):

@@ -16,6 +16,7 @@ from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
+from tapeflow.train.trackable import attached
 
 
 @public_methods
@@ -221,7 +222,15 @@ class Optimizer:
             variable = self._non_slots[name] = make_slot(
                 lambda: convert_to_tensor(value, dtype), name, dtype
             )
+            attached(self, name, variable)
         return variable
+
+    def _trackable_children(self):
+        return dict(self._non_slots)
+
+    def _restore_slot(self, var, name):
+        """The slot of that name, made for a checkpoint that has it; None where there is no such slot."""
+        return self._slot(var, name) if not self._slot_names or name in self._slot_names else None
 
     def _number(self, value, dtype):
         """A setting as a scalar tensor: a number, a tensor, a variable, or a function of none."""

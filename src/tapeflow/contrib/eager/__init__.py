@@ -37,6 +37,7 @@ from tapeflow.function.defun import defun
 from tapeflow.function.function import function
 from tapeflow.ops.control import py_function as py_func
 from tapeflow.ops.variable import Variable
+from tapeflow.train.checkpoint import Checkpoint
 from tapeflow.train.global_step import get_or_create_global_step
 
 enable = enable_eager_execution
@@ -44,6 +45,7 @@ in_eager_mode = executing_eagerly
 EagerVariable = ResourceVariable = Variable
 __all__ = [
     "ASYNC",
+    "Checkpoint",
     "DEVICE_PLACEMENT_EXPLICIT",
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_SILENT_FOR_INT32",

@@ -21,6 +21,7 @@ from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
+from tapeflow.train.trackable import attached
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 
@@ -59,6 +60,7 @@ class Optimizer(Tracked):
         state["_hyper_variables"] = {}
         state["_numbers"] = {}
         state["_slots"] = Slots()
+        state["_saved_settings"] = {}
         state["_iterations"] = None
         for argument in _CLIPPING:
             state[argument] = kwargs.get(argument)
@@ -158,6 +160,8 @@ class Optimizer(Tracked):
                 self.__dict__["_iterations"] = Variable(
                     0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
                 )
+            for name, value in self._trackable_children().items():
+                attached(self, name, value)
         return self._iterations
 
     @iterations.setter
@@ -253,6 +257,29 @@ class Optimizer(Tracked):
         dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
         self._apply_dense(dense, var)
 
+    # Checkpoints
+
+    def _trackable_children(self):
+        if self._iterations is None:
+            return {}
+        found = {"iter": self._iterations}
+        for name, value in self._hyper.items():
+            if name in self._hyper_variables:
+                found[name] = self._hyper_variables[name]
+            elif not callable(value):
+                found[name] = self._saved_settings.setdefault(name, SavedSetting(self, name))
+        found["decay"] = self._saved_settings.setdefault("decay", SavedSetting(self, "decay"))
+        return found
+
+    def _expect(self, names):
+        """Says that a checkpoint has these: what they are restored to is made."""
+        if "iter" in names:
+            self.iterations  # noqa: B018
+
+    def _restore_slot(self, var, name):
+        """The slot of that name, made for a checkpoint that has it."""
+        return self._slot(var, name)
+
     # Slots and description
 
     def add_slot(self, var, slot_name, initializer="zeros", shape=None):
@@ -347,6 +374,27 @@ class Optimizer(Tracked):
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
         return cls(**config)
+
+
+class SavedSetting:
+    """A setting that is a number, as checkpoints see it: as a variable."""
+
+    def __init__(self, optimizer, name):
+        self._optimizer, self._setting = optimizer, name
+
+    def _get(self):
+        if self._setting == "decay":
+            return np.float32(self._optimizer._decay)
+        return np.float32(self._optimizer._hyper[self._setting])
+
+    def _set(self, value):
+        if self._setting == "decay":
+            self._optimizer.__dict__["_decay"] = float(value)
+        else:
+            self._optimizer._set_hyper(self._setting, float(value))
+
+    def _checkpoint_values(self):
+        return {"VARIABLE_VALUE": (self._get, self._set)}
 
 
 def _on_values(grad, change):
