@@ -32,7 +32,7 @@ POISSON_TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, d
 _SEEDS = {"seed": 0, "seed2": 0}
 
 
-def _reserve(name: str, a, b, seed: int, seed2: int, blocks: int) -> philox.Philox:
+def reserve(name: str, a, b, seed: int, seed2: int, blocks: int) -> philox.Philox:
     """The stream of an op at its current position, which moves on; one registry serves the native kernels too."""
     numbers = [dtypes.as_dtype(d).as_datatype_enum if d is not None else 0 for d in (a, b)]
     return philox.Philox(*_native.random_reserve(name, *numbers, seed, seed2, blocks))
@@ -63,7 +63,7 @@ def _filled(name, fill):
     def kernel(xp, shape, seed, seed2, dtype):
         sizes = sizes_of_shape(shape)
         count = math.prod(sizes)
-        g = _reserve(name, dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
+        g = reserve(name, dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
         return fill(g, count, np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
 
     kernel.__name__ = name
@@ -114,7 +114,7 @@ def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
     low, span = integer_limits(minval, maxval, count)
     if not count:
         return np.zeros(sizes, minval.dtype)
-    g = _reserve("RandomUniformInt", minval.dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
+    g = reserve("RandomUniformInt", minval.dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
     return philox.integers(g, count, minval.dtype, low, span).reshape(sizes)
 
 
@@ -139,7 +139,7 @@ def RandomShuffle(xp, value, seed, seed2):
     if value.ndim == 0 or value.shape[0] <= 1 or value.size == 0:
         return value
     n = value.shape[0]
-    g = _reserve(
+    g = reserve(
         "RandomShuffle",
         None if value.dtype == object else value.dtype,
         None,
@@ -160,7 +160,7 @@ def RandomShuffle(xp, value, seed, seed2):
 def Multinomial(xp, logits, num_samples, seed, seed2, output_dtype):
     samples = checked_categorical(logits, num_samples)
     rows = logits.shape[0]
-    g = _reserve(
+    g = reserve(
         "Multinomial",
         logits.dtype,
         output_dtype,
@@ -215,7 +215,7 @@ def _appended(call):
 def RandomGamma(xp, shape, alpha, seed, seed2):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
-    g = _reserve(
+    g = reserve(
         "RandomGamma", alpha.dtype, shape.dtype, seed, seed2, samples * alpha.size * philox.STRETCH
     )
     out = philox.by_rejection(g, alpha, samples, philox.gamma_draw)
@@ -232,7 +232,7 @@ def RandomGamma(xp, shape, alpha, seed, seed2):
 def RandomPoissonV2(xp, shape, rate, seed, seed2, dtype):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
-    g = _reserve(
+    g = reserve(
         "RandomPoissonV2", dtype, rate.dtype, seed, seed2, samples * rate.size * philox.STRETCH
     )
     return poisson_numbers(g, rate, samples, dtype).reshape(*sizes, *rate.shape)

@@ -374,6 +374,7 @@ newaxis = None
 _LAZY_ROOMS = {
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
+    "image": "tapeflow.compat.v1.image",
     "initializers": "tapeflow.compat.v1.initializers",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
@@ -396,6 +397,7 @@ _LAZY_NAMES = {
     "assign": "tapeflow.ops.assignment",
     "assign_add": "tapeflow.ops.assignment",
     "assign_sub": "tapeflow.ops.assignment",
+    "extract_image_patches": "tapeflow.compat.v1.image",
     "fft": "tapeflow.ops.spectral",
     "fft2d": "tapeflow.ops.spectral",
     "fft3d": "tapeflow.ops.spectral",
