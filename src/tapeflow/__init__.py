@@ -244,6 +244,7 @@ _LAZY_ROOMS = {
     "experimental": "tapeflow.experimental",
     "image": "tapeflow.image",
     "initializers": "tapeflow.keras.initializers",
+    "io": "tapeflow.io",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
     "linalg": "tapeflow.linalg",

@@ -150,13 +150,16 @@ def _frames(image, channels: int) -> np.ndarray:
         raise invalid(f"Invalid GIF data: {error}") from None
 
 
-def _scaled(array, kind) -> np.ndarray:
-    """8 or 16 bits as the dtype that was asked for."""
+def _scaled(array, kind, png: bool = False) -> np.ndarray:
+    """8 or 16 bits as the dtype that was asked for: PNG widens by repeating bits, other formats by shifting."""
     deep = array.dtype == np.uint16
+    if kind == dtypes.float32 and png:
+        wide = array if deep else array.astype(np.uint16) * np.uint16(257)
+        return wide * np.float32(1 / 65535)
     if kind == dtypes.float32:
-        return (array / np.float32(65535 if deep else 255)).astype(np.float32)
+        return array * np.float32(1 / 255)
     if kind == dtypes.uint16:
-        return array if deep else array.astype(np.uint16) * np.uint16(257)
+        return array if deep else array.astype(np.uint16) * np.uint16(257 if png else 256)
     return (array >> 8).astype(np.uint8) if deep else array
 
 
@@ -175,7 +178,7 @@ def _decoded(contents, channels, kind, name, allowed, animated=False, ratio=1, r
     if form == "PNG":
         deep = _deep_png(data)
         if deep is not None:
-            return _scaled(_with_channels(deep, channels), kind)
+            return _scaled(_with_channels(deep, channels), kind, True)
     image = _opened(data)
     if form == "GIF":
         frames = _frames(image, 3)
@@ -188,7 +191,7 @@ def _decoded(contents, channels, kind, name, allowed, animated=False, ratio=1, r
         image = _loaded(image, form, recover)
         if image.size != size:
             image = image.resize(size)
-    return _scaled(_pixels(_loaded(image, form, recover), channels), kind)
+    return _scaled(_pixels(_loaded(image, form, recover), channels), kind, form == "PNG")
 
 
 def _with_channels(array, channels: int) -> np.ndarray:
