@@ -12,7 +12,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-slow test-oracle bench lint docs build sanitize clean
+.PHONY: demo test test-slow test-oracle test-xla bench lint docs build sanitize clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -25,14 +25,18 @@ demo: build $(VENV)/.ready-demo
 	$(PY) examples/mnist.py $(ARGS)
 
 test: build $(VENV)/.ready-test
-	$(PY) -m pytest -n $(JOBS) -m "not slow and not oracle and not gpu" $(ARGS)
+	$(PY) -m pytest -n $(JOBS) -m "not slow and not oracle and not gpu and not xla" $(ARGS)
 
 test-slow: build $(VENV)/.ready-test
-	$(PY) -m pytest -m "slow and not oracle and not gpu" $(ARGS)
+	$(PY) -m pytest -m "slow and not oracle and not gpu and not xla" $(ARGS)
 
 # Against TensorFlow itself: TF_PYTHON names an interpreter that has it.
 test-oracle: build $(VENV)/.ready-test
 	$(PY) -m pytest -m oracle $(ARGS)
+
+# What compiles graphs with XLA; installs jax.
+test-xla: build $(VENV)/.ready-test $(VENV)/.ready-xla
+	$(PY) -m pytest -n $(JOBS) -m "xla and not slow and not gpu" $(ARGS)
 
 # TF_PYTHON, TORCH_PYTHON, JAX_PYTHON name the interpreters of the peers to compare with.
 bench: build
@@ -56,7 +60,7 @@ sanitize: $(VENV)/.ready-base $(VENV)/.ready-test
 	cmake --install build/sanitize --prefix build/sanitize/site
 	PYTHONPATH=$(CURDIR)/build/sanitize/site PYTHONMALLOC=malloc \
 		ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
-		$(PY) -m pytest -p no:cacheprovider -m "not slow and not oracle and not gpu" $(ARGS)
+		$(PY) -m pytest -p no:cacheprovider -m "not slow and not oracle and not gpu and not xla" $(ARGS)
 
 clean:
 	rm -rf build src/tapeflow/*.so src/tapeflow/lib

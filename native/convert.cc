@@ -9,6 +9,7 @@
 
 #include "op.h"
 #include "tape.h"
+#include "tensor_list.h"
 #include "variable.h"
 
 namespace tapeflow {
@@ -496,7 +497,20 @@ DType declared_dtype(PyObject* value) {
   return DType::kInvalid;
 }
 
+PyObject* element_object(const Tensor* t) {
+  if (!t->payload || !PyArray_Check(t->payload)) return nullptr;
+  auto* a = reinterpret_cast<PyArrayObject*>(t->payload);
+  return PyArray_TYPE(a) == NPY_OBJECT && PyArray_NDIM(a) == 0 ? *static_cast<PyObject**>(PyArray_DATA(a)) : nullptr;
+}
+
 PyObject* to_array(Tensor* t, bool copy) {
+  if (is_tensor_list(t->payload)) {
+    PyObject* a = object_array(0, nullptr);
+    if (!a) throw PythonError();
+    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
+    Py_XSETREF(*at, Py_NewRef(t->payload));
+    return a;
+  }
   if (t->payload) {
     if (!PyArray_Check(t->payload)) {  // on an accelerator: jax copies to the host
       PyObject* a = PyArray_FromAny(t->payload, nullptr, 0, 0, NPY_ARRAY_CARRAY, nullptr);
@@ -543,12 +557,17 @@ Tensor* from_array(PyObject* value, DType dtype) {
     return string_tensor(a.array());
   }
   if (is_object(dtype)) {  // resource, variant: the object is the element
+    if (is_tensor_list(value)) return list_tensor(reinterpret_cast<TensorList*>(Py_NewRef(value)));
     PyObject* a = PyArray_Check(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == NPY_OBJECT
                       ? Py_NewRef(value) : object_array(0, nullptr);
     if (!a) throw PythonError();
+    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
     if (a != value) {
-      auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
       Py_XSETREF(*at, Py_NewRef(value));
+    } else if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(a)) == 0 && is_tensor_list(*at)) {
+      PyObject* list = Py_NewRef(*at);
+      Py_DECREF(a);
+      return list_tensor(reinterpret_cast<TensorList*>(list));
     }
     ShapeRef s = shape_of(reinterpret_cast<PyArrayObject*>(a));
     return object_tensor(dtype, s.get(), a);

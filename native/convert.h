@@ -17,6 +17,9 @@ PyObject* to_array(Tensor* t, bool copy);
 // A tensor of `dtype` from an array-like result of a Python kernel; takes over fresh memory without a copy.
 Tensor* from_array(PyObject* array, DType dtype);
 
+// The Python object that is a scalar tensor of dtype resource or variant; borrowed, null where there is none.
+PyObject* element_object(const Tensor* t);
+
 PyObject* dtype_object(DType d);             // borrowed: tf.float32
 PyObject* numpy_dtype_object(DType d);       // borrowed: np.dtype
 DType parse_dtype(PyObject* o);              // a DType, or anything as_dtype takes; throws PythonError

@@ -32,6 +32,11 @@ struct KernelCall {
   const Attr* attrs;          // in the schema's order, without inferred ones (T, N)
   int n_out;
   Tensor** out;               // to fill; zeroed before
+  // Bit i: the caller gives in[i] up, so that a kernel may build its output in that memory if
+  // in[i]->unshared(). Zero in eager calls; inputs beyond the 64th never die.
+  uint64_t dying = 0;
+
+  bool may_reuse(int i) const { return i < 64 && (dying >> i & 1) && in[i]->unshared(); }
 };
 
 using Kernel = bool (*)(KernelCall&);

@@ -76,6 +76,10 @@ struct CallRecord {
 // op(*args, **kwargs); a new reference, or null with a Python exception set.
 PyObject* call_op(OpDef* op, PyObject* const* args, size_t nargs, PyObject* kwnames);
 
+// The row's slots: the call, and the method that runs its Python kernel also where a native one exists.
+PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames);
+PyObject* op_call_python(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames);
+
 // The same for two inputs and no attrs, as number slots want it.
 PyObject* call_binary(OpDef* op, PyObject* x, PyObject* y);
 
@@ -89,10 +93,12 @@ struct ThreadState {
   int device = 0;          // index of the device asked for by tf.device; 0: the host
   int n_tapes = 0;
   Tape** tapes = nullptr;  // recording ones, outermost first
+  int plan_depth = 0;      // of plans that run inside each other
 };
 extern thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
-bool init_op(PyObject* module);
+bool init_op_type(PyObject* module);
+bool init_settings(PyObject* module);
 
 // Implicit promotion of dtypes, off (null) unless a program asks for it; set by set_promotion.
 struct Promotion {
@@ -107,7 +113,11 @@ PyObject* mark_weak(PyObject* result);
 // Hooks that Python sets (see core/hooks in Python); borrowed forever.
 struct Hooks {
   PyObject* error_from_code;   // (code, message) -> exception
-  PyObject* build_graph;       // (op, args, kwargs) -> symbolic outputs
+  PyObject* build_graph;       // (op, inputs, attrs) -> symbolic outputs
+  PyObject* graph_convert;     // (value, dtype or None) -> symbolic tensor, while a graph is built
+  PyObject* graph_read;        // (variable) -> symbolic value, while a graph is built
+  PyObject* graph_tape;        // (tape, event): a tape is entered, left, paused or resumed while a graph is built
+  PyObject* graph_named;       // (function, args, kwargs) -> result: a public function called while a graph is built
   PyObject* device_call;       // (op, inputs, attrs, device index) -> outputs, for tensors off the host
   PyObject* convert;           // (value, DType number or 0) -> Tensor, for what convert.cc does not know
   PyObject* sum_to;            // (gradient, shape) -> gradient, with ops
@@ -118,6 +128,7 @@ struct Hooks {
   PyObject* to_format;         // (tensor, spec) -> str
   PyObject* getitem;           // (tensor, key) -> tensor
   PyObject* setup;             // (op name): loads a room that registers a missing kernel
+  PyObject* node_error;        // (exception, label of the instruction) -> the exception to raise
 };
 extern Hooks hooks;
 

@@ -75,8 +75,32 @@ void trim_traceback() {
 #endif
 }
 
+// While a graph is built, a `name=` names what the function adds to it.
+bool names_nodes(PyObject* names) {
+  if (!hooks.graph_named || !names) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "name") == 0) return true;
+  }
+  return false;
+}
+
+PyObject* call_named(PyObject* inner, PyObject* const* args, size_t nargsf, PyObject* names) {
+  const Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = PyTuple_GET_SIZE(names);
+  PyObject* positional = PyTuple_New(n);
+  PyObject* keywords = PyDict_New();
+  bool ok = positional && keywords;
+  for (Py_ssize_t i = 0; ok && i < n; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; ok && i < k; ++i) ok = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
+  PyObject* r = ok ? PyObject_CallFunctionObjArgs(hooks.graph_named, inner, positional, keywords, nullptr) : nullptr;
+  Py_XDECREF(positional);
+  Py_XDECREF(keywords);
+  return r;
+}
+
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
-  PyObject* r = PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
+  PyObject* r = thread_state.graph_scope > 0 && names_nodes(names)
+                    ? call_named(self_of(o)->inner, args, nargsf, names)
+                    : PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
   if (!r) trim_traceback();
   return r;
 }

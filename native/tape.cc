@@ -748,6 +748,14 @@ bool pop(Tape* t) {
   return true;
 }
 
+// Tells the room of graphs of what happens to a tape while a graph is built. False with an exception.
+bool tell_graph(PyObject* self, const char* event) {
+  if (thread_state.graph_scope <= 0 || !hooks.graph_tape) return true;
+  PyObject* r = PyObject_CallFunction(hooks.graph_tape, "Os", self, event);
+  Py_XDECREF(r);
+  return r != nullptr;
+}
+
 PyObject* tape_enter(PyObject* self, PyObject*) {
   Tape* t = as_tape(self);
   if (t->recording) {
@@ -759,6 +767,7 @@ PyObject* tape_enter(PyObject* self, PyObject*) {
     return nullptr;
   }
   push(t);
+  if (!tell_graph(self, "enter")) return nullptr;
   return Py_NewRef(self);
 }
 
@@ -771,6 +780,7 @@ PyObject* tape_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
     }
     give_up_bit(t);
   }
+  if (!tell_graph(self, "exit")) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -781,6 +791,7 @@ PyObject* tape_pause(PyObject* self, PyObject*) {
     return nullptr;
   }
   t->paused = true;
+  if (!tell_graph(self, "pause")) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -788,6 +799,7 @@ PyObject* tape_resume(PyObject* self, PyObject*) {
   Tape* t = as_tape(self);
   if (t->paused && !t->recording) push(t);
   t->paused = false;
+  if (!tell_graph(self, "resume")) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -967,6 +979,7 @@ PyMethodDef tape_methods[] = {
 PyMemberDef tape_members[] = {
     {"_persistent", T_BOOL, offsetof(Tape, persistent), READONLY, nullptr},
     {"_recording", T_BOOL, offsetof(Tape, recording), READONLY, nullptr},
+    {"_watches_accessed", T_BOOL, offsetof(Tape, watch_accessed), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(Tape, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Tape, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
@@ -1034,6 +1047,13 @@ PyObject* pause_tapes(PyObject*, PyObject*) {
   return token;
 }
 
+PyObject* recording_tapes(PyObject*, PyObject*) { return PyLong_FromLong(thread_state.n_tapes); }
+
+PyObject* recording_persistent(PyObject*, PyObject*) {
+  for (int k = 0; k < thread_state.n_tapes; ++k) if (thread_state.tapes[k]->persistent) Py_RETURN_TRUE;
+  Py_RETURN_FALSE;
+}
+
 PyObject* resume_tapes(PyObject*, PyObject* token) {
   if (!PyTuple_Check(token)) return PyErr_Format(PyExc_TypeError, "resume_tapes takes what pause_tapes returned");
   auto& a = active();
@@ -1058,6 +1078,8 @@ PyMethodDef module_methods[] = {
     {"record_custom", record_custom, METH_VARARGS, nullptr},
     {"pause_tapes", pause_tapes, METH_NOARGS, nullptr},
     {"resume_tapes", resume_tapes, METH_O, nullptr},
+    {"recording_tapes", recording_tapes, METH_NOARGS, "How many tapes record in this thread."},
+    {"recording_persistent", recording_persistent, METH_NOARGS, "Whether one of them may be asked again."},
     {"is_watched", is_watched, METH_O, "Whether a tape that records in this thread watches the tensor."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -1106,6 +1128,18 @@ void read_handle(Variable* v) {
     tape->aliases->push_back(Alias{v->handle->id, v->id});
     mark(tape, v->handle);
   }
+}
+
+void HiddenTapes::exchange() {
+  if (!hidden_) {
+    hidden_ = new std::vector<Tape*>;
+    hidden_->swap(active());
+  } else {
+    hidden_->swap(active());
+    delete hidden_;
+    hidden_ = nullptr;
+  }
+  publish();
 }
 
 bool watched_by_any(const Tensor* t) {

@@ -60,6 +60,19 @@ Tensor* read_variable(Variable* v);
 // The same for its handle, where an op takes the variable itself.
 void read_handle(Variable* v);
 
+// For its scope, this thread has no tapes.
+class HiddenTapes {
+ public:
+  HiddenTapes() { if (thread_state.n_tapes > 0) exchange(); }
+  ~HiddenTapes() { if (hidden_) exchange(); }
+  HiddenTapes(const HiddenTapes&) = delete;
+  HiddenTapes& operator=(const HiddenTapes&) = delete;
+
+ private:
+  void exchange();
+  std::vector<Tape*>* hidden_ = nullptr;
+};
+
 bool watched_by_any(const Tensor* t);  // by a tape that records in this thread
 bool init_tape(PyObject* module);
 

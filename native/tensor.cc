@@ -9,6 +9,7 @@
 #include <string>
 
 #include "convert.h"
+#include "tensor_list.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -692,8 +693,11 @@ Tensor* view_tensor(Tensor* of, Shape* shape, int64_t first_element) {
     t->device = of->device;
     return t;
   }
+  if (is_tensor_list(of->payload) && shape->rank == 0) return object_tensor(of->dtype, shape, Py_NewRef(of->payload));
   // NumPy's object arrays and jax's arrays speak the same language.
-  PyObject* part = PyObject_CallMethod(of->payload, "reshape", "(i)", -1);
+  PyObject* whole = is_tensor_list(of->payload) ? to_array(of, false) : Py_NewRef(of->payload);
+  PyObject* part = PyObject_CallMethod(whole, "reshape", "(i)", -1);
+  Py_DECREF(whole);
   if (part && (first_element != 0 || shape->size != of->size())) {
     PyObject* slice = PySequence_GetSlice(part, first_element, first_element + shape->size);
     Py_SETREF(part, slice);
@@ -708,6 +712,11 @@ Tensor* view_tensor(Tensor* of, Shape* shape, int64_t first_element) {
   Py_XDECREF(dims);
   Py_XDECREF(part);
   if (!shaped) throw PythonError();
+  if (of->dtype == DType::kVariant) {  // of one list, perhaps
+    t = from_array(shaped, of->dtype);
+    Py_DECREF(shaped);
+    return t;
+  }
   t = object_tensor(of->dtype, shape, shaped);
   t->device = of->device;
   return t;

@@ -38,11 +38,23 @@ extern PyTypeObject* TensorBaseType;  // tf.Tensor: symbolic tensors derive from
 extern PyTypeObject* TensorType;      // EagerTensor
 inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == TensorType; }
 
+int64_t next_tensor_id();
+
 // New references. Memory is not initialised. Sizes were checked when the shape was made; an
 // allocation that fails throws ResourceExhausted.
 Tensor* new_tensor(DType dtype, Shape* shape);          // retains shape
 Tensor* new_tensor(DType dtype, int rank, const int64_t* dims);
 Tensor* view_tensor(Tensor* of, Shape* shape, int64_t first_element = 0);  // shares of's buffer; same dtype
+// Makes t, whose memory nobody else sees, a fresh tensor over it: a new reference, uninitialised. False: somebody may
+// still ask for t itself.
+inline bool reuse_tensor(Tensor* t, DType dtype) {
+  if (t->dict || t->weakrefs) return false;
+  t->id = next_tensor_id();
+  t->watch = 0;
+  t->dtype = dtype;
+  Py_INCREF(t);
+  return true;
+}
 Tensor* object_tensor(DType dtype, Shape* shape, PyObject* payload);       // steals payload
 template <typename T>
 Tensor* scalar_tensor(T value) {
@@ -51,8 +63,6 @@ Tensor* scalar_tensor(T value) {
   *t->as<T>() = value;
   return t;
 }
-
-int64_t next_tensor_id();
 
 // The one integer of a scalar tensor, or all of a vector's (int32 or int64, on the host); for shapes,
 // axes and the like. Throws InvalidArgument, naming `what`, on any other dtype or rank.

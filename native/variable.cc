@@ -19,7 +19,6 @@ PyTypeObject* VariableType;
 namespace {
 
 PyObject* make_payload;  // (weak reference) -> 0-d object array of it
-PyObject* take_payload;  // the reverse
 
 Variable* self_of(PyObject* o) { return reinterpret_cast<Variable*>(o); }
 
@@ -66,19 +65,17 @@ Tensor* handle_of(Variable* v) {
   return v->handle = object_tensor(DType::kResource, s.get(), payload);
 }
 
-Variable* variable_of(const Tensor* handle) {
-  PyObject* found = handle->payload ? PyObject_CallOneArg(take_payload, handle->payload) : nullptr;
-  if (!found) PyErr_Clear();
+Variable* variable_behind(const Tensor* handle) {
+  PyObject* found = element_object(handle);
   PyObject* v = found && PyWeakref_Check(found) ? PyWeakref_GetObject(found) : nullptr;
-  Py_XDECREF(found);  // the payload keeps the weak reference
-  if (!v || v == Py_None) {
-    throw Error(Code::kFailedPrecondition, "The variable of this handle is gone: it was deleted.");
-  }
-  if (!is_variable(v)) throw invalid("The resource is not a variable.");
-  if (!self_of(v)->value) {
-    throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
-  }
-  return self_of(v);
+  return v && is_variable(v) ? self_of(v) : nullptr;
+}
+
+Variable* variable_of(const Tensor* handle) {
+  Variable* v = variable_behind(handle);
+  if (!v) throw Error(Code::kFailedPrecondition, "The variable of this handle is gone: it was deleted.");
+  if (!v->value) throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
+  return v;
 }
 
 Tensor* writable_value(Variable* v) {
@@ -102,6 +99,8 @@ void set_value(Variable* v, Tensor* t) {
   v->value = t;
   Py_XDECREF(object(old));
 }
+
+void assign_value(Variable* v, Tensor* t) { set_value(v, fresh_view(t)); }
 
 bool update_in_place(Variable* v, const Tensor* x, bool subtract) {
   Tensor* value = v->value;
@@ -166,6 +165,7 @@ void destroy(PyObject* o) {
 }
 
 PyObject* new_value(PyObject* o) {
+  if (thread_state.graph_scope > 0 && hooks.graph_read) return PyObject_CallOneArg(hooks.graph_read, o);
   return guarded([&] { return Py_NewRef(object(read_variable(self_of(o)))); });
 }
 
@@ -201,7 +201,7 @@ PyObject* set(PyObject* o, PyObject* value) {
     return nullptr;
   }
   return guarded([&] {
-    set_value(v, fresh_view(t));
+    assign_value(v, t);
     Py_RETURN_NONE;
   });
 }
@@ -213,7 +213,7 @@ PyObject* try_assign(PyObject* o, PyObject* value) {
   Tensor* t = reinterpret_cast<Tensor*>(value);
   if (t->dtype != v->dtype || !t->shape->same(v->value->shape)) Py_RETURN_FALSE;
   return guarded([&] {
-    set_value(v, fresh_view(t));
+    assign_value(v, t);
     Py_RETURN_TRUE;
   });
 }
@@ -312,7 +312,7 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-bool add_payload_functions() {
+bool add_payload_function() {
   PyObject* scope = PyDict_New();
   if (!scope) return false;
   PyObject* done = nullptr;
@@ -322,24 +322,32 @@ bool add_payload_functions() {
         "def make(x):\n"
         "    array = empty((), object)\n"
         "    array[()] = x\n"
-        "    return array\n"
-        "def take(array):\n"
-        "    return array.item()\n",
+        "    return array\n",
         Py_file_input, scope, scope);
   }
-  if (done) {
-    make_payload = Py_XNewRef(PyDict_GetItemString(scope, "make"));
-    take_payload = Py_XNewRef(PyDict_GetItemString(scope, "take"));
-  }
+  if (done) make_payload = Py_XNewRef(PyDict_GetItemString(scope, "make"));
   Py_XDECREF(done);
   Py_DECREF(scope);
-  return make_payload && take_payload;
+  return make_payload != nullptr;
 }
 
 }  // namespace
 
+namespace {
+
+// fresh(tensor): a tensor over the same memory that no tape knows.
+PyObject* fresh(PyObject*, PyObject* o) {
+  if (!is_tensor(o)) return PyErr_Format(PyExc_TypeError, "expected an EagerTensor, got %.100s", Py_TYPE(o)->tp_name);
+  return guarded([&] { return object(fresh_view(reinterpret_cast<Tensor*>(o))); });
+}
+
+PyMethodDef functions[] = {{"fresh", fresh, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
+                           {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
 bool init_variable(PyObject* module) {
-  if (!add_payload_functions()) return false;
+  if (!add_payload_function()) return false;
   std::vector<PyType_Slot> slots = {
       {Py_tp_new, reinterpret_cast<void*>(create)},
       {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
@@ -381,7 +389,7 @@ bool init_variable(PyObject* module) {
   PyType_Spec spec = {"tapeflow._native.Variable", sizeof(Variable), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   VariableType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  return VariableType &&
+  return VariableType && PyModule_AddFunctions(module, functions) == 0 &&
          PyModule_AddObjectRef(module, "Variable", reinterpret_cast<PyObject*>(VariableType)) == 0;
 }
 

@@ -21,7 +21,10 @@ inline bool is_variable(PyObject* o) { return PyObject_TypeCheck(o, VariableType
 // The tensor that stands for v as an input of type resource. Borrowed.
 Tensor* handle_of(Variable* v);
 
-// The variable behind an input of type resource; throws FailedPrecondition when it is gone or uninitialised.
+// The variable behind an input of type resource, initialised or not; null where there is none. Borrowed.
+Variable* variable_behind(const Tensor* handle);
+
+// The same, where its value is wanted; throws FailedPrecondition when it is gone or uninitialised.
 Variable* variable_of(const Tensor* handle);
 
 // The variable's value, in memory that nobody else sees (copied first when somebody does), to be updated in place.

@@ -8,6 +8,9 @@ namespace tapeflow {
 // or shapes differ or there is no native kernel.
 bool update_in_place(Variable* v, const Tensor* x, bool subtract);
 
+// The variable takes the value of t: over the same memory, copied when either is updated in place.
+void assign_value(Variable* v, Tensor* t);
+
 bool init_variable(PyObject* module);
 
 }  // namespace tapeflow

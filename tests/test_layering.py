@@ -12,12 +12,12 @@ ROOT = Path(tapeflow.__file__).parent
 # From the lowest to the highest; rooms of one line may use each other. Whatever is not named here is
 # a public namespace (tf.math, tf.compat.v1), and stands above all.
 FLOORS = [
-    {"_native"},
+    {"_native", "protos"},
     {"core"},
     {"ops"},
     {"autodiff", "graph"},
-    {"function"},
     {"xla"},
+    {"function"},
     {"train", "data", "summary", "saved_model"},
     {"distribute"},
     {"keras"},

@@ -153,10 +153,24 @@ void run_broadcast(const Tensor* const* in, int n_in, Tensor* out, double ns, co
   }
 }
 
+// The output, in the memory of one of the first n_in inputs where the caller gives one of its shape up.
+inline Tensor* new_output(const KernelCall& c, int n_in, DType dtype, Shape* shape) {
+  if (c.dying != 0) {
+    for (int i = 0; i < n_in; ++i) {
+      Tensor* t = c.in[i];
+      if (c.may_reuse(i) && item_size(t->dtype) == item_size(dtype) && t->shape->same(shape) &&
+          reuse_tensor(t, dtype)) {
+        return t;
+      }
+    }
+  }
+  return new_tensor(dtype, shape);
+}
+
 }  // namespace
 
 bool map_unary(KernelCall& c, DType dtype, double ns, Row row) {
-  Tensor* out = c.out[0] = new_tensor(dtype, c.in[0]->shape);
+  Tensor* out = c.out[0] = new_output(c, 1, dtype, c.in[0]->shape);
   run_flat(c.in, 1, out, 0, ns, row, c.attrs);
   return true;
 }
@@ -172,7 +186,7 @@ bool map_pair(KernelCall& c, double ns, Row row, Match match) {
                   " must have the same size and shape.  Input 0: ", x->shape->str(),
                   " != input 1: ", y->shape->str());
   }
-  Tensor* out = c.out[0] = new_tensor(x->dtype, x->shape);
+  Tensor* out = c.out[0] = new_output(c, 2, x->dtype, x->shape);
   run_flat(c.in, 2, out, 0, ns, row, c.attrs);
   return true;
 }
@@ -197,7 +211,7 @@ bool map_binary(KernelCall& c, DType dtype, double ns, const BinaryRows& rows) {
     shape = broadcast(x->shape, y->shape);
   }
   if (rows.check && shape->size > 0) rows.check(y);
-  Tensor* out = c.out[0] = new_tensor(dtype, shape.get());
+  Tensor* out = c.out[0] = new_output(c, 2, dtype, shape.get());
   if (flat) {
     run_flat(c.in, 2, out, repeated, ns, flat, c.attrs);
   } else {
@@ -224,7 +238,7 @@ bool map_all(KernelCall& c, double ns, Row first_two, Row accumulate) {
     c.out[0] = view_tensor(first, first->shape);
     return true;
   }
-  Tensor* out = c.out[0] = new_tensor(first->dtype, first->shape);
+  Tensor* out = c.out[0] = new_output(c, 2, first->dtype, first->shape);  // written before the third is read
   const int64_t n = out->size();
   const int item = item_size(out->dtype);
   ns *= c.n_in - 1;

@@ -1,4 +1,4 @@
-// Kernels that read a variable, and add to or subtract from all of it in place.
+// Kernels that read and assign a variable, and add to or subtract from all of it in place.
 #include "kernels/indexing.h"
 #include "kernels/strided.h"
 #include "variable_type.h"
@@ -31,6 +31,15 @@ bool variable_shape(KernelCall& c) {
   return true;
 }
 
+// A first value, or one of another shape, is for the variable itself to check.
+bool assign(KernelCall& c) {
+  Variable* v = variable_behind(c.in[0]);
+  Tensor* value = c.in[1];
+  if (!v || !v->value || v->dtype != value->dtype || !v->value->shape->same(value->shape)) return false;
+  assign_value(v, value);
+  return true;
+}
+
 template <bool subtract>
 bool assign_update(KernelCall& c) {
   Variable* v = variable_of(c.in[0]);
@@ -47,6 +56,7 @@ bool assign_update(KernelCall& c) {
 
 void register_resource_state() {
   register_kernel("ReadVariableOp", kPlainDTypes, read_variable);
+  register_kernel("AssignVariableOp", kPlainDTypes, assign);
   register_kernel("VariableShape", {DType::kInt32, DType::kInt64}, variable_shape);
   const auto updated = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
   register_kernel("AssignAddVariableOp", updated, assign_update<false>);

@@ -179,7 +179,7 @@ from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_padding
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
 from tapeflow.ops.static import get_static_value
 from tapeflow.ops.string_numbers import as_string
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array import TensorArray, TensorArraySpec
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.trigonometric import (
     acos,
@@ -235,6 +235,7 @@ if TYPE_CHECKING:
 
 # Rooms and names that are loaded when they are first used, with the modules that hold them.
 _LAZY_ROOMS = {
+    "autograph": "tapeflow.autograph",
     "bitwise": "tapeflow.bitwise",
     "compat": "tapeflow.compat",
     "config": "tapeflow.config",
@@ -242,6 +243,7 @@ _LAZY_ROOMS = {
     "data": "tapeflow.data",
     "debugging": "tapeflow.debugging",
     "experimental": "tapeflow.experimental",
+    "graph_util": "tapeflow.graph_util",
     "image": "tapeflow.image",
     "initializers": "tapeflow.keras.initializers",
     "io": "tapeflow.io",
@@ -262,9 +264,17 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "Graph": ("tapeflow.graph.graph", "Graph"),
+    "gradients": ("tapeflow.graph.derivatives", "gradients"),
+    "hessians": ("tapeflow.graph.derivatives", "hessians"),
+    "Operation": ("tapeflow.graph.operation", "Operation"),
+    "function": ("tapeflow.function.function", "function"),
     "argsort": ("tapeflow.ops.sorting", "argsort"),
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
     "get_logger": ("tapeflow.compat.v1.logging", "get_logger"),
+    "import_graph_def": ("tapeflow.graph.importing", "import_graph_def"),
+    "make_ndarray": ("tapeflow.core.tensor_proto", "make_ndarray"),
+    "make_tensor_proto": ("tapeflow.core.tensor_proto", "make_tensor_proto"),
     "no_gradient": ("tapeflow.compat.v1.gradient_registry", "no_gradient"),
     "ones_initializer": ("tapeflow.keras.initializers", "Ones"),
     "random_normal_initializer": ("tapeflow.keras.initializers", "RandomNormal"),
@@ -293,7 +303,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AggregationMethod", "Assert", "DType", "DeviceSpec", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
-    "Module", "Tensor", "TensorArray", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable",
+    "Module", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable",
     "VariableAggregation", "VariableSynchronization", "variable_creator_scope",
     "abs", "acos", "acosh", "add", "add_n", "argmax",
     "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",

@@ -2,6 +2,7 @@
 
 from tapeflow import gfile
 from tapeflow.core.tf_record import TFRecordOptions, TFRecordWriter
+from tapeflow.graph.writing import write_graph
 from tapeflow.image import (
     decode_and_crop_jpeg,
     decode_bmp,
@@ -24,5 +25,5 @@ __all__ = [
     "TFRecordOptions", "TFRecordWriter", "decode_and_crop_jpeg", "decode_base64", "decode_bmp",
     "decode_compressed", "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_png",
     "decode_raw", "decode_webp", "encode_base64", "encode_jpeg", "encode_png", "extract_jpeg_shape",
-    "gfile", "is_jpeg", "matching_files", "parse_tensor", "read_file", "serialize_tensor", "write_file",
+    "gfile", "is_jpeg", "matching_files", "parse_tensor", "read_file", "serialize_tensor", "write_file", "write_graph",
 ]  # fmt: skip

@@ -83,7 +83,7 @@ class Generator:
 def twisted(value):
     """The sample's own value in unfriendly forms: extreme elements, other ranks, other memory layouts."""
     try:
-        x = value.numpy() if isinstance(value, tf.Tensor) else np.asarray(value)
+        x = np.asarray(value.numpy() if isinstance(value, tf.Tensor) else value)
     except Exception:
         return
     kind = x.dtype.kind

@@ -33,6 +33,14 @@ template <typename T> bool leaky_relu_grad(KernelCall& c) {
   return map_pair(c, cost<T>(kCheap), leaky_relu_grad_row<T>, Match::kShape);
 }
 
+template <typename T> void add_leaky_relu() {
+  constexpr DType d = DTypeOf<T>::value;
+  register_kernel("LeakyRelu", {d}, leaky_relu<T>);
+  register_loops("LeakyRelu", d, {1, {d}, d, {leaky_relu_row<T>}, cost<T>(kCheap)});
+  register_kernel("LeakyReluGrad", {d}, leaky_relu_grad<T>);
+  add_pair_loops<T>("LeakyReluGrad", kCheap, leaky_relu_grad_row<T>);
+}
+
 void register_activations() {
   add_unary<[]<typename T>(T x) { return at_least(x, T(0)); }, kCheap, float, double, int32_t,
             int64_t>("Relu");
@@ -44,8 +52,8 @@ void register_activations() {
   },
             kModerate, float, double>("Selu");
   add_unary<[](auto x) { return x / (1 + magnitude(x)); }, kCheap, float, double>("Softsign");
-  register_kernel("LeakyRelu", {DType::kFloat32}, leaky_relu<float>);
-  register_kernel("LeakyRelu", {DType::kFloat64}, leaky_relu<double>);
+  add_leaky_relu<float>();
+  add_leaky_relu<double>();
 }
 
 // (gradient, features or outputs)
@@ -69,8 +77,6 @@ void register_activation_gradients() {
     return g / (d * d);
   },
            kCheap, shape, float, double>("SoftsignGrad");
-  register_kernel("LeakyReluGrad", {DType::kFloat32}, leaky_relu_grad<float>);
-  register_kernel("LeakyReluGrad", {DType::kFloat64}, leaky_relu_grad<double>);
 }
 
 // (output, gradient)

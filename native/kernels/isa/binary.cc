@@ -167,6 +167,10 @@ void register_transcendental() {
              double>("Xlog1py");
   add_binary<[](auto y, auto x) { return std::atan2(y, x); }, kLibrary, float, double>("Atan2");
   register_kernel("Pow", {DType::kFloat32}, float_power);
+  register_loops("Pow", DType::kFloat32,
+                 {2, {DType::kFloat32, DType::kFloat32}, DType::kFloat32,
+                  {float_power_row<false, false>, float_power_row<true, false>,
+                   float_power_row<false, true>}, 2.0});
   add_binary<[](double x, double y) { return std::pow(x, y); }, kLibrary, double>("Pow");
   constexpr auto power = [](auto x, auto y) { return integer_power(x, y); };
   register_kernel("Pow", {DType::kInt32}, power_kernel<power, int32_t>);

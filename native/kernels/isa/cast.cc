@@ -21,11 +21,19 @@ template <typename To, typename From> To convert(From x) {
   }
 }
 
+template <typename To, typename From> constexpr auto kConvert = [](From x) { return convert<To>(x); };
+template <typename To, typename From> constexpr double kCastCost =
+    cost<std::conditional_t<(sizeof(To) > sizeof(From)), To, From>>(kCheap);
+
 template <typename To, typename From> bool cast_to(KernelCall& c) {
-  constexpr auto f = [](From x) { return convert<To>(x); };
-  return map_unary(c, DTypeOf<To>::value,
-                   cost<std::conditional_t<(sizeof(To) > sizeof(From)), To, From>>(kCheap),
-                   unary_row<f, From>);
+  return map_unary(c, DTypeOf<To>::value, kCastCost<To, From>, unary_row<kConvert<To, From>, From>);
+}
+
+// For fused instructions every target is an op of its own.
+template <typename To, typename From> void add_cast_loops() {
+  register_loops(text("Cast ", dtype_name(DTypeOf<To>::value)), DTypeOf<From>::value,
+                 {1, {DTypeOf<From>::value}, DTypeOf<To>::value,
+                  {unary_row<kConvert<To, From>, From>}, kCastCost<To, From>});
 }
 
 // Attrs: DstT, Truncate.
@@ -48,12 +56,17 @@ template <typename From> bool cast(KernelCall& c) {
   }
 }
 
-template <typename... From> void add_cast() {
-  (register_kernel("Cast", {DTypeOf<From>::value}, cast<From>), ...);
+template <typename To, typename... From> void add_casts_to() {
+  (add_cast_loops<To, From>(), ...);
+}
+
+template <typename... T> void add_casts() {
+  (register_kernel("Cast", {DTypeOf<T>::value}, cast<T>), ...);
+  (add_casts_to<T, T...>(), ...);
 }
 
 }  // namespace
 
-void register_cast() { add_cast<float, double, int32_t, int64_t, uint8_t, bool>(); }
+void register_cast() { add_casts<float, double, int32_t, int64_t, uint8_t, bool>(); }
 
 }  // namespace tapeflow::TAPEFLOW_ISA

@@ -13,10 +13,17 @@ template <auto F, typename T> bool equality(KernelCall& c) {
 
 template <auto F, typename... T> void add_equality(const char* op) {
   (register_kernel(op, {DTypeOf<T>::value}, equality<F, T>), ...);
+  (add_binary_loops<F, kCheap, T>(op), ...);
 }
 
 template <auto F> void add_ordering(const char* op) {
   add_binary<F, kCheap, float, double, int32_t, int64_t, uint8_t>(op);
+}
+
+// Without a type variable.
+template <auto F> void add_logical(const char* op) {
+  register_kernel(op, {DType::kInvalid}, binary_kernel<F, kCheap, bool>);
+  add_binary_loops<F, kCheap, bool>(op);
 }
 
 }  // namespace
@@ -30,13 +37,8 @@ void register_compare() {
                bool>("Equal");
   add_equality<[](auto x, auto y) { return x != y; }, float, double, int32_t, int64_t, uint8_t,
                bool>("NotEqual");
-  // Without a type variable.
-  register_kernel(
-      "LogicalAnd", {DType::kInvalid},
-      binary_kernel<[](bool x, bool y) { return static_cast<bool>(x & y); }, kCheap, bool>);
-  register_kernel(
-      "LogicalOr", {DType::kInvalid},
-      binary_kernel<[](bool x, bool y) { return static_cast<bool>(x | y); }, kCheap, bool>);
+  add_logical<[](bool x, bool y) { return static_cast<bool>(x & y); }>("LogicalAnd");
+  add_logical<[](bool x, bool y) { return static_cast<bool>(x | y); }>("LogicalOr");
 }
 
 }  // namespace tapeflow::TAPEFLOW_ISA

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "../elementwise.h"
+#include "../loops.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
@@ -45,14 +46,22 @@ void padded_unary_row(const void* const* in, void* out, int64_t n, const Attr* a
   else std::memcpy(y + last, to, sizeof to);
 }
 
+template <auto F, int Cost, typename T>
+constexpr Row kUnaryRow = Cost == kModerate || Cost == kCostly ? padded_unary_row<F, T> : unary_row<F, T>;
+
 template <auto F, int Cost, typename T> bool unary_kernel(KernelCall& c) {
-  constexpr bool padded = Cost == kModerate || Cost == kCostly;
-  return map_unary(c, DTypeOf<decltype(F(T{}))>::value, cost<T>(Cost),
-                   padded ? padded_unary_row<F, T> : unary_row<F, T>);
+  return map_unary(c, DTypeOf<decltype(F(T{}))>::value, cost<T>(Cost), kUnaryRow<F, Cost, T>);
+}
+
+template <auto F, int Cost, typename T> void add_unary_loops(const std::string& op) {
+  register_loops(op, DTypeOf<T>::value,
+                 {1, {DTypeOf<T>::value}, DTypeOf<decltype(F(T{}))>::value,
+                  {kUnaryRow<F, Cost, T>}, cost<T>(Cost)});
 }
 
 template <auto F, int Cost, typename... T> void add_unary(const char* op) {
   (register_kernel(op, {DTypeOf<T>::value}, unary_kernel<F, Cost, T>), ...);
+  (add_unary_loops<F, Cost, T>(op), ...);
 }
 
 template <auto F, typename T>
@@ -67,8 +76,14 @@ template <auto F, int Cost, Match M, typename T> bool pair_kernel(KernelCall& c)
   return map_pair(c, cost<T>(Cost), pair_row<F, T>, M);
 }
 
+template <typename T> void add_pair_loops(const char* op, int picoseconds, Row row) {
+  constexpr DType d = DTypeOf<T>::value;
+  register_loops(op, d, {2, {d, d}, d, {row}, cost<T>(picoseconds)});
+}
+
 template <auto F, int Cost, Match M, typename... T> void add_pair(const char* op) {
   (register_kernel(op, {DTypeOf<T>::value}, pair_kernel<F, Cost, M, T>), ...);
+  (add_pair_loops<T>(op, Cost, pair_row<F, T>), ...);
 }
 
 template <auto F, typename T>
@@ -95,8 +110,16 @@ template <auto F, int Cost, typename T> bool binary_kernel(KernelCall& c) {
   return map_binary(c, DTypeOf<decltype(F(T{}, T{}))>::value, cost<T>(Cost), kBinaryRows<F, T>);
 }
 
+template <auto F, int Cost, typename T> void add_binary_loops(const char* op) {
+  constexpr DType d = DTypeOf<T>::value;
+  register_loops(op, d, {2, {d, d}, DTypeOf<decltype(F(T{}, T{}))>::value,
+                         {pair_row<F, T>, scalar_left_row<F, T>, scalar_right_row<F, T>},
+                         cost<T>(Cost)});
+}
+
 template <auto F, int Cost, typename... T> void add_binary(const char* op) {
   (register_kernel(op, {DTypeOf<T>::value}, binary_kernel<F, Cost, T>), ...);
+  (add_binary_loops<F, Cost, T>(op), ...);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Choosing between tensors by a condition, and clipping.
+#include <algorithm>
+
 #include "../broadcast.h"
 #include "../../op.h"
 #include "elementwise_rows.h"
@@ -23,11 +25,19 @@ void select_row(const void* const* in, void* out, int64_t n, const Attr*) {
 
 struct Pair { uint64_t low, high; };
 
+template <typename U>
+constexpr Row kSelectRows[8] = {select_row<U, 0>, select_row<U, 1>, select_row<U, 2>,
+                                select_row<U, 3>, select_row<U, 4>, select_row<U, 5>,
+                                select_row<U, 6>, select_row<U, 7>};
+
 template <typename U> void select_into(KernelCall& c, Tensor* out) {
-  static constexpr Row rows[8] = {select_row<U, 0>, select_row<U, 1>, select_row<U, 2>,
-                                  select_row<U, 3>, select_row<U, 4>, select_row<U, 5>,
-                                  select_row<U, 6>, select_row<U, 7>};
-  map_ternary(c, out, cost<U>(kCheap), rows);
+  map_ternary(c, out, cost<U>(kCheap), kSelectRows<U>);
+}
+
+template <typename U> void add_select_loops(DType d) {
+  Loops loops{3, {DType::kBool, d, d}, d, {}, cost<U>(kCheap)};
+  std::copy(kSelectRows<U>, kSelectRows<U> + 8, loops.rows);
+  register_loops("SelectV2", d, loops);
 }
 
 void select_elements(KernelCall& c, Tensor* out) {
@@ -151,6 +161,8 @@ void register_select() {
     register_kernel("Select", {dtype}, select);
     register_kernel("SelectV2", {dtype}, select_v2);
   }
+  for (DType d : {DType::kFloat32, DType::kInt32}) add_select_loops<uint32_t>(d);
+  for (DType d : {DType::kFloat64, DType::kInt64}) add_select_loops<uint64_t>(d);
   register_kernel("ClipByValue", {DType::kFloat32}, clip_by_value<float>);
   register_kernel("ClipByValue", {DType::kFloat64}, clip_by_value<double>);
   register_kernel("ClipByValue", {DType::kInt32}, clip_by_value<int32_t>);

@@ -29,6 +29,12 @@ template <auto Fast, auto Exact> bool trigonometric(KernelCall& c) {
   return map_unary(c, DType::kFloat32, cost<float>(kCostly), trigonometric_row<Fast, Exact>);
 }
 
+template <auto Fast, auto Exact> void add_trigonometric(const char* op) {
+  register_kernel(op, {DType::kFloat32}, trigonometric<Fast, Exact>);
+  register_loops(op, DType::kFloat32, {1, {DType::kFloat32}, DType::kFloat32,
+                                       {trigonometric_row<Fast, Exact>}, cost<float>(kCostly)});
+}
+
 template <typename T> T negate(T x) { return static_cast<T>(-static_cast<Wrapping<T>>(x)); }
 
 template <typename T> T sign(T x) {
@@ -78,8 +84,9 @@ void register_arithmetic() {
   for (const char* op : {"Round", "Rint"}) {  // half to even
     add_unary<[](auto x) { return std::nearbyint(x); }, kCheap, float, double>(op);
   }
-  register_kernel("LogicalNot", {DType::kInvalid},
-                  unary_kernel<[](bool x) { return !x; }, kCheap, bool>);
+  constexpr auto logical_not = [](bool x) { return !x; };
+  register_kernel("LogicalNot", {DType::kInvalid}, unary_kernel<logical_not, kCheap, bool>);
+  add_unary_loops<logical_not, kCheap, bool>("LogicalNot");
   add_unary<[](auto x) { return static_cast<decltype(x)>(~x); }, kCheap, int32_t, int64_t, uint8_t>(
       "Invert");
   add_unary<[](auto x) { return x != x; }, kCheap, float, double>("IsNan");
@@ -100,12 +107,10 @@ void register_exponential() {
 }
 
 void register_library_functions() {
-  register_kernel(
-      "Sin", {DType::kFloat32},
-      trigonometric<[](float x) { return sin_bounded(x); }, [](float x) { return std::sin(x); }>);
-  register_kernel(
-      "Cos", {DType::kFloat32},
-      trigonometric<[](float x) { return cos_bounded(x); }, [](float x) { return std::cos(x); }>);
+  add_trigonometric<[](float x) { return sin_bounded(x); }, [](float x) { return std::sin(x); }>(
+      "Sin");
+  add_trigonometric<[](float x) { return cos_bounded(x); }, [](float x) { return std::cos(x); }>(
+      "Cos");
   add_unary<[](auto x) { return std::sin(x); }, kLibrary, double>("Sin");
   add_unary<[](auto x) { return std::cos(x); }, kLibrary, double>("Cos");
   add_unary<[](auto x) { return erf(x); }, kCostly, float>("Erf");

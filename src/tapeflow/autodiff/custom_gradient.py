@@ -7,7 +7,7 @@ import inspect
 
 from tapeflow import _native
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import nest
+from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array import identity
@@ -63,6 +63,8 @@ def custom_gradient(f=None):
                 "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
                 f"uses variables: {variables}"
             )
+        if not context.executing_eagerly():
+            return _in_graph(result, grad_fn, inputs, variables)
         token = _native.pause_tapes()
         try:
             # Other tensors than those that tapes know already as results of operations inside.
@@ -71,33 +73,49 @@ def custom_gradient(f=None):
             _native.resume_tapes(token)
         outputs = nest.flatten(result)
 
-        def backward(*upstream):
-            upstream = [zeros_like(y) if dy is None else dy for dy, y in zip(upstream, outputs)]
-            if variables:
-                of_inputs, of_variables = grad_fn(*upstream, variables=variables)
-                of_variables = _flat_gradients(of_variables)
-                if len(of_variables) != len(variables):
-                    raise ValueError(
-                        "Must return gradient for each variable from @custom_gradient grad_fn."
-                    )
-            else:
-                of_inputs, of_variables = grad_fn(*upstream), []
-            of_inputs = _flat_gradients(of_inputs)
-            if len(of_inputs) != len(inputs):
-                raise ValueError(
-                    f"custom_gradient function expected to return {len(inputs)} gradients, but returned "
-                    f"{len(of_inputs)} instead."
-                )
-            return [
-                g if g is None or isinstance(g, IndexedSlices) else convert_to_tensor(g)
-                for g in (*of_inputs, *of_variables)
-            ]
-
+        backward = _backward(grad_fn, outputs, inputs, variables)
         label = getattr(f, "__name__", "CustomGradient")
         _native.record_custom(label, outputs, [*inputs, *variables], backward)
         return result
 
     return decorated
+
+
+def _backward(grad_fn, outputs, inputs, variables):
+    """The function from the gradients of `outputs` to those of `inputs` and `variables`."""
+
+    def backward(*upstream):
+        upstream = [zeros_like(y) if dy is None else dy for dy, y in zip(upstream, outputs)]
+        if variables:
+            of_inputs, of_variables = grad_fn(*upstream, variables=variables)
+            of_variables = _flat_gradients(of_variables)
+            if len(of_variables) != len(variables):
+                raise ValueError(
+                    "Must return gradient for each variable from @custom_gradient grad_fn."
+                )
+        else:
+            of_inputs, of_variables = grad_fn(*upstream), []
+        of_inputs = _flat_gradients(of_inputs)
+        if len(of_inputs) != len(inputs):
+            raise ValueError(
+                f"custom_gradient function expected to return {len(inputs)} gradients, but returned "
+                f"{len(of_inputs)} instead."
+            )
+        return [
+            g if g is None or isinstance(g, IndexedSlices) else convert_to_tensor(g)
+            for g in (*of_inputs, *of_variables)
+        ]
+
+    return backward
+
+
+def _in_graph(result, grad_fn, inputs, variables):
+    """The result as a node whose gradient is the function's own."""
+    graph = context.current_graph()
+    flat = [graph.as_tensor(x) for x in nest.flatten(result)]
+    backward = _backward(grad_fn, flat, inputs, variables)
+    outputs = graph.with_gradient(flat, inputs, variables, backward)
+    return nest.pack_sequence_as(result, outputs)
 
 
 def grad_pass_through(f):

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.autodiff import explaining
 from tapeflow.core import dtypes, nest
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.ops.layout import Reshape
@@ -52,6 +52,8 @@ class GradientTape(_native.Tape):
 
     _spent = False
     _kept: Any = None
+    # What was recorded while a graph was built; see graph/recording.py.
+    _in_graph: Any = None
 
     def watch(self, tensor):
         """Records what is computed from a tensor, a variable, or a structure of them, from now on.
@@ -65,7 +67,10 @@ class GradientTape(_native.Tape):
                     "tf.Variable or ExtensionType."
                 )
             if trainable(each.dtype):
-                self._watch(each)
+                if self._in_graph is not None:
+                    self._in_graph.watch(each)
+                if not is_symbolic_tensor(each):
+                    self._watch(each)
             else:
                 import logging  # 5 ms that few programs need
 
@@ -86,6 +91,7 @@ class GradientTape(_native.Tape):
     def reset(self):
         """Forgets everything, as if the tape was new."""
         super().reset()
+        self._in_graph = None
         self._spent = False
         self._kept = None
 
@@ -134,9 +140,21 @@ class GradientTape(_native.Tape):
     def watched_variables(self):
         """The variables that this tape watches, a tuple in the order of their first use."""
         kept = self._kept
+        if self._in_graph is not None:
+            known = super().watched_variables() if kept is None else kept
+            everything = {id(v): v for v in (*known, *self._in_graph.variables())}
+            return tuple(everything.values())
         return super().watched_variables() if kept is None or self._recording else kept
 
+    def _derived(self, targets, sources, weights, zero):
+        """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph."""
+        if self._in_graph is not None and any(is_symbolic_tensor(t) for t in targets):
+            return self._in_graph.gradient(targets, sources, weights, zero)
+        return self._gradient(targets, sources, weights, zero)
+
     def _computed(self, target, sources, output_gradients, zero):
+        if self._in_graph is not None:
+            return self._structured(target, sources, output_gradients, zero)
         if output_gradients is None and isinstance(target, _Tensor):
             if isinstance(sources, _LEAVES):
                 return self._gradient([target], [sources], None, zero)[0]
@@ -162,7 +180,7 @@ class GradientTape(_native.Tape):
         if not targets:
             results = [None] * len(flat_sources)
         else:
-            results = self._gradient(targets, flat_sources, weights, zero)
+            results = self._derived(targets, flat_sources, weights, zero)
         if composites:
             results = [
                 None if gradient is None or source is None
@@ -195,7 +213,7 @@ class GradientTape(_native.Tape):
             one = np.zeros(count, target.dtype.as_numpy_dtype)
             one[i] = 1
             weight = convert_to_tensor(one.reshape(shape), target.dtype)
-            rows.append(self._gradient([target], flat_sources, [weight], zero))
+            rows.append(self._derived([target], flat_sources, [weight], zero))
         if not self._persistent:
             self._spend()
         results = _stacked(rows, flat_sources, shape)
@@ -228,7 +246,7 @@ class GradientTape(_native.Tape):
             one = np.zeros((batch, count), target.dtype.as_numpy_dtype)
             one[:, j] = 1
             weight = convert_to_tensor(one.reshape(batch, *inner), target.dtype)
-            (column,) = self._gradient([target], [source], [weight], zero)
+            (column,) = self._derived([target], [source], [weight], zero)
             columns.append(_dense(column))
         if not self._persistent:
             self._spend()

@@ -28,6 +28,14 @@ def _no_graph() -> None:
     return None
 
 
+def _no_seed() -> int | None:
+    return None
+
+
+# The global seed of eager execution; set by the room of ops.
+eager_seed: Callable[[], int | None] = _no_seed
+
+
 # The graph of a process that is not eager, while no other is entered; set by the room of graphs.
 default_graph: Callable[[], Any] = _no_graph
 
@@ -136,6 +144,16 @@ def current_graph() -> Any:
     if _state.graphs:
         return _state.graphs[-1]
     return None if _eager_by_default else default_graph()
+
+
+def innermost_graph() -> Any:
+    """The graph of the innermost block of one in this thread, also while `eager_mode` is inside of it."""
+    return next((graph for graph in reversed(_state.graphs) if graph is not None), None)
+
+
+def inside_graph() -> bool:
+    """Whether this thread is in the block of a graph."""
+    return any(graph is not None for graph in _state.graphs)
 
 
 @contextlib.contextmanager

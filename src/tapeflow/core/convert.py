@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
@@ -57,6 +57,11 @@ def register_tensor_conversion_function(
         raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
     _registered.append((priority, types, conversion_func))
     _registered.sort(key=lambda entry: entry[0])
+
+
+def is_registered(value: Any) -> bool:
+    """Whether a program registered a conversion for values like `value`."""
+    return any(isinstance(value, types) for _, types, _function in _registered)
 
 
 @public
@@ -116,6 +121,8 @@ def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
         raise TypeError(
             f"Expected tensor {value} with dtype {wanted!r}, but got dtype {value.dtype!r}."
         )
+    if shape is not None and not context.executing_eagerly() and not isinstance(value, _TENSORS):
+        return _shaped_in_graph(value, wanted, shape, broadcast=True)
     tensor = _convert(value, wanted)
     if shape is None:
         return tensor
@@ -136,6 +143,15 @@ def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
     return _native.tensor_of(np.reshape(elements, dims), tensor.dtype)
 
 
+def _shaped_in_graph(value: Any, wanted: DType | None, shape: Any, broadcast: bool) -> Any:
+    """A constant of a graph with a shape: without `broadcast` the last element is repeated where some lack."""
+    from tapeflow.core import tensor_proto
+
+    dims = TensorShape(shape).as_list()
+    proto = tensor_proto.make_tensor_proto(value, wanted, dims, allow_broadcast=broadcast)
+    return _convert(tensor_proto.make_ndarray(proto), DType(proto.dtype))
+
+
 @public
 def constant_v1(
     value: Any,
@@ -149,9 +165,12 @@ def constant_v1(
     With `verify_shape` the value must have the given shape already, else TypeError is raised.
     """
     if verify_shape and shape is not None:
-        found = np.shape(_convert(value, None).numpy())
+        with context.eager_mode():
+            found = np.shape(_convert(value, None).numpy())
         if found != tuple(TensorShape(shape).as_list()):
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, but got {found}.")
+    if shape is not None and not context.executing_eagerly() and not isinstance(value, _TENSORS):
+        return _shaped_in_graph(value, None if dtype is None else dtypes.as_dtype(dtype), shape, broadcast=False)
     return constant(value, dtype, shape)
 
 
@@ -267,6 +286,8 @@ def _as_array(value: Sequence[Any], dtype: DType | None) -> tuple[np.ndarray, DT
         dtype = dtype or _of_elements(element, part)
         parts.append(part if part.dtype == dtype else _convert(element, dtype))
     assert dtype is not None
+    if dtype in (dtypes.resource, dtypes.variant):
+        raise TypeError(f"Cannot convert {value} to EagerTensor of dtype {dtype.name}")
     numpy_type = object if dtype == dtypes.string else dtype.as_numpy_dtype
     arrays = [np.asarray(part.numpy(), numpy_type) for part in parts]
     if any(a.shape != arrays[0].shape for a in arrays):

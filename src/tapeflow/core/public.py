@@ -11,7 +11,8 @@ from tapeflow import _native
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_native.set_package_directory(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_native.set_package_directory(PACKAGE_DIRECTORY)
 
 if TYPE_CHECKING:
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 else:
     public = _native.PublicFunction
+
+
+def names_itself(function: F) -> F:
+    """The same function, whose argument `name` is not to become the name of what it adds to a graph."""
+    function.names_itself = True  # type: ignore[attr-defined]
+    return function
+
 
 C = TypeVar("C", bound=type)
 _SPECIAL = {"__init__", "__call__", "__getitem__", "__setitem__", "__iter__", "__next__"}

@@ -108,6 +108,17 @@ class TensorShape:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
 
+    def as_proto(self) -> Any:
+        """The shape as a `TensorShapeProto`."""
+        from tapeflow import protos
+
+        if self._dims is None:
+            return protos.TensorShapeProto(unknown_rank=True)
+        proto = protos.TensorShapeProto()
+        for d in self._dims:
+            proto.dim.add(size=-1 if d is None else d)
+        return proto
+
     def num_elements(self) -> int | None:
         """The number of elements, None if not fully known."""
         if self._dims is None or None in self._dims:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from tapeflow.core.crc32c import masked
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
@@ -34,7 +34,7 @@ class TFRecordOptions:
       compression_level, window_bits, compression_method, mem_level, compression_strategy: as zlib has them.
     """
 
-    compression_type_map = {0: "", 1: "ZLIB", 2: "GZIP"}
+    compression_type_map: ClassVar = {0: "", 1: "ZLIB", 2: "GZIP"}
 
     def __init__(
         self,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import shapes
+from tapeflow.ops import list_payload, shapes
 from tapeflow.ops.table import NUMERIC, Sample, op
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import invalid, shape_text
 
 
 def _row(name, **attrs):
-    @op(name, "inputs: N*T -> sum: T", types={"T": NUMERIC}, attrs=attrs, shape=shapes.merged)
+    types = {"T": (*NUMERIC, dtypes.variant)}  # lists of tensors, as gradients of loops are
+
+    @op(name, "inputs: N*T -> sum: T", types=types, attrs=attrs, shape=shapes.merged)
     def row(xp, inputs, **_):
         for i, x in enumerate(inputs):
             if x.shape != inputs[0].shape:
@@ -23,9 +26,10 @@ def _row(name, **attrs):
                     f"Inputs to operation {name} of type {name} must have the same size and shape.  Input 0: "
                     f"{shape_text(inputs[0].shape)} != input {i}: {shape_text(x.shape)}"
                 )
+        add = list_payload.sum_of_variants if inputs[0].dtype == object else xp.add
         total = inputs[0]
         for x in inputs[1:]:
-            total = xp.add(total, x)
+            total = add(total, x)
         return total
 
     @row.gradient(needs="")

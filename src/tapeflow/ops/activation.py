@@ -22,6 +22,7 @@ from tapeflow.ops import (
 )
 from tapeflow.ops.construction import ZerosLike
 from tapeflow.ops.joining import ConcatV2
+from tapeflow.ops.static import static_value
 from tapeflow.ops.table import FLOATING, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -189,8 +190,12 @@ def leaky_relu(features, alpha=0.2, name=None):
     features = convert_to_tensor(features)
     if features.dtype.is_integer:
         features = casting.cast(features, dtypes.float32)
-    if hasattr(alpha, "numpy"):
-        alpha = float(alpha.numpy())
+    if hasattr(alpha, "shape"):
+        known = static_value(alpha)
+        if known is None:
+            slope = convert_to_tensor(alpha, features.dtype)
+            return comparison.SelectV2(features > 0, features, features * slope)
+        alpha = float(known)
     return LeakyRelu(features, alpha)
 
 

@@ -17,14 +17,15 @@ class ApproxTopK(NamedTuple):
 
 def _largest(operand, k, axis):
     rank = operand.shape.rank
-    if not -rank <= axis < rank:
+    if rank is not None and not -rank <= axis < rank:
         raise ValueError(
             f"reduction_dimension {axis} is out of range for shape {TensorShape(operand.shape)}"
         )
-    order = [d for d in range(rank) if d != axis % rank] + [axis % rank]
-    back = [order.index(d) for d in range(rank)]
-    values, indices = selection.top_k(layout.transpose(operand, order), k)
-    return ApproxTopK(layout.transpose(values, back), layout.transpose(indices, back))
+    swap = layout.axis_swapped(operand, axis)
+    if swap is None:
+        return ApproxTopK(*selection.top_k(operand, k))
+    values, indices = selection.top_k(layout.transpose(operand, swap), k)
+    return ApproxTopK(layout.transpose(values, swap), layout.transpose(indices, swap))
 
 
 @public

@@ -120,7 +120,7 @@ def scalar_mul(scalar, x, name=None):
 
     base = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
     scalar = convert_to_tensor(scalar, dtype=base.dtype)
-    if scalar.shape.rank != 0:
+    if scalar.shape.rank not in (0, None):
         raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
     if isinstance(x, IndexedSlices):
         return IndexedSlices(Mul(scalar, base), x.indices, x.dense_shape)

@@ -151,12 +151,18 @@ def prevent_gradient(input, message="", name=None):
     return PreventGradient(input, message)
 
 
+def _ensured_rule(call):
+    expected = TensorShape(call.attr("shape"))
+    known = None if expected.rank is None else tuple(expected.as_list())
+    return [shapes.merge(call.shape(0), known)]
+
+
 @op(
     "EnsureShape",
     "input: T -> output: T",
     types={"T": ANY},
     attrs={"shape": shape_attr},
-    shape=lambda call: [shapes.merge(call.shape(0), call.attr("shape"))],
+    shape=_ensured_rule,
 )
 def EnsureShape(xp, input, shape):
     expected = TensorShape(shape)

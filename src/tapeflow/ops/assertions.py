@@ -10,7 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import comparison, elementwise, reduction
+from tapeflow.ops import comparison, control, elementwise, reduction
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.validate import invalid
 
@@ -38,7 +38,17 @@ def _summary(item, summarize) -> str:
 
 @public
 def Assert(condition, data, summarize=None, name=None):
-    """Raises InvalidArgumentError, showing the tensors in `data`, unless `condition` holds."""
+    """Raises InvalidArgumentError, showing the tensors in `data`, unless `condition` holds.
+
+    While a graph is built: the operation that does.
+    """
+    if control._staged(condition):
+        return control.staging.assertion(condition, data, summarize, name)
+    check(condition, data, summarize)
+
+
+def check(condition, data, summarize=None):
+    """The assertion, on values."""
     if not condition:
         text = "\n".join(_summary(item, summarize) for item in data)
         raise invalid(f"Expected '{condition!s}' to be true. Summarized data: {text}")

@@ -17,10 +17,10 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 @public
 def assign_add(ref, value, use_locking=None, name=None):
     """Adds `value` to the variable `ref`, and returns the variable."""
-    return ref.assign_add(value)
+    return ref.assign_add(value, name=name)
 
 
 @public
 def assign_sub(ref, value, use_locking=None, name=None):
     """Subtracts `value` from the variable `ref`, and returns the variable."""
-    return ref.assign_sub(value)
+    return ref.assign_sub(value, name=name)

@@ -10,10 +10,10 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import casting, elementwise, reduction
+from tapeflow.ops import arithmetic, casting, elementwise, reduction, shapes
 from tapeflow.ops.construction import ZerosLike
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import product, sizes_of
+from tapeflow.ops.static import product, size_of
 from tapeflow.ops.table import Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -113,7 +113,13 @@ def _normalize_grad(xp, dy, x, scale, mean, variance, epsilon, data_format, is_t
 
 
 def _grad_rule(call):
-    return [call.shape(1), call.shape(2), call.shape(2), (), ()]
+    rank = len(call.attr("data_format"))
+    channel = call.attr("data_format").index("C")
+    x = shapes.merge(shapes.with_rank(call.shape(0), rank), shapes.with_rank(call.shape(1), rank))
+    size = x[channel]
+    for i in (2, 3, 4):
+        size = shapes.same_dimension(size, shapes.vector_length(call, i))
+    return [(*x[:channel], size, *x[channel + 1 :]), (size,), (size,), (), ()]
 
 
 def _forward_gradient(grad_row, has_third: bool):
@@ -138,12 +144,15 @@ def _forward_gradient(grad_row, has_third: bool):
             return dx, dscale, doffset, None, None
         f = call.exponential_avg_factor
         axis = call.data_format.index("C")
-        sizes = sizes_of(call.x)
-        count = product([n for i, n in enumerate(sizes) if i != axis])
-        line = [1] * len(sizes)
+        rank = len(call.data_format)
+        count = product([size_of(call.x, i) for i in range(rank) if i != axis])
+        if not isinstance(count, int):
+            count = casting.cast(count, dtypes.float32)
+        line = [1] * rank
         line[axis] = -1
         by_mean = _total(dmean, f, dsaved_mean)
-        by_variance = _total(dvariance, f * count / max(count - 1, 1), dsaved_variance)
+        bessel = count / (max(count - 1, 1) if isinstance(count, int) else arithmetic.Maximum(count - 1, 1))
+        by_variance = _total(dvariance, f * bessel, dsaved_variance)
         if by_mean is not None:
             extra = _as(Reshape(by_mean / count, line), call.x.dtype) + ZerosLike(call.x)
             dx = extra if dx is None else dx + extra
@@ -178,10 +187,10 @@ def _gradient_gradient(call, gx, gscale, goffset, *_):
     dy, x, scale = call.y_backprop, call.x, call.scale
     kind = scale.dtype
     x_kind = x.dtype
-    shape = x.shape.as_list()
+    rank = len(call.data_format)
     axis = call.data_format.index("C")
-    others = [i for i in range(len(shape)) if i != axis]
-    line = [1] * len(shape)
+    others = [i for i in range(rank) if i != axis]
+    line = [1] * rank
     line[axis] = -1
 
     def spread(v):
@@ -311,7 +320,16 @@ _NOTHING = np.zeros((), np.float32)
 
 
 def _forward_rule(count: int):
-    return lambda call: [call.shape(0), *[call.shape(1)] * 4, (None,)][:count]
+    def rule(call):
+        rank = len(call.attr("data_format"))
+        channel = call.attr("data_format").index("C")
+        x = shapes.with_rank(call.shape(0), rank)
+        size = x[channel]
+        for i in (1, 2) if call.attr("is_training") else (1, 2, 3, 4):
+            size = shapes.same_dimension(size, shapes.vector_length(call, i))
+        return [(*x[:channel], size, *x[channel + 1 :]), *[(size,)] * 4, (0,)][:count]
+
+    return rule
 
 
 @op(

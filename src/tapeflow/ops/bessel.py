@@ -130,6 +130,10 @@ BesselY1 = special_row(
 )
 
 
+for _row in (BesselJ0, BesselJ1, BesselK0, BesselK0e, BesselK1, BesselK1e, BesselY0, BesselY1):
+    _row.compiled(never="JAX has no such Bessel function")
+
+
 def _exponential_integral(v):
     """The power series of Ei for v > 0."""
     series = math.fsum(v**n / (n * math.factorial(n)) for n in range(1, 60))

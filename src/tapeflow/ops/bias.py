@@ -8,6 +8,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import matmul, shapes
 from tapeflow.ops.layout import Reshape
+from tapeflow.ops.static import joined, rank_in
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -19,12 +20,21 @@ def _require_channels(value) -> None:
         raise invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
 
 
+def _bias_rule(call):
+    shape, (size,) = shapes.at_least(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
+    if shape is None:
+        return [None]
+    axis = 1 if call.attr("data_format") == "NCHW" else len(shape) - 1
+    channels = shapes.same_dimension(shape[axis], size)
+    return [(*shape[:axis], channels, *shape[axis + 1 :])]
+
+
 @op(
     "BiasAdd",
     "value: T, bias: T -> output: T",
     types={"T": NUMERIC},
     attrs=FORMAT,
-    shape=shapes.same_as_first,
+    shape=_bias_rule,
 )
 def BiasAdd(xp, value, bias, data_format):
     _require_channels(value)
@@ -62,18 +72,19 @@ def _(value, bias, data_format):
     return np.moveaxis(np.moveaxis(value, axis, -1) + bias, -1, axis)
 
 
+def _bias_gradient_rule(call):
+    shape = shapes.at_least(call.shape(0), 2)
+    if shape is None:
+        return [(None,)]
+    return [(shape[1 if call.attr("data_format") == "NCHW" else -1],)]
+
+
 @op(
     "BiasAddGrad",
     "out_backprop: T -> output: T",
     types={"T": NUMERIC},
     attrs=FORMAT,
-    shape=lambda call: [
-        (
-            None
-            if call.shape(0) is None
-            else call.shape(0)[1 if call.attr("data_format") == "NCHW" else -1],
-        )
-    ],
+    shape=_bias_gradient_rule,
 )
 def BiasAddGrad(xp, out_backprop, data_format):
     _require_channels(out_backprop)
@@ -84,12 +95,13 @@ def BiasAddGrad(xp, out_backprop, data_format):
 
 @BiasAddGrad.gradient(needs="")
 def _(call, dy):
-    rank = call.static_shape("out_backprop").rank
-    axis = 1 if call.data_format == "NCHW" else rank - 1
     from tapeflow.ops.broadcasting import BroadcastTo
 
-    line = Reshape(dy, [-1] + [1] * (rank - axis - 1))
-    return BroadcastTo(line, call.shape("out_backprop"))
+    shape = call.shape("out_backprop")
+    if call.data_format != "NCHW":
+        return BroadcastTo(dy, shape)
+    line = Reshape(dy, joined([-1], rank_in(call, "out_backprop") - 2))
+    return BroadcastTo(line, shape)
 
 
 @BiasAddGrad.samples

@@ -10,7 +10,7 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import static_value
+from tapeflow.ops.static import rank_in, static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
@@ -55,13 +55,21 @@ def _require_vectors(*inputs) -> None:
             raise invalid(f"In[{i}] must be a vector.{shape_text(np.shape(x))}")
 
 
-@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": INDEX}, shape=shapes.vector)
+def _longer(call):
+    x, y = shapes.vector_length(call, 0), shapes.vector_length(call, 1)
+    return [(None if x is None or y is None else max(x, y),)]
+
+
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": INDEX}, shape=_longer)
 def BroadcastArgs(xp, s0, s1):
     _require_vectors(s0, s1)
     return np.array(_broadcast_shape(s0, s1), s0.dtype)
 
 
 BroadcastArgs.gradient(None)
+
+
+BroadcastArgs.compiled(static="s0, s1")
 
 
 @BroadcastArgs.samples
@@ -97,6 +105,9 @@ def BroadcastGradientArgs(xp, s0, s1):
 BroadcastGradientArgs.gradient(None)
 
 
+BroadcastGradientArgs.compiled(static="s0, s1")
+
+
 @BroadcastGradientArgs.samples
 def _(rng):
     yield Sample([2, 3, 5], [1], expect=(np.zeros(0, np.int32), np.array([0, 1, 2], np.int32)))
@@ -104,11 +115,25 @@ def _(rng):
     yield Sample([2], [3], raises=InvalidArgumentError)
 
 
+def _broadcast_to_rule(call):
+    given, target = call.shape(0), shapes.from_value(call, 1)
+    if given is None or target is None:
+        return [target]
+    if len(given) > len(target):
+        raise invalid(f"Shape must be at most rank {len(target)} but is rank {len(given)}")
+    lead = len(target) - len(given)
+    last = [
+        shapes.exactly(t, d) if d is not None and d > 1 else t
+        for t, d in zip(target[lead:], given, strict=True)
+    ]
+    return [(*target[:lead], *last)]
+
+
 @op(
     "BroadcastTo",
     "input: T, shape: Tidx -> output: T",
     types={"T": ANY, "Tidx": INDEX},
-    shape=shapes.given(1),
+    shape=_broadcast_to_rule,
 )
 def BroadcastTo(xp, input, shape):
     target = dimensions(shape)
@@ -173,10 +198,11 @@ def broadcast_static_shape(shape_x, shape_y):
 
 
 def _tile_rule(call):
-    shape, multiples = call.shape(0), call.value(1)
-    if shape is None or multiples is None:
-        return [None if shape is None else (None,) * len(shape)]
-    return [tuple(None if d is None else d * int(m) for d, m in zip(shape, multiples, strict=True))]
+    length, multiples = shapes.vector_length(call, 1), shapes.from_value(call, 1)
+    if length is None:
+        return [None if call.shape(0) is None else (None,) * len(call.shape(0))]
+    shape = shapes.with_rank(call.shape(0), length)
+    return [tuple(map(shapes.times, shape, multiples or [None] * length))]
 
 
 @op(
@@ -217,7 +243,7 @@ def _(call, dy):
     from tapeflow.ops.joining import Pack
 
     folded = Reshape(Pack([cast(call.multiples, np.int32), call.shape("input")], 1), [-1])
-    return Sum(Reshape(dy, folded), range_(0, 2 * static.rank, 2)), None
+    return Sum(Reshape(dy, folded), range_(0, 2 * rank_in(call, "input"), 2)), None
 
 
 @Tile.samples

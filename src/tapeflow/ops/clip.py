@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, comparison, elementwise, reduction, shapes
+from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction, shapes
+from tapeflow.ops.array import Size
 from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -107,7 +106,8 @@ def clip_by_average_norm(t, clip_norm, name=None):
     """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
     t = convert_to_tensor(t)
     norm = elementwise.Sqrt(reduction.reduce_sum(arithmetic.Mul(t, t)))
-    count = float(math.prod(t.shape.as_list()))
+    known = t.shape.num_elements()
+    count = casting.cast(Size(t), t.dtype) if known is None else float(known)
     inverse = arithmetic.Mul(elementwise.Reciprocal(norm), count)
     scale = arithmetic.Minimum(
         inverse, arithmetic.RealDiv(1.0, convert_to_tensor(clip_norm, t.dtype))

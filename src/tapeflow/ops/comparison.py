@@ -65,6 +65,20 @@ def greater_equal(x, y, name=None):
     return GreaterEqual(x, y)
 
 
+def _equality_rule(call):
+    if call.attr("incompatible_shape_error"):
+        return shapes.broadcast_all(call)
+    x, y = call.shape(0), call.shape(1)
+    if x is None or y is None:
+        return [None]
+    if None in x or None in y:  # a scalar comes out if they do not broadcast
+        return [shapes.broadcast(x, y) if () in (x, y) else None]
+    try:
+        return [shapes.broadcast(x, y)]
+    except InvalidArgumentError:
+        return [()]
+
+
 def _equality(name, function, answer):
     """Equal and NotEqual; `answer` is what tensors of shapes that do not broadcast together get."""
 
@@ -74,7 +88,7 @@ def _equality(name, function, answer):
         types={"T": ANY},
         attrs={"incompatible_shape_error": True},
         broadcast=True,
-        shape=shapes.broadcast_all,
+        shape=_equality_rule,
     )
     def row(xp, x, y, incompatible_shape_error):
         if not incompatible_shape_error:
@@ -312,11 +326,20 @@ def _(condition, t, e):
     ).reshape(c.shape)
 
 
+def _select_rule(call):
+    shape, condition = shapes.merge(call.shape(1), call.shape(2)), call.shape(0)
+    if not condition or shape is None:  # a scalar chooses all of one
+        return [shape]
+    if len(condition) == 1 and len(shape) > 1:  # a vector chooses rows
+        return [(shapes.same_dimension(shape[0], condition[0]), *shape[1:])]
+    return [shapes.merge(shape, condition)]
+
+
 @op(
     "Select",
     "condition: bool, t: T, e: T -> output: T",
     types={"T": ANY},
-    shape=shapes.same_as_second,
+    shape=_select_rule,
 )
 def Select(xp, condition, t, e):
     if t.shape != e.shape:

@@ -11,20 +11,28 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, casting, comparison, reduction, shapes
+from tapeflow.ops import arithmetic, casting, comparison, list_payload, reduction, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import BroadcastTo
 from tapeflow.ops.layout import ExpandDims, Reshape, Transpose
-from tapeflow.ops.static import concrete_value
+from tapeflow.ops.static import as_shape, joined, rank_of, size_of, static_value
 from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import MAX_ELEMENTS, dimensions, invalid, shape_text
+
+
+def _fill_rule(call):
+    sizes = shapes.vector_value(call, 0)
+    shapes.scalar_shape(call, 1)
+    if sizes is not None and any(d < 0 for d in sizes):
+        raise invalid(f"Fill dimensions must be >= 0, but are {sizes}")
+    return [shapes.from_value(call, 0)]
 
 
 @op(
     "Fill",
     "dims: index_type, value: T -> output: T",
     types={"T": ANY, "index_type": INDEX},
-    shape=shapes.given(0),
+    shape=_fill_rule,
 )
 def Fill(xp, dims, value):
     if np.ndim(dims) != 1:
@@ -109,7 +117,11 @@ def _constant(value, dtype):
 
 @op("ZerosLike", "x: T -> y: T", types={"T": ANY}, shape=shapes.same_as_first)
 def ZerosLike(xp, x):
-    return xp.full(x.shape, b"", object) if x.dtype == object else xp.zeros(x.shape, x.dtype)
+    if x.dtype == object:
+        if all(isinstance(v, bytes) for v in x.flat):
+            return xp.full(x.shape, b"", object)
+        return list_payload.zeros_like_variants(x)
+    return xp.zeros(x.shape, x.dtype)
 
 
 ZerosLike.gradient(None)
@@ -183,6 +195,7 @@ def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
 
 
 def _range_rule(call):
+    shapes.require_ranks(call, 0, 0, 0)
     values = [call.value(i) for i in builtins.range(3)]
     if any(v is None for v in values):
         return [(None,)]
@@ -300,7 +313,7 @@ def _number_of(x, dtype):
     "LinSpace",
     "start: T, stop: T, num: Tidx -> output: T",
     types={"T": FLOATING, "Tidx": INDEX},
-    shape=lambda call: [(None if call.value(2) is None else int(call.value(2)),)],
+    shape=shapes.with_ranks(lambda call: [(shapes.size_value(call, 2, least=1),)], 0, 0, 0),
 )
 def LinSpace(xp, start, stop, num):
     for label, x in (("start", start), ("stop", stop), ("num", num)):
@@ -350,10 +363,13 @@ def linspace(start, stop, num, name=None, axis=0):
         )
     if start.dtype.is_integer:
         start, stop = casting.cast(start, dtypes.float64), casting.cast(stop, dtypes.float64)
-    n = int(concrete_value(count))
+    known = static_value(count)
+    start, stop = start + ZerosLike(stop), stop + ZerosLike(start)
+    if known is None or start.shape.rank is None:
+        return _spaced(start, stop, casting.cast(count, dtypes.int32), axis)
+    n = int(known)
     if n < 0:
         raise invalid(f"Requires num >= 0: {n}")
-    start, stop = start + ZerosLike(stop), stop + ZerosLike(start)
     rank = start.shape.rank
     at = axis % (rank + 1) if axis < 0 else axis
     start, stop = ExpandDims(start, at), ExpandDims(stop, at)
@@ -371,12 +387,27 @@ def linspace(start, stop, num, name=None, axis=0):
     return out
 
 
+def _spaced(start, stop, n, axis):
+    """`linspace` where the number of values or the rank of the ends is not known yet."""
+    from tapeflow.ops.gather import gather
+
+    start, stop = ExpandDims(start, axis), ExpandDims(stop, axis)
+    # A length below zero fails here.
+    places = range(arithmetic.maximum(n, comparison.SelectV2(comparison.less(n, 0), n, 1)))
+    behind = -axis - 1 if axis < 0 else rank_of(start) - 1 - axis
+    part = Reshape(places, joined([-1], behind))
+    weight = casting.cast(part, start.dtype) / casting.cast(arithmetic.maximum(n - 1, 1), start.dtype)
+    last = comparison.logical_and(comparison.equal(part, n - 1), n > 1)
+    out = comparison.where(last, stop, start + (stop - start) * weight)
+    return gather(out, range(n), axis=axis)
+
+
 def _one_hot_rule(call):
-    shape, depth, axis = call.shape(0), call.value(1), call.attr("axis")
+    shape, depth, axis = call.shape(0), shapes.size_value(call, 1), call.attr("axis")
     if shape is None:
         return [None]
-    at = len(shape) if axis == -1 else axis
-    return [shape[:at] + (None if depth is None else int(depth),) + shape[at:]]
+    at = shapes.normal_axis(axis, len(shape) + 1)
+    return [shape[:at] + (depth,) + shape[at:]]
 
 
 @op(
@@ -493,7 +524,7 @@ def meshgrid(*args, **kwargs):
         )
     lines = [Reshape(convert_to_tensor(a), [-1]) for a in args]
     count = len(lines)
-    lengths = [line.shape.as_list()[0] for line in lines]
+    lengths = as_shape([size_of(line, 0) for line in lines])
     out = []
     for i, line in enumerate(lines):
         shape = [1] * count

@@ -1,9 +1,13 @@
-"""Control flow that Python runs: cond, case, switch_case, while_loop, and functions called as ops."""
+"""Control flow: cond, case, switch_case, while_loop, and functions called as ops.
+
+Eagerly Python runs it. While a graph is built, `staging`, which the room of graphs provides, makes nodes of it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +18,13 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import concrete_value
+
+# The staged half; an object with cond, loop, switch, ... once graphs are there.
+staging: Any = None
+
+
+def _staged(*values) -> bool:
+    return staging is not None and staging.active(*values)
 
 
 def _truth(pred) -> bool:
@@ -40,7 +51,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
 
     Raises TypeError where one of them is not callable.
     """
-    return cond_v1(pred, true_fn, false_fn, strict=True)
+    return cond_v1(pred, true_fn, false_fn, strict=True, name=name)
 
 
 @public
@@ -56,8 +67,18 @@ def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None
         raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):
         raise TypeError("'false_fn' must be callable.")
+    if _staged(pred):
+        if isinstance(pred, bool):
+            raise TypeError("pred must not be a Python bool")
+        true_fn, false_fn = (_unpacked(f, strict) for f in (true_fn, false_fn))
+        return staging.cond(pred, true_fn, false_fn, name)
     result = true_fn() if _truth(pred) else false_fn()
     return result if strict else _single(result)
+
+
+def _unpacked(function, strict):
+    """`function`, whose list of one element is passed on as that element unless `strict`."""
+    return function if strict else lambda: _single(function())
 
 
 @public
@@ -79,7 +100,10 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             raise TypeError(f"{pair[1]} must be callable.")
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")
-    found = [_truth(pred.deref() if hasattr(pred, "deref") else pred) for pred, _ in pairs]
+    pairs = [(pred.deref() if hasattr(pred, "deref") else pred, function) for pred, function in pairs]
+    if _staged(*[pred for pred, _ in pairs]):
+        return _staged_case(pairs, default, exclusive, strict, name)
+    found = [_truth(pred) for pred, _ in pairs]
     if exclusive and sum(found) > 1:
         raise InvalidArgumentError(
             None, None, f"More than one condition evaluated as True but exclusive=True: {found}"
@@ -94,6 +118,35 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             f"None of the conditions evaluated as True, and there is no default: {found}",
         )
     return _result(default(), strict)
+
+
+def _staged_case(pairs, default, exclusive, strict, name):
+    """Conditionals inside of each other; without a default, the last function's condition is asserted."""
+    from tapeflow.ops import assertions, joining, reduction
+    from tapeflow.ops.casting import cast
+
+    if not pairs:
+        if default is None:
+            raise ValueError("case without functions needs a default")
+        return _result(default(), strict)
+    checks: list = []
+    if exclusive:
+        count = reduction.reduce_sum(cast(joining.stack([pred for pred, _ in pairs]), dtypes.int32))
+        checks.append(
+            assertions.Assert(count <= 1, ["Input error: exclusive=True: more than 1 conditions", count])
+        )
+
+    def build(rest):
+        (pred, function), *others = rest
+        if not others and default is None:
+            message = "None of the conditions evaluated as True, and there is no default"
+            with control_dependencies([assertions.Assert(pred, [message])]):
+                return nest.map_structure(Identity, _result(function(), strict), expand_composites=True)
+        otherwise = default if not others else lambda: build(others)
+        return staging.cond(pred, _unpacked(function, strict), _unpacked(otherwise, strict), name)
+
+    with control_dependencies(checks):
+        return build(pairs)
 
 
 def _result(result, strict):
@@ -133,6 +186,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
             f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{found}}}"
         )
     last: Callable = functions[len(pairs) - 1] if default is None else default
+    if _staged(branch_index):
+        branches = [functions[i] for i in range(len(pairs))]
+        return staging.switch(branch_index, [*branches, last], name)
     index = concrete_value(branch_index)
     if index.ndim:
         raise InvalidArgumentError(
@@ -157,10 +213,14 @@ def while_loop(
 
     Raises TypeError for functions that are not callable, ValueError where `body` changes the structure.
     """
-    return _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack=False)
+    return _loop(
+        cond, body, loop_vars, parallel_iterations, maximum_iterations, False, shape_invariants, name
+    )
 
 
-def _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack):
+def _loop(
+    cond, body, loop_vars, parallel_iterations, maximum_iterations, pack, shape_invariants=None, name=None
+):
     """The loop; with `pack`, a single variable may come from `body` without a list, and goes without one."""
     if not callable(cond):
         raise TypeError("'cond' must be callable.")
@@ -170,6 +230,13 @@ def _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack):
         raise TypeError("'parallel_iterations' must be a positive integer.")
     if is_tensor(loop_vars) or not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
+    if _staged(maximum_iterations, *nest.flatten(loop_vars, expand_composites=True)):
+        result = staging.loop(
+            cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while", pack
+        )
+        if pack or not isinstance(loop_vars, (list, tuple)):
+            return result
+        return nest.pack_sequence_as(loop_vars, nest.flatten(result))
     limit = None if maximum_iterations is None else int(concrete_value(maximum_iterations))
     one = pack and len(loop_vars) == 1
     packed = False
@@ -206,7 +273,9 @@ def while_loop_v1(
 ):
     """`while_loop` of 1.x: a single loop variable is returned without its list unless `return_same_structure`."""
     pack = not return_same_structure
-    out = _loop(cond, body, loop_vars, parallel_iterations, maximum_iterations, pack)
+    out = _loop(
+        cond, body, loop_vars, parallel_iterations, maximum_iterations, pack, shape_invariants, name
+    )
     return out if return_same_structure else _single(out)
 
 
@@ -216,6 +285,10 @@ def control_dependencies(control_inputs) -> Iterator[None]:
 
     Callables among the inputs are called, as TensorFlow does.
     """
+    if _staged():
+        with staging.control_dependencies(control_inputs):
+            yield
+        return
     if callable(control_inputs):
         control_inputs()
     else:
@@ -228,14 +301,16 @@ def control_dependencies(control_inputs) -> Iterator[None]:
 @public
 def no_op(name=None):
     """Nothing; there to be depended on."""
+    return staging.no_op(name) if _staged() else None
 
 
 @public
 def group(*inputs, **kwargs):
     """Nothing: in eager execution all `inputs` have run already. Raises ValueError for unknown keywords."""
-    kwargs.pop("name", None)
+    name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+    return staging.group(inputs, name) if _staged() else None
 
 
 @public
@@ -243,13 +318,15 @@ def tuple_(tensors, control_inputs=None, name=None):
     """The identities of `tensors`, as a list; None entries stay."""
     if all(t is None for t in tensors):
         raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
+    if _staged():
+        return staging.tuple(tensors, control_inputs, name)
     return [None if t is None else Identity(t) for t in tensors]
 
 
 @public
 def tuple_v1(tensors, name=None, control_inputs=None):
     """`tuple` with the 1.x order of arguments."""
-    return tuple_(tensors, control_inputs)
+    return tuple_(tensors, control_inputs, name)
 
 
 def _typed(values, Tout):
@@ -295,6 +372,8 @@ def _one(value, kind):
 def py_function(func=None, inp=None, Tout=None, name=None):
     """`func(*inp)` with tensors in and out, of dtypes `Tout`; differentiable as far as `func` is."""
     _require_function(func)
+    if _staged(*(inp or ())):
+        return staging.py_function(func, inp, Tout, name)
     inputs = [convert_to_tensor(x) if not hasattr(x, "assign") else x for x in inp or []]
     return _typed(func(*inputs), [] if Tout is None else Tout)
 
@@ -303,6 +382,8 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """`func(*inp)` with NumPy arrays in and out, which should be of dtypes `Tout`; not differentiable."""
     _require_function(func)
+    if _staged(*(inp or ())):
+        return staging.numpy_function(func, inp, Tout, stateful, name)
     values = func(*(x.numpy() if is_tensor(x) else np.array(x) for x in inp or []))
     values = nest.map_structure(lambda v: v if v is None else convert_to_tensor(v), values)
     return _single(values)
@@ -311,4 +392,4 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 @public
 def py_func(func, inp, Tout, stateful=True, name=None):
     """`numpy_function` with the 1.x order of arguments."""
-    return numpy_function(func, inp, Tout, stateful)
+    return numpy_function(func, inp, Tout, stateful, name)

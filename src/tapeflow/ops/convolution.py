@@ -188,20 +188,25 @@ def filter_gradient(
 
 
 def forward_rule(call):
-    x, w = call.shape(0), call.shape(1)
     data_format = call.attr("data_format")
+    rank = len(data_format)
+    x, w = shapes.with_rank(call.shape(0), rank), shapes.with_rank(call.shape(1), rank)
+    channels, depth = x[data_format.index("C")], w[-2]
+    if channels is not None and depth is not None and (depth == 0 or channels % depth):
+        raise invalid(f"Depth of input ({channels}) is not a multiple of input depth of filter ({depth})")
     explicit = call.attr("explicit_paddings") if len(data_format) == 4 else ()
-    taps = [None] * (len(data_format) - 2) if w is None else w[:-2]
+    groups = channels // depth if channels is not None and depth is not None else 1
+    shapes.divided(w[-1], max(groups, 1))
     return [
         sliding_rule(
             data_format,
             x,
-            taps,
+            w[:-2],
             call.attr("strides"),
             call.attr("dilations"),
             call.attr("padding"),
             explicit,
-            None if w is None else w[-1],
+            w[-1],
         )
     ]
 
@@ -322,9 +327,20 @@ def _(input, filter, **attrs):
 
 
 def _input_rule(call):
-    shape = shapes.from_value(call, 0)
-    # Two values are the spatial sizes alone.
-    return [shape if shape is not None and len(shape) == 4 else (None,) * 4]
+    sizes = shapes.from_value(call, 0)
+    filters, grad = shapes.with_rank(call.shape(1), 4), shapes.with_rank(call.shape(2), 4)
+    if sizes is not None and len(sizes) not in (2, 4):
+        raise invalid(
+            f"Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {len(sizes)}"
+        )
+    last = call.attr("data_format") == "NHWC"
+    batch, channels, space = grad[0], None, (None, None)
+    if sizes is not None and len(sizes) == 2:  # the spatial sizes alone
+        space, channels = sizes, filters[2]
+    elif sizes is not None:
+        batch = shapes.same_dimension(sizes[0], batch)
+        space, channels = (sizes[1:3], sizes[3]) if last else (sizes[2:], sizes[1])
+    return [(batch, *space, channels) if last else (batch, channels, *space)]
 
 
 @op(
@@ -397,7 +413,7 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=IMAGE_ATTRS,
-    shape=shapes.given(1),
+    shape=shapes.with_ranks(shapes.given(1, rank=4), 4, None, 4),
 )
 def Conv2DBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 4, **attrs)

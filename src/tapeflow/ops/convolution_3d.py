@@ -73,7 +73,7 @@ def _(input, filter, **attrs):
     "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
     types={"T": FLOATING, "Tshape": INDEX},
     attrs=VOLUME_ATTRS,
-    shape=shapes.given(0),
+    shape=shapes.with_ranks(shapes.given(0, rank=5), None, 5, 5),
 )
 def Conv3DBackpropInputV2(xp, input_sizes, filter, out_backprop, **attrs):
     return input_gradient(xp, input_sizes, filter, out_backprop, 5, **attrs)
@@ -114,7 +114,7 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=VOLUME_ATTRS,
-    shape=shapes.given(1),
+    shape=shapes.with_ranks(shapes.given(1, rank=5), 5, None, 5),
 )
 def Conv3DBackpropFilterV2(xp, input, filter_sizes, out_backprop, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 5, **attrs)

@@ -441,7 +441,8 @@ def conv_transpose(
 ):
     """The transposed convolution of lines, images or volumes, by the length of `output_shape`."""
     value = static_value(output_shape)
-    count = len(value) if value is not None else int(output_shape.shape[0])
+    count = len(value) if value is not None else output_shape.shape[0] if output_shape.shape.rank else None
+    count = convert_to_tensor(input).shape.rank if count is None else count
     functions = {3: conv1d_transpose, 4: conv2d_transpose, 5: conv3d_transpose}
     if count not in functions:
         raise ValueError(
@@ -461,7 +462,10 @@ def convolution(
     """
     input, filters = convert_to_tensor(input), convert_to_tensor(filters)
     rank = filters.shape.rank
-    count = (rank if rank is not None else input.shape.rank) - 2
+    rank = input.shape.rank if rank is None else rank
+    if rank is None:
+        raise ValueError("rank of input must be not None")
+    count = rank - 2
     if count not in _CHANNELS_LAST:
         raise ValueError(
             f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={count}."

@@ -123,7 +123,7 @@ def separable_conv2d(
     Raises ValueError where the pointwise filter is not 1x1.
     """
     pointwise = convert_to_tensor(pointwise_filter)
-    for size in pointwise.shape.as_list()[:2]:
+    for size in pointwise.shape.as_list()[:2] if pointwise.shape.rank is not None else ():
         if size not in (None, 1):
             raise ValueError(f"Dimensions {size} and 1 are not compatible")
     middle = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)

@@ -11,7 +11,12 @@ from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
-@op("Cross", "a: T, b: T -> product: T", types={"T": REAL}, shape=shapes.merged)
+def _rule(call):
+    shape = shapes.at_least(shapes.merged_shape(call), 1)
+    return [None if shape is None else (*shape[:-1], shapes.exactly(shape[-1], 3))]
+
+
+@op("Cross", "a: T, b: T -> product: T", types={"T": REAL}, shape=_rule)
 def Cross(xp, a, b):
     if a.shape != b.shape:
         raise invalid(

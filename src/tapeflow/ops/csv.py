@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 
 import numpy as np
@@ -96,7 +97,9 @@ def DecodeCSVColumn(
     if record_default.ndim > 1:
         raise invalid("Each record default should be at most rank 1")
     if record_default.size > 1:
-        raise invalid(f"There should only be 1 default per field but field {column} has {record_default.size}")  # fmt: skip
+        raise invalid(
+            f"There should only be 1 default per field but field {column} has {record_default.size}"
+        )
     delimiter, missing = field_delim.encode(), na_value.encode()
     is_text = record_default.dtype == object
     kind = "string" if is_text else dtypes.as_dtype(record_default.dtype).name
@@ -150,7 +153,7 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
     columns = []
     if selected is not None:
         selected = list(selected)
-        if any(a >= b for a, b in zip(selected, selected[1:], strict=False)):
+        if any(a >= b for a, b in itertools.pairwise(selected)):
             raise ValueError("select_cols is not strictly increasing.")
         if any(c < 0 for c in selected):
             raise ValueError("select_cols contains negative values.")
@@ -163,7 +166,7 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
         if rank is not None and rank > 1:
             raise ValueError(f"Shape must be at most rank 1 but is rank {rank}")
         if default.dtype not in _TYPES:
-            raise TypeError(f"record_defaults[{i}] has dtype {default.dtype.name}, which no column can have")  # fmt: skip
+            raise TypeError(f"record_defaults[{i}] cannot have the dtype {default.dtype.name}")
         place = selected[i] if selected else i
         columns.append(
             DecodeCSVColumn(
@@ -176,7 +179,7 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
                 field_delim=delimiter,
                 use_quote_delim=quotes,
                 na_value=missing,
-            )  # fmt: skip
+            )
         )
     return columns
 

@@ -45,6 +45,8 @@ def _scan(name, types, accumulate, start, reference):
         yield Sample(rng.normal(3), np.array([0, 0]), raises=InvalidArgumentError)
         yield Sample(np.asarray(rng.normal()), 0, raises=InvalidArgumentError)
 
+    row.compiled(static="axis")
+
     @row.reference
     def _(x, axis, exclusive, reverse):
         lines = np.moveaxis(x, int(axis), -1)
@@ -107,6 +109,8 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 def _log_add(xp, x, axis):
     if xp is np:
         return np.logaddexp.accumulate(x, axis) if x.dtype.itemsize > 2 else _log_add_half(x, axis)
+    if not x.size:
+        return x
     top = xp.max(x, axis, keepdims=True)
     return xp.log(xp.cumsum(xp.exp(x - top), axis)) + top
 

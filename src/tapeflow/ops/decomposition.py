@@ -14,12 +14,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, comparison, elementwise, layout
+from tapeflow.ops import arithmetic, comparison, elementwise, layout, shapes
 from tapeflow.ops.casting import Cast, cast
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.solve import MatrixTriangularSolve, matrices, square_shape, wide
+from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.validate import invalid
@@ -30,12 +31,7 @@ COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 def adjoint_of(x):
     """The conjugate transpose of the innermost matrices."""
-    return layout.transpose(x, _swapped(x), conjugate=x.dtype.is_complex)
-
-
-def _swapped(x):
-    rank = x.shape.rank
-    return [*range(rank - 2), rank - 1, rank - 2]
+    return layout.transpose(x, layout.last_swapped(x), conjugate=x.dtype.is_complex)
 
 
 def _lower_with_half_diagonal(x):
@@ -72,8 +68,7 @@ def _root_or_nan(a):
 @Cholesky.gradient(needs="output")
 def _(call, dy):
     l = call.output
-    n = l.shape[-1] if l.shape[-1] is not None else None
-    inverse = MatrixTriangularSolve(l, eye(n, dtype=l.dtype), True)
+    inverse = MatrixTriangularSolve(l, eye(size_of(l, -1), dtype=l.dtype), True)
     middle = _lower_with_half_diagonal(matmul(l, dy, adjoint_a=True))
     whole = matmul(matmul(inverse, middle, adjoint_a=True), inverse)
     return arithmetic.Mul(arithmetic.AddV2(whole, adjoint_of(whole)), 0.5)
@@ -110,7 +105,7 @@ def cholesky(input, name=None):
 
 
 def _qr_shape(call):
-    shape, full = call.shape(0), call.attr("full_matrices")
+    shape, full = shapes.at_least(call.shape(0), 2), call.attr("full_matrices")
     if shape is None:
         return [None, None]
     m, n = shape[-2:]
@@ -133,14 +128,15 @@ def Qr(xp, input, full_matrices):
 @Qr.gradient(needs="input, q, r")
 def _(call, dq, dr):
     q, r = call.q, call.r
-    m, n = call.static_shape("input").as_list()[-2:]
-    if call.full_matrices and m > n:
+    m, n = _inner_sizes(call)
+    if call.full_matrices and _known(m, n) and m > n:
         raise LookupError(
             "Qr has no gradient with full_matrices for matrices of more rows than columns"
         )
-    if m >= n:
+    if _known(m, n) and m >= n:
         return _tall_qr_gradient(q, r, dq, dr)
-    # A wide matrix is [X, Y] with square X = Q U; then R = [U, Q^H Y].
+    # A wide matrix is [X, Y] with square X = Q U; then R = [U, Q^H Y]. Of a tall one Y is empty.
+    m = size_of(call.input, -2) if m is None else m
     u, y = r[..., :m], call.input[..., m:]
     du, dv = dr[..., :m], dr[..., m:]
     dx = _tall_qr_gradient(q, u, arithmetic.AddV2(dq, matmul(y, dv, adjoint_b=True)), du)
@@ -196,13 +192,14 @@ def qr(input, full_matrices=False, name=None):
 
 
 def _svd_shape(call):
-    shape = call.shape(0)
+    shape = shapes.at_least(call.shape(0), 2)
+    empty = [(0,), (0,)]
     if shape is None:
-        return [None] * 3
+        return [None, *([None] * 2 if call.attr("compute_uv") else empty)]
     *batch, m, n = shape
     k = None if m is None or n is None else min(m, n)
     if not call.attr("compute_uv"):
-        return [(*batch, k), None, None]
+        return [(*batch, k), *empty]
     full = call.attr("full_matrices")
     return [(*batch, k), (*batch, m, m if full else k), (*batch, n, n if full else k)]
 
@@ -244,8 +241,7 @@ def _(call, ds, du, dv):
         _, u, v = Svd(call.input)
         return matmul(u, matmul(MatrixDiag(ds), v, adjoint_b=True))
     u, v = call.u, call.v
-    m, n = call.static_shape("input").as_list()[-2:]
-    k = min(m, n)
+    m, n = _inner_sizes(call)
     if call.full_matrices and m != n:
         raise LookupError("Svd has no gradient with full_matrices for matrices that are not square")
     scale = MatrixDiag(s)
@@ -267,13 +263,24 @@ def _(call, ds, du, dv):
         phase = MatrixDiag(MatrixDiagPart(arithmetic.Mul(skew_u, 0.5)))
         middle = arithmetic.AddV2(middle, matmul(phase, inverse))
     out = matmul(u, matmul(middle, v, adjoint_b=True))
-    if m > k:
+    # What is beside the span of the singular vectors; nothing where they span all.
+    if not _known(m, n) or m > n:
         beside = arithmetic.Sub(du, matmul(u, turn_u))
         out = arithmetic.AddV2(out, matmul(beside, matmul(inverse, v, adjoint_b=True)))
-    if n > k:
+    if not _known(m, n) or n > m:
         beside = arithmetic.Sub(dv, matmul(v, turn_v))
         out = arithmetic.AddV2(out, matmul(matmul(u, inverse), beside, adjoint_b=True))
     return out
+
+
+def _inner_sizes(call):
+    """The sizes of the matrices, None for unknown ones."""
+    static = call.static_shape("input")
+    return (None, None) if static.rank is None else static.as_list()[-2:]
+
+
+def _known(m, n) -> bool:
+    return m is not None and n is not None
 
 
 def _inverse_or_zero(x):
@@ -306,10 +313,9 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 
 def _eigen_shape(call):
-    shape = call.shape(0)
-    if shape is None:
-        return [None, None]
-    return [shape[:-1], shape if call.attr("compute_v") else (0,)]
+    shape = shapes.square(call.shape(0))
+    vectors = shape if call.attr("compute_v") else (0,)
+    return [None if shape is None else shape[:-1], vectors]
 
 
 @op(

@@ -60,18 +60,18 @@ def _require_image(x, what: str) -> None:
 
 
 def _rule(call):
-    x, w = call.shape(0), call.shape(1)
-    known = w is not None and w[2] is not None and w[3] is not None
+    x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 4)
+    depth = shapes.same_dimension(x[call.attr("data_format").index("C")], w[2])
     return [
         sliding_rule(
             call.attr("data_format"),
             x,
-            [None, None] if w is None else w[:2],
+            w[:2],
             call.attr("strides"),
             call.attr("dilations"),
             call.attr("padding"),
             call.attr("explicit_paddings"),
-            w[2] * w[3] if known else None,
+            shapes.times(depth, w[3]),
         )
     ]
 
@@ -154,7 +154,7 @@ def _(input, filter, **attrs):
     "input_sizes: int32, filter: T, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=ATTRS,
-    shape=shapes.given(0),
+    shape=shapes.with_ranks(shapes.given(0, rank=4), None, 4, 4),
 )
 def DepthwiseConv2dNativeBackpropInput(xp, input_sizes, filter, out_backprop, **attrs):
     sizes = dimensions(input_sizes, "input_sizes")
@@ -208,7 +208,7 @@ def _(input_sizes, filter, out_backprop, **attrs):
     "input: T, filter_sizes: int32, out_backprop: T -> output: T",
     types={"T": FLOATING},
     attrs=ATTRS,
-    shape=shapes.given(1),
+    shape=shapes.with_ranks(shapes.given(1, rank=4), 4, None, 4),
 )
 def DepthwiseConv2dNativeBackpropFilter(xp, input, filter_sizes, out_backprop, **attrs):
     taps = dimensions(filter_sizes, "filter_sizes")

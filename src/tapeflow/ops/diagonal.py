@@ -8,7 +8,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, reduction
+from tapeflow.ops import arithmetic, reduction, shapes
 from tapeflow.ops.table import ANY, Sample, one_of, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
@@ -98,19 +98,37 @@ def _require_matrix(input):
 
 
 def _part_shape(call):
-    shape = call.shape(0)
-    if shape is None or len(shape) < 2:
-        return [None]
+    shape = shapes.at_least(call.shape(0), 2)
     k = call.value(1) if call.count > 1 else np.zeros(1, np.int32)
-    if k is None or None in shape[-2:]:
+    if shape is None or k is None:
         return [None]
     low, high = _band(k)
-    width = _width(low, high, *shape[-2:])
+    width = None
+    if None not in shape[-2:]:
+        _check_band(low, high, *shape[-2:])
+        width = _width(low, high, *shape[-2:])
     return [(*shape[:-2], width) if low == high else (*shape[:-2], high - low + 1, width)]
 
 
-def _same_as_input(call):
-    return [call.shape(0)]
+def _set_diagonal_rule(call):
+    shape, diagonal = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 1)
+    k = call.value(2) if call.count > 2 else np.zeros(1, np.int32)
+    if k is None:
+        return [shape]
+    low, high = _band(k)
+    rank = 1 if low == high else 2  # of the packed diagonals of one matrix
+    if diagonal is None:
+        return [shape]
+    shapes.at_least(diagonal, rank)
+    batch = diagonal[: len(diagonal) - rank]
+    if shape is None:
+        return [(*batch, None, None)]
+    if None not in shape[-2:]:
+        _check_band(low, high, *shape[-2:])
+        shapes.exactly(diagonal[-1], _width(low, high, *shape[-2:]))
+    if low != high:
+        shapes.exactly(diagonal[-2], high - low + 1)
+    return [(*(shapes.merge(shape[:-2], batch) or ()), *shape[-2:])]
 
 
 @op("MatrixDiagPart", "input: T -> diagonal: T", types={"T": ANY}, shape=_part_shape)
@@ -223,7 +241,7 @@ def _padding(value, kind):
     return convert_to_tensor(value, dtype=kind)
 
 
-@op("MatrixSetDiag", "input: T, diagonal: T -> output: T", types={"T": ANY}, shape=_same_as_input)
+@op("MatrixSetDiag", "input: T, diagonal: T -> output: T", types={"T": ANY}, shape=_set_diagonal_rule)
 def MatrixSetDiag(xp, input, diagonal):
     _require_matrix(input)
     return _with_band(xp, input, diagonal, 0, 0, DEFAULT_ALIGN)
@@ -254,7 +272,7 @@ def _set_row(name, **attrs):
         "input: T, diagonal: T, k: int32 -> output: T",
         types={"T": ANY},
         attrs=attrs,
-        shape=_same_as_input,
+        shape=_set_diagonal_rule,
     )
     def row(xp, input, diagonal, k, align="LEFT_LEFT"):
         _require_matrix(input)
@@ -302,11 +320,16 @@ def set_diag(input, diagonal, name="set_diag", k=0, align=DEFAULT_ALIGN):
     return MatrixSetDiagV3(input, diagonal, k, align)
 
 
+def _diag_rule(call):
+    shape = shapes.at_least(call.shape(0), 1)
+    return [None if shape is None else (*shape, shape[-1])]
+
+
 @op(
     "MatrixDiag",
     "diagonal: T -> output: T",
     types={"T": ANY},
-    shape=lambda call: [None if call.shape(0) is None else (*call.shape(0), call.shape(0)[-1])],
+    shape=_diag_rule,
 )
 def MatrixDiag(xp, diagonal):
     if diagonal.ndim < 1:
@@ -335,9 +358,12 @@ MatrixDiag.reference(lambda diagonal: diagonal[..., None] * np.eye(diagonal.shap
 
 def _diag_size(diagonal, low, high, num_rows, num_columns):
     """The size of the smallest matrix that the diagonals fit, where it is not given."""
-    length = diagonal.shape[-1]
     if low != high and (diagonal.ndim < 2 or diagonal.shape[-2] != high - low + 1):
         raise invalid("The number of diagonals provided in the input does not match the band")
+    return _matrix_size(low, high, diagonal.shape[-1], num_rows, num_columns)
+
+
+def _matrix_size(low, high, length, num_rows, num_columns):
     least_rows, least_columns = length - min(high, 0), length + max(low, 0)
     rows, columns = num_rows, num_columns
     if rows == -1 and columns == -1:
@@ -355,8 +381,21 @@ def _diag_size(diagonal, low, high, num_rows, num_columns):
     return rows, columns
 
 
-def _unknown_matrix(call):
-    return [None]
+def _matrix_rule(call):
+    diagonal, k = shapes.at_least(call.shape(0), 1), call.value(1)
+    rows, columns = (shapes.scalar_value(call, i) for i in (2, 3))
+    if diagonal is None or k is None:
+        return [None]
+    low, high = _band(k)
+    packed = 1 if low == high else 2
+    shapes.at_least(diagonal, packed)
+    if packed == 2:
+        shapes.exactly(diagonal[-2], high - low + 1)
+    batch, width = diagonal[:-packed], diagonal[-1]
+    if width is None or rows is None or columns is None:
+        sizes = tuple(None if n is None or n < 0 else n for n in (rows, columns))
+        return [(*batch, *sizes)]
+    return [(*batch, *_matrix_size(low, high, width, rows, columns))]
 
 
 def _diag_row(name, **attrs):
@@ -365,7 +404,7 @@ def _diag_row(name, **attrs):
         "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
         types={"T": ANY},
         attrs=attrs,
-        shape=_unknown_matrix,
+        shape=_matrix_rule,
     )
     def row(xp, diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT"):
         if diagonal.ndim < 1:
@@ -438,7 +477,7 @@ def diag(
     "MatrixBandPart",
     "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
     types={"T": ANY, "Tindex": (dtypes.int64, dtypes.int32)},
-    shape=_same_as_input,
+    shape=shapes.same_as(0, least=2),
 )
 def MatrixBandPart(xp, input, num_lower, num_upper):
     _require_matrix(input)
@@ -461,6 +500,9 @@ def MatrixBandPart(xp, input, num_lower, num_upper):
 @MatrixBandPart.gradient(needs="num_lower, num_upper")
 def _(call, dy):
     return MatrixBandPart(dy, call.num_lower, call.num_upper), None, None
+
+
+MatrixBandPart.compiled(static="num_lower, num_upper")
 
 
 @MatrixBandPart.samples

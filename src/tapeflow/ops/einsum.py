@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import broadcasting, construction, gather
+from tapeflow.ops import broadcasting, construction, gather, shapes, static
 from tapeflow.ops.array import Shape
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.table import NUMERIC, Sample, op
@@ -86,16 +86,26 @@ def _lengths(terms, arrays, batch):
 
 def _rule(call):
     inputs, output = parsed(call.attr("equation"))
-    dims: dict[str, int | None] = {}
-    known = [call.shape(i) for i in range(call.count)]
-    if any(s is None for s in known):
-        return [None]
+    if len(inputs) != call.count:
+        raise invalid(f"Expected {len(inputs)} inputs but got: {call.count}")
+    known = []
+    for i, term in enumerate(inputs):
+        shape = call.shape(i)
+        if shape is None and ELLIPSIS in term:
+            return [None]
+        known.append((None,) * len(term) if shape is None else shape)
     terms, output, batch = _spelled_out(inputs, output, [len(s) for s in known])
+    dims: dict[str, int | None] = {}
     for term, shape in zip(terms, known, strict=True):
         for label, n in zip(term, shape, strict=True):
-            if dims.get(label) is None or (dims[label] == 1 and label in batch):
-                dims[label] = n
+            dims[label] = _joined_dimension(dims.get(label, 1 if label in batch else None), n, label in batch)
     return [tuple(dims[label] for label in output)]
+
+
+def _joined_dimension(a: int | None, b: int | None, broadcasts: bool) -> int | None:
+    if not broadcasts:
+        return shapes.same_dimension(a, b)
+    return shapes.broadcast((a,), (b,))[0]  # type: ignore[index]
 
 
 @op(
@@ -216,6 +226,8 @@ def _labels(term):
 
 def _ones(x, term, labels):
     """Ones, as many along each of the `labels` as `x` has."""
+    if x.shape.rank is None:
+        return construction.ones(_dynamic_sizes(Shape(x), term, labels), x.dtype)
     wide = x.shape.rank - len(term.replace(ELLIPSIS, ""))
     axes = []
     for label in _labels(term):
@@ -227,6 +239,21 @@ def _ones(x, term, labels):
     static = [x.shape.as_list()[d] for d in axes]
     shape = gather.GatherV2(Shape(x), axes, 0) if None in static else np.array(static, np.int32)
     return construction.ones(shape, x.dtype)
+
+
+def _dynamic_sizes(shape, term, labels):
+    """What the vector `shape` has at each of the `labels`."""
+    before, dots, after = term.partition(ELLIPSIS)
+    parts = []
+    for label in _labels(term):
+        if label not in labels:
+            continue
+        if label == ELLIPSIS:
+            parts.append(shape[len(before) : -len(after) or None])
+        else:
+            at = before.index(label) if label in before else after.index(label) - len(after)
+            parts.append(shape[at : at + 1 or None])
+    return static.joined(*parts)
 
 
 @Einsum.samples

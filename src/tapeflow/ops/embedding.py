@@ -8,12 +8,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, casting, clip
+from tapeflow.ops.array import Shape
 from tapeflow.ops.comparison import where
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.gather import gather
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.partition import DynamicPartition, ParallelDynamicStitch
-from tapeflow.ops.static import as_shape, sizes_of
+from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 
 
 @public
@@ -53,26 +54,37 @@ def _lookup_parts(parts, ids, strategy, max_norm):
     if strategy == "mod":
         owner, row = flat % count, flat // count
     elif strategy == "div":
-        rows = sum(int(p.shape[0]) for p in parts)
-        each, extra = divmod(rows, count)
+        rows = sum(size_of(p, 0) for p in parts)
+        each, extra = rows // count, rows % count
+        if isinstance(rows, int):
+            least = max(each, 1)
+        else:
+            each, extra = casting.cast(each, flat.dtype), casting.cast(extra, flat.dtype)
+            least = arithmetic.maximum(each, 1)
         # The first `extra` parts have one row more.
-        owner = arithmetic.maximum(flat // (each + 1), (flat - extra) // max(each, 1))
-        row = where(owner < extra, flat % (each + 1), (flat - extra) % max(each, 1))
+        owner = arithmetic.maximum(flat // (each + 1), (flat - extra) // least)
+        row = where(owner < extra, flat % (each + 1), (flat - extra) % least)
     else:
         raise ValueError(
             f"Only 'mod' and 'div' partition strategies are supported. Got: {strategy}"
         )
     owner = casting.cast(owner, dtypes.int32)
     wanted = DynamicPartition(row, owner, count)
-    places = DynamicPartition(range_(0, sizes_of(flat)[0]), owner, count)
+    places = DynamicPartition(range_(0, size_of(flat, 0)), owner, count)
     found = [gather(part, rows) for part, rows in zip(parts, wanted, strict=True)]
     out = ParallelDynamicStitch(list(places), found)
-    out = Reshape(out, as_shape([*sizes_of(ids), *sizes_of(found[0])[1:]]))
+    if ids.shape.rank is None or found[0].shape.rank is None:
+        out = Reshape(out, joined(Shape(ids), Shape(found[0])[1:]))
+    else:
+        out = Reshape(out, as_shape([*sizes_of(ids), *sizes_of(found[0])[1:]]))
     return _clipped(out, ids, max_norm)
 
 
 def _clipped(rows, ids, max_norm):
     if max_norm is None:
         return rows
-    axes = np.arange(ids.shape.rank, rows.shape.rank, dtype=np.int32)
+    if ids.shape.rank is None or rows.shape.rank is None:
+        axes = range_(rank_of(ids), rank_of(rows))
+    else:
+        axes = np.arange(ids.shape.rank, rows.shape.rank, dtype=np.int32)
     return clip.clip_by_norm(rows, max_norm, axes=axes)

@@ -10,9 +10,20 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
-from tapeflow.ops import casting, scatter, shapes
+from tapeflow.ops import casting, comparison, reduction, scatter, shapes
+from tapeflow.ops.array import Shape as shape_of
 from tapeflow.ops.layout import Reshape, Transpose
-from tapeflow.ops.static import as_shape, product, sizes_in, sizes_of, static_value
+from tapeflow.ops.static import (
+    as_shape,
+    joined,
+    product,
+    rank_in,
+    rank_of,
+    size_of,
+    sizes_in,
+    sizes_of,
+    static_value,
+)
 from tapeflow.ops.table import ANY, INDEX, Sample, op, string
 from tapeflow.ops.validate import first_out_of_range, invalid, one_value, shape_text
 
@@ -26,7 +37,7 @@ def _check_range(indices, size: int) -> None:
 
 
 def _gather_rule(call):
-    params, indices = call.shape(0), call.shape(1)
+    params, indices = shapes.at_least(call.shape(0), 1), call.shape(1)
     return [None if params is None or indices is None else (*indices, *params[1:])]
 
 
@@ -47,9 +58,11 @@ def Gather(xp, params, indices, validate_indices):
 
 def _slices(call, dy, rows: str):
     """The gradient of a gather of rows: only the rows that were read."""
-    sizes = sizes_in(call, rows)
-    values = Reshape(dy, as_shape([-1, *sizes[1:]]))
-    return IndexedSlices(values, Reshape(call.indices, [-1]), call.shape(rows))
+    if call.static_shape(rows).rank is None:
+        shape = joined([-1], call.shape(rows)[1:])
+    else:
+        shape = as_shape([-1, *sizes_in(call, rows)[1:]])
+    return IndexedSlices(Reshape(dy, shape), Reshape(call.indices, [-1]), call.shape(rows))
 
 
 @Gather.gradient(needs="indices")
@@ -78,12 +91,20 @@ def _(params, indices, validate_indices):
 
 
 def _gather_v2_rule(call):
-    params, indices, axis = call.shape(0), call.shape(1), call.value(2)
-    if params is None or indices is None or axis is None:
+    params, indices = shapes.at_least(call.shape(0), 1), call.shape(1)
+    axis, batch = shapes.scalar_value(call, 2), call.attr("batch_dims")
+    if indices is None or params is None:
         return [None]
-    at, batch = shapes.normal_axis(int(axis), len(params)), call.attr("batch_dims")
-    batch = batch + len(indices) if batch < 0 else batch
-    return [(*params[:at], *indices[batch:], *params[at + 1 :])]
+    batch = shapes.normal_axis(batch, len(indices) + 1) if batch >= 0 else batch + len(indices)
+    if batch < 0:
+        raise invalid(f"batch_dims must be at least {-len(indices)}, but is {batch - len(indices)}")
+    if axis is None:
+        return [(None,) * (len(params) + len(indices) - 1 - batch)]
+    at = shapes.normal_axis(axis, len(params))
+    if at < batch:
+        raise invalid(f"batch_dims ({batch}) must be less than or equal to axis ({at})")
+    lead = shapes.merge(params[:batch], indices[:batch]) or ()
+    return [(*lead, *params[batch:at], *indices[batch:], *params[at + 1 :])]
 
 
 @op(
@@ -140,34 +161,42 @@ def _batch_dims(batch_dims: int, params, indices, axis: int) -> int:
 
 @GatherV2.gradient(needs="indices, axis")
 def _(call, dy):
-    static_axis = static_value(call.axis)
-    rank = call.static_shape("params").rank
-    if static_axis is None or rank is None:
-        raise ValueError("The gradient of GatherV2 needs an axis and a rank that are known.")
-    axis = int(static_axis) % rank
-    batch = call.batch_dims
-    count = call.static_shape("indices").rank
-    batch = batch + count if batch < 0 else batch
-    if axis == 0 and batch == 0:
+    axis = static_value(call.axis)
+    rank, count = call.static_shape("params").rank, call.static_shape("indices").rank
+    if axis is not None and rank is not None and count is not None:
+        axis = int(axis) % rank
+        batch = call.batch_dims + count if call.batch_dims < 0 else call.batch_dims
+        if axis == 0 and batch == 0:
+            return _slices(call, dy, "params"), None, None
+        sizes, index = sizes_in(call, "params"), sizes_in(call, "indices")
+        groups, outer = product(sizes[:batch]), product(sizes[batch:axis])
+        length, inner = sizes[axis], product(sizes[axis + 1 :])
+        picked = product(index[batch:])
+    elif axis is not None and int(axis) == 0 and call.batch_dims == 0:
         return _slices(call, dy, "params"), None, None
-    sizes, index = sizes_in(call, "params"), sizes_in(call, "indices")
-    lead, outer, inner = sizes[:batch], sizes[batch:axis], sizes[axis + 1 :]
-    groups, length = product(lead), sizes[axis]
-    picked = product(index[batch:])
+    else:
+        vector, index = call.shape("params"), call.shape("indices")
+        axis = casting.cast(call.axis, dtypes.int32)
+        axis = comparison.SelectV2(axis < 0, axis + rank_in(call, "params"), axis)
+        batch = call.batch_dims + (rank_in(call, "indices") if call.batch_dims < 0 else 0)
+        product_of = reduction.reduce_prod
+        groups, outer = product_of(vector[:batch]), product_of(vector[batch:axis])
+        length, inner = vector[axis], product_of(vector[axis + 1 :])
+        picked = product_of(index[batch:])
     # dy as [batch, outer, picked, inner] -> rows [batch * picked] of [outer, inner].
-    shape = as_shape([groups, product(outer), picked, product(inner)])
+    shape = as_shape([groups, outer, picked, inner])
     rows = Transpose(Reshape(dy, shape), [0, 2, 1, 3])
-    rows = Reshape(rows, as_shape([-1, product(outer), product(inner)]))
+    rows = Reshape(rows, as_shape([-1, outer, inner]))
     flat = Reshape(call.indices, as_shape([groups, picked]))
-    if batch:
+    if call.batch_dims:
         from tapeflow.ops.construction import range as range_
 
         step = range_(0, groups) * length
         flat = casting.cast(flat, dtypes.int32) + Reshape(step, [-1, 1])
-    total = as_shape([groups * length, product(outer), product(inner)])
+    total = as_shape([groups * length, outer, inner])
     flat = casting.cast(Reshape(flat, [-1, 1]), _index_dtype(total))
     summed = scatter.ScatterNd(flat, rows, total)
-    shape = as_shape([groups, length, product(outer), product(inner)])
+    shape = as_shape([groups, length, outer, inner])
     whole = Transpose(Reshape(summed, shape), [0, 2, 1, 3])
     return Reshape(whole, call.shape("params")), None, None
 
@@ -237,8 +266,14 @@ def gather_v1(params, indices, validate_indices=None, name=None, axis=None, batc
 
 def _gather_nd_rule(call):
     params, indices = call.shape(0), call.shape(1)
+    shapes.at_least(indices, 1)
     if params is None or not indices or indices[-1] is None:
         return [None]
+    if indices[-1] > len(params):
+        raise invalid(
+            "indices.shape[-1] must be <= params.rank, but saw indices shape: "
+            f"{list(indices)} and params shape: {list(params)}"
+        )
     return [(*indices[:-1], *params[indices[-1] :])]
 
 
@@ -341,13 +376,15 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     from tapeflow.ops.construction import range as range_
     from tapeflow.ops.joining import ConcatV2
 
-    sizes = sizes_of(indices)
+    if indices.shape.rank is None:
+        rank, whole = rank_of(indices), joined(shape_of(indices)[:-1], 1)
+    else:
+        sizes = sizes_of(indices)
+        rank, whole = len(sizes), as_shape([*sizes[:-1], 1])
     columns = []
     for i in range(batch_dims):
-        line = Reshape(
-            range_(0, sizes_of(params)[i], dtype=indices.dtype), [-1] + [1] * (len(sizes) - 1 - i)
-        )
-        columns.append(BroadcastTo(line, as_shape([*sizes[:-1], 1])))
+        line = range_(0, size_of(params, i), dtype=indices.dtype)
+        columns.append(BroadcastTo(Reshape(line, joined([-1], rank - 1 - i)), whole))
     return GatherNd(params, ConcatV2([*columns, indices], -1), bad_indices_policy)
 
 
@@ -366,6 +403,14 @@ def batch_gather(params, indices, name=None):
     return gather(params, indices, batch_dims=indices.shape.rank - 1)
 
 
+def _axis_number(tensor, axis):
+    """`axis`, counted from the front; a scalar tensor where it is not known yet."""
+    if isinstance(axis, int):
+        return axis if axis >= 0 else rank_of(tensor) + axis
+    axis = casting.cast(axis, dtypes.int32)
+    return comparison.SelectV2(axis < 0, axis + rank_of(tensor), axis)
+
+
 @public
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     """The elements or slices of `tensor` where `mask` is true, the masked dimensions joined into one.
@@ -382,7 +427,17 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         raise ValueError("The rank of the mask must be known, even if its dimensions are not.")
     if rank == 0:
         raise ValueError("mask cannot be scalar.")
-    axis = 0 if axis is None else one_value(static_value(axis), "axis must be scalar")
+    known = 0 if axis is None else static_value(axis)
+    if known is None or tensor.shape.rank is None:
+        at = _axis_number(tensor, axis if known is None else int(known))
+        if rank > 1:
+            shape = shape_of(tensor)
+            merged = reduction.reduce_prod(shape[at : at + rank])
+            tensor = Reshape(tensor, joined(shape[:at], Reshape(merged, [1]), shape[at + rank :]))
+            mask = Reshape(mask, [-1])
+        where = Reshape(Where(casting.cast(mask, dtypes.bool)), [-1])
+        return GatherV2(tensor, where, at)
+    axis = one_value(known, "axis must be scalar")
     at = axis + tensor.shape.rank if axis < 0 else axis
     part = tensor.shape[at : at + rank]
     if not part.is_compatible_with(mask.shape):

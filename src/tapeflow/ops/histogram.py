@@ -33,6 +33,11 @@ def _check_weights(values, weights, name):
         )
 
 
+def _counted_by_jax(xp, values, size, weights):
+    heavy = xp.broadcast_to(weights if weights.size else xp.ones((), weights.dtype), values.shape)
+    return xp.zeros(size, weights.dtype).at[values].add(heavy, mode="drop")
+
+
 def _counted(values, size, weights):
     kept = values < size
     heavy = np.broadcast_to(weights if weights.size else np.ones((), weights.dtype), values.shape)
@@ -45,7 +50,7 @@ def _counted(values, size, weights):
     "Bincount",
     "arr: int32, size: int32, weights: T -> bins: T",
     types={"T": WEIGHTS},
-    shape=lambda call: [(None if call.value(1) is None else int(call.value(1)),)],
+    shape=lambda call: [(shapes.size_value(call, 1),)],
 )
 def Bincount(xp, arr, size, weights):
     count = _size(size)
@@ -56,6 +61,12 @@ def Bincount(xp, arr, size, weights):
 
 
 Bincount.gradient(None)
+
+
+@Bincount.compiled()
+def _(xp, arr, size, weights):
+    _check_weights(arr, weights, "arr")
+    return _counted_by_jax(xp, arr.ravel(), _size(size), weights.ravel())
 
 
 @Bincount.samples
@@ -75,8 +86,7 @@ def _(arr, size, weights):
 
 
 def _dense_shape(call):
-    shape, size = call.shape(0), call.value(1)
-    bins = None if size is None else int(size)
+    shape, bins = call.shape(0), shapes.size_value(call, 1)
     return [None if shape is None else (*shape[:-1], bins) if len(shape) == 2 else (bins,)]
 
 
@@ -105,6 +115,21 @@ def DenseBincount(xp, input, size, weights, binary_output):
 
 
 DenseBincount.gradient(None)
+
+
+@DenseBincount.compiled()
+def _(xp, input, size, weights, binary_output):
+    _check_weights(input, weights, "arr")
+    count = _size(size)
+    rows = input.reshape(-1, input.shape[-1]) if input.ndim == 2 else input.reshape(1, -1)
+    heavy = weights.reshape(rows.shape) if weights.size and not binary_output else None
+    none = xp.zeros(0, weights.dtype)
+    out = [
+        _counted_by_jax(xp, r, count, none if heavy is None else heavy[i])
+        for i, r in enumerate(rows)
+    ]
+    table = xp.array(out).reshape(*input.shape[:-1], count) if input.ndim else out[0]
+    return xp.minimum(table, 1) if binary_output else table
 
 
 @DenseBincount.samples
@@ -215,7 +240,7 @@ def _range_of(value_range, nbins):
     "values: T, value_range: T, nbins: int32 -> out: dtype",
     types={"T": WEIGHTS},
     attrs={"dtype": dtype(dtypes.int32)},
-    shape=lambda call: [(None if call.value(2) is None else int(call.value(2)),)],
+    shape=lambda call: [(shapes.size_value(call, 2, least=1),)],
 )
 def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
     low, high, bins = _range_of(value_range, nbins)
@@ -223,6 +248,14 @@ def HistogramFixedWidth(xp, values, value_range, nbins, dtype):
         raise invalid("Histogram values must not contain NaN")
     counts = np.bincount(_bin_of(values.ravel(), low, high, bins), minlength=bins)
     return counts.astype(dtype.as_numpy_dtype)
+
+
+@HistogramFixedWidth.compiled()
+def _(xp, values, value_range, nbins, dtype):
+    bins, limits = _size(nbins), value_range.astype(np.float64)
+    width = limits[1] - limits[0]
+    place = xp.floor((values.ravel().astype(np.float64) - limits[0]) / width * bins)
+    return xp.bincount(xp.clip(place, 0, bins - 1).astype(np.int64), length=bins)
 
 
 HistogramFixedWidth.gradient(None)
@@ -313,7 +346,7 @@ def confusion_matrix(
     """
     labels = casting.cast(labels, dtypes.int64)
     predictions = casting.cast(predictions, dtypes.int64)
-    if labels.shape.rank != predictions.shape.rank:
+    if labels.shape.rank != predictions.shape.rank or labels.shape.rank is None:
         labels, predictions = _squeezed(labels, predictions)
     from tapeflow.ops.joining import stack
     from tapeflow.ops.scatter import ScatterNd
@@ -334,6 +367,15 @@ def confusion_matrix(
 def _squeezed(labels, predictions):
     from tapeflow.ops.layout import Squeeze
 
+    if predictions.shape.rank is None or labels.shape.rank is None:
+        from tapeflow.ops.array import Rank
+        from tapeflow.ops.control import cond
+
+        difference = Rank(predictions) - Rank(labels)
+        return (
+            cond(comparison.equal(difference, -1), lambda: Squeeze(labels, [-1]), lambda: labels),
+            cond(comparison.equal(difference, 1), lambda: Squeeze(predictions, [-1]), lambda: predictions),
+        )
     difference = predictions.shape.rank - labels.shape.rank
     if difference == 1:
         return labels, Squeeze(predictions, [-1])

@@ -8,6 +8,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import static_value
@@ -60,7 +61,13 @@ def _part_sizes(call, name: str, axis):
             return sizes
     from tapeflow.ops.gather import GatherV2
 
-    return GatherV2(Pack(list(call.shape(name))), axis, 1)
+    vectors = list(call.shape(name))
+    if static is None or static < 0:
+        from tapeflow.ops.arithmetic import FloorMod
+        from tapeflow.ops.array import Size
+
+        axis = FloorMod(axis, Size(vectors[0], out_type=axis.dtype))
+    return GatherV2(Pack(vectors), axis, 1)
 
 
 @ConcatV2.gradient(needs="axis")
@@ -187,6 +194,10 @@ def _(values, axis):
     return np.moveaxis(np.array(values), 0, axis)
 
 
+def _rank(shape):
+    return shape.rank if isinstance(shape, TensorShape) else len(shape)
+
+
 @public
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape stacked along a new dimension `axis`, in [-rank - 1, rank].
@@ -197,8 +208,8 @@ def stack(values, axis=0, name="stack"):
     if not values:
         return convert_to_tensor(np.zeros(0, np.float32))
     first = next((v for v in values if hasattr(v, "shape")), None)
-    rank = np.ndim(values[0]) if first is None else len(first.shape)
-    if not -rank - 1 <= axis <= rank:
+    rank = np.ndim(values[0]) if first is None else _rank(first.shape)
+    if rank is not None and not -rank - 1 <= axis <= rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank - 1}, {rank + 1})")
     return Pack(values, axis)
 
@@ -214,6 +225,7 @@ def _unpack_rule(call):
     if shape is None:
         return [None] * count
     at = shapes.normal_axis(call.attr("axis"), len(shape))
+    shapes.exactly(shape[at], count)
     return [shape[:at] + shape[at + 1 :]] * count
 
 
@@ -283,14 +295,13 @@ def _split_axis(axis, rank: int) -> int:
 
 
 def _split_rule(call):
-    shape, axis, count = call.shape(1), call.value(0), call.attr("num_split")
+    shape, axis, count = call.shape(1), shapes.scalar_value(call, 0), call.attr("num_split")
+    if count < 1:
+        raise invalid(f"Attr 'num_split' of 'Split' Op passed {count} less than minimum 1.")
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape)] * count
-    at = shapes.normal_axis(int(axis), len(shape))
-    length = shape[at]
-    if length is not None and length % count:
-        raise invalid(f"Dimension size must be evenly divisible by {count} but is {length}")
-    part = None if length is None else length // count
+    at = shapes.normal_axis(axis, len(shape))
+    part = shapes.divided(shape[at], count)
     return [shape[:at] + (part,) + shape[at + 1 :]] * count
 
 
@@ -338,16 +349,25 @@ def _(split_dim, value, num_split):
 
 
 def _split_v_rule(call):
-    shape, sizes, axis, count = call.shape(0), call.value(1), call.value(2), call.attr("num_split")
+    shape, sizes, count = call.shape(0), shapes.vector_value(call, 1), call.attr("num_split")
+    axis = shapes.scalar_value(call, 2)
+    shapes.exactly(shapes.vector_length(call, 1), count)
+    if shape == ():
+        raise invalid("Can't split scalars")
     if shape is None:
         return [None] * count
     if axis is None:
         return [(None,) * len(shape)] * count
-    at = shapes.normal_axis(int(axis), len(shape))
-    lengths = [None] * count if sizes is None else [None if s < 0 else int(s) for s in sizes]
-    if lengths.count(None) == 1 and shape[at] is not None:
-        rest = shape[at] - sum(s for s in lengths if s is not None)
-        lengths = [rest if s is None else s for s in lengths]
+    at = shapes.normal_axis(axis, len(shape))
+    if sizes is None:
+        return [shape[:at] + (shape[at] if count == 1 else None,) + shape[at + 1 :]] * count
+    lengths: list[int | None] = [None if s < 0 else s for s in sizes]
+    total = sum(s for s in sizes if s >= 0)
+    free = lengths.count(None)
+    if shape[at] is not None:
+        if free > 1 or total > shape[at] or (not free and total != shape[at]):
+            raise invalid(f"can't split axis of size {shape[at]} into pieces of size {sizes}")
+        lengths = [shape[at] - total if s is None else s for s in lengths]
     return [shape[:at] + (length,) + shape[at + 1 :] for length in lengths]
 
 

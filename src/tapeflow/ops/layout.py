@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 
 import numpy as np
@@ -18,13 +19,31 @@ from tapeflow.ops.validate import MAX_ELEMENTS, invalid, one_value, shape_text
 
 
 def _reshape_rule(call):
-    target = shapes.from_value(call, 1)
-    if target is None or target.count(None) != 1:
+    target, given = shapes.from_value(call, 1), call.shape(0)
+    if target is None or given is None:
         return [target]
-    count = shapes.element_count(call.shape(0))
-    rest = shapes.element_count(tuple(d for d in target if d is not None))
-    if count is None or not rest or count % rest:
+    count = shapes.element_count(given)
+    rest = shapes.element_count(tuple([d for d in target if d is not None]))
+    value = call.value(1)
+    if target.count(None) == 0 and count is not None and count != rest:
+        raise invalid(
+            f"Cannot reshape a tensor with {count} elements to shape {list(target)} ({rest} elements)"
+        )
+    if value is not None and (value < -1).any():
+        raise invalid(f"Size {value.min()} must be non-negative, not {value.min()}")
+    if value is not None and target.count(None) > 1:
+        raise invalid(f"reshape cannot infer more than one missing dimension: {value.tolist()}")
+    if target.count(None) != 1:
         return [target]
+    if count is None:
+        return [target]
+    if not rest:  # of no elements at all, the sizes other than 0 decide
+        count, rest = (math.prod([d for d in s if d]) for s in (given, target))
+    if count % rest:
+        raise invalid(
+            f"Dimension size must be evenly divisible by {rest} but is {count}: a tensor of shape "
+            f"{list(given)} does not fit into {[-1 if d is None else d for d in target]}"
+        )
     return [tuple(count // rest if d is None else d for d in target)]
 
 
@@ -117,7 +136,9 @@ def _expand_dims_rule(call):
         return [None]
     if axis is None:
         return [(None,) * (len(shape) + 1)]
-    at = shapes.normal_axis(int(axis), len(shape) + 1)
+    if axis.size != 1:
+        raise invalid("'dim' input must be a tensor with a single value")
+    at = shapes.normal_axis(int(axis.reshape(())), len(shape) + 1)
     return [shape[:at] + (1,) + shape[at:]]
 
 
@@ -183,6 +204,11 @@ def _squeeze_rule(call):
         return [None]
     if axes:
         gone = {shapes.normal_axis(a, len(shape)) for a in axes}
+        for i in gone:
+            if shape[i] not in (1, None):
+                raise invalid(
+                    f"Can not squeeze dim[{i}], expected a dimension of 1, got {shape[i]}"
+                )
         return [tuple(d for i, d in enumerate(shape) if i not in gone)]
     return [None if None in shape else tuple(d for d in shape if d != 1)]
 
@@ -252,14 +278,17 @@ def _axis_list(axis):
 
 
 def _transpose_rule(call):
-    shape, perm = call.shape(0), call.value(1)
+    shape, perm, length = call.shape(0), shapes.vector_value(call, 1), shapes.vector_length(call, 1)
+    if shape is not None:
+        shapes.exactly(length, len(shape))
     if perm is None:
-        length = call.shape(1)
-        rank = len(shape) if shape is not None else (length[0] if length else None)
+        rank = len(shape) if shape is not None else length
         return [None if rank is None else (None,) * rank]
+    if sorted(p % len(perm) if -len(perm) <= p < 0 else p for p in perm) != [*range(len(perm))]:
+        raise invalid(f"perm must be a permutation of 0 to {len(perm) - 1}, but is {perm}")
     if shape is None:
         return [(None,) * len(perm)]
-    return [tuple(shape[int(p)] for p in perm)]
+    return [tuple([shape[p] for p in perm])]
 
 
 def _permutation(perm, rank: int) -> list[int]:
@@ -357,13 +386,42 @@ def transpose(a, perm=None, conjugate=False, name=None):
     return ConjugateTranspose(a, perm) if conjugate else Transpose(a, perm)
 
 
+def axis_swapped(x, axis: int):
+    """The order of dimensions in which `axis` and the last one of the tensor `x` change places; None where it is that."""
+    if axis == -1:
+        return None
+    rank = x.shape.rank
+    if rank is not None:
+        order = [*range(rank)]
+        order[axis], order[-1] = order[-1], order[axis]
+        return None if axis % rank == rank - 1 else order
+    from tapeflow.ops.comparison import SelectV2, equal
+    from tapeflow.ops.construction import range as range_
+
+    rank = Rank(x)
+    every, last, place = range_(rank), rank - 1, axis if axis >= 0 else rank + axis
+    return SelectV2(equal(every, place), last, SelectV2(equal(every, last), place, every))
+
+
+def last_swapped(x):
+    """The order of dimensions in which the last two of the tensor `x` change places."""
+    rank = x.shape.rank
+    if rank is not None:
+        return [*range(rank - 2), rank - 1, rank - 2]
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.joining import ConcatV2
+
+    rank = Rank(x)
+    return ConcatV2([range_(rank - 2), [rank - 1, rank - 2]], 0)
+
+
 @public
 def transpose_v1(a, perm=None, name="transpose", conjugate=False):
     """`transpose` with the 1.x order of arguments."""
     return transpose(a, perm, conjugate)
 
 
-@op("InvertPermutation", "x: T -> y: T", types={"T": INDEX}, shape=shapes.same_as_first)
+@op("InvertPermutation", "x: T -> y: T", types={"T": INDEX}, shape=shapes.same_as(0, rank=1))
 def InvertPermutation(xp, x):
     x = np.asarray(x)
     if x.ndim != 1:
@@ -379,6 +437,7 @@ def InvertPermutation(xp, x):
 
 
 InvertPermutation.gradient(None)
+InvertPermutation.compiled(lambda xp, x: xp.zeros_like(x).at[x].set(xp.arange(x.size, dtype=x.dtype)))
 
 
 @InvertPermutation.samples
@@ -404,12 +463,26 @@ def invert_permutation(x, name=None):
 _BITS = (*FLOATING, *INTEGER, dtypes.complex64, dtypes.complex128)
 
 
+def _bitcast_rule(call):
+    shape, target = call.shape(0), dtypes.as_dtype(call.attr("type"))
+    size, new = call.dtype(0).size, target.size
+    if shape is None:
+        return [None]
+    if size == new:
+        return [shape]
+    if size > new:
+        return [(*shape, size // new)]
+    shapes.at_least(shape, 1)
+    shapes.exactly(shape[-1], new // size)
+    return [shape[:-1]]
+
+
 @op(
     "Bitcast",
     "input: T -> output: type",
     types={"T": _BITS},
     attrs={"type": dtype},
-    shape=shapes.unknown,
+    shape=_bitcast_rule,
 )
 def Bitcast(xp, input, type):
     old, new = input.dtype.itemsize, np.dtype(type.as_numpy_dtype).itemsize
@@ -426,6 +499,11 @@ def _enum(numpy_dtype) -> int:
 
 
 Bitcast.gradient(None)
+
+
+@Bitcast.compiled()
+def _(xp, input, type):
+    return importlib.import_module("jax.lax").bitcast_convert_type(input, type.as_numpy_dtype)
 
 
 @Bitcast.samples

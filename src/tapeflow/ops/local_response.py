@@ -7,9 +7,9 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import matmul, shapes
+from tapeflow.ops import casting, construction, elementwise, layout, matmul, shapes
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import as_shape, sizes_of
+from tapeflow.ops.static import as_shape, size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -28,7 +28,7 @@ def _require_image(x, what: str) -> None:
         raise invalid(f"{what} must be 4-dimensional")
 
 
-@op("LRN", "input: T -> output: T", types={"T": TYPES}, attrs=ATTRS, shape=shapes.same_as_first)
+@op("LRN", "input: T -> output: T", types={"T": TYPES}, attrs=ATTRS, shape=shapes.same_as(0, rank=4))
 def LRN(xp, input, depth_radius, bias, alpha, beta):
     _require_image(input, "in")
     kind = np.result_type(input.dtype, np.float32).type
@@ -41,9 +41,14 @@ def LRN(xp, input, depth_radius, bias, alpha, beta):
 def _(call, dy):
     # Written out, so that it can be differentiated again; LRNGrad is the same in one step.
     x = call.input
-    sizes = sizes_of(x)
-    band = _band(sizes[-1], call.depth_radius, x.dtype.as_numpy_dtype)
-    rows = as_shape([-1, sizes[-1]])
+    channels = size_of(x, -1)
+    if isinstance(channels, int):
+        band = _band(channels, call.depth_radius, x.dtype.as_numpy_dtype)
+    else:
+        line = construction.range(channels)
+        apart = elementwise.abs(layout.ExpandDims(line, 1) - line)
+        band = casting.cast(apart <= call.depth_radius, x.dtype)
+    rows = as_shape([-1, channels])
     x, dy = Reshape(x, rows), Reshape(dy, rows)
     scale = call.bias + call.alpha * matmul.matmul(x * x, band)
     spread = matmul.matmul(dy * x * scale ** (-call.beta - 1), band)
@@ -74,7 +79,7 @@ def _(input, depth_radius, bias, alpha, beta):
     "input_grads: T, input_image: T, output_image: T -> output: T",
     types={"T": TYPES},
     attrs=ATTRS,
-    shape=shapes.merged,
+    shape=lambda call: [shapes.merged_shape(call, rank=4)],
 )
 def LRNGrad(xp, input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     _require_image(input_image, "input_image")

@@ -11,12 +11,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import casting, comparison, elementwise, reduction, shapes
-from tapeflow.ops.array import StopGradient
+from tapeflow.ops.array import Rank, Shape, StopGradient
 from tapeflow.ops.broadcasting import sum_to_shape
 from tapeflow.ops.construction import ZerosLike, ones_like, zeros_like
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.layout import ExpandDims, Reshape, Transpose
 from tapeflow.ops.softmax import LogSoftmax, Softmax
-from tapeflow.ops.static import as_shape, product, sizes_of
+from tapeflow.ops.static import as_shape, product, size_of, sizes_of
 from tapeflow.ops.table import FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -30,8 +32,13 @@ def _surprise(xp, x):
 
 
 def _cross_entropy_rule(call):
-    shape = shapes.broadcast(call.shape(0), call.shape(1))
-    return [shape and shape[:1], shape]
+    if call.shape(0) is None or call.shape(1) is None:
+        # The other one may be smaller, but with a known rank of 2 there is a least known.
+        shape = shapes.broadcast((None, None), call.shape(0) or call.shape(1) or (None, None))
+    else:
+        shape = shapes.broadcast(call.shape(0), call.shape(1))
+    shape = shapes.with_rank(shape, 2)
+    return [shape[:1], shape]
 
 
 @op(
@@ -111,11 +118,17 @@ def _(features, labels):
     return (-(y * log_p).sum(1)).astype(kind), (np.exp(log_p) - y).astype(kind)
 
 
+def _sparse_rule(call):
+    features, labels = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
+    batch = shapes.same_dimension(features[0], labels[0])
+    return [(batch,), (batch, features[1])]
+
+
 @op(
     "SparseSoftmaxCrossEntropyWithLogits",
     "features: T, labels: Tlabels -> loss: T, backprop: T",
     types={"T": FLOATING, "Tlabels": INDEX[::-1]},
-    shape=lambda call: [call.shape(1), call.shape(0)],
+    shape=_sparse_rule,
 )
 def SparseSoftmaxCrossEntropyWithLogits(xp, features, labels):
     if features.ndim != 2:
@@ -197,6 +210,9 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     if rank == 2 and axis in (-1, 1) and labels.shape.rank == 2:
         loss = SoftmaxCrossEntropyWithLogits(logits, labels)[0]
         return casting.cast(loss, kind) if kind in _NARROW else loss
+    if rank is None:
+        loss = _cross_entropy_of_any_rank(logits, labels, axis)
+        return casting.cast(loss, kind) if kind in _NARROW else loss
     if not -rank <= axis < rank:
         raise invalid(
             f"axis = {axis} is not in [{-rank}, {rank}) of logits of shape {logits.shape}"
@@ -207,11 +223,24 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
         logits, labels = Transpose(logits, perm), Transpose(labels, perm)
     sizes = sizes_of(logits)
     rows = as_shape([product(sizes[:-1]), sizes[-1]])
-    width = sizes_of(labels)[-1]
-    labels = Reshape(labels, as_shape([-1, width]) if labels.shape.rank else rows)
+    labels = Reshape(labels, rows if labels.shape.rank == 0 else as_shape([-1, size_of(labels, -1)]))
     loss = SoftmaxCrossEntropyWithLogits(Reshape(logits, rows), labels)[0]
     loss = Reshape(loss, as_shape(sizes[:-1]))
     return casting.cast(loss, kind) if kind in _NARROW else loss
+
+
+def _cross_entropy_of_any_rank(logits, labels, axis):
+    if axis != -1:
+        every = range_(Rank(logits))
+        axis = axis if axis >= 0 else Rank(logits) + axis
+        perm = ConcatV2([every[:axis], every[axis + 1 :], every[axis : axis + 1]], 0)
+        logits, labels = Transpose(logits, perm), Transpose(labels, perm)
+    shape = Shape(logits)
+    rows = as_shape([reduction.reduce_prod(shape[:-1]), shape[-1]])
+    loss = SoftmaxCrossEntropyWithLogits(
+        Reshape(logits, rows), Reshape(labels, as_shape([-1, size_of(labels, -1)]))
+    )[0]
+    return Reshape(loss, shape[:-1])
 
 
 @public
@@ -255,7 +284,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     rank, label_rank = logits.shape.rank, labels.shape.rank
     if rank == 0:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
-    if label_rank != rank - 1:
+    if rank is not None and label_rank is not None and label_rank != rank - 1:
         raise ValueError(
             "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
             f"labels.shape={labels.shape} of rank {label_rank} and logits.shape={logits.shape} of rank {rank}"
@@ -268,10 +297,10 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     if rank == 2:
         loss = SparseSoftmaxCrossEntropyWithLogits(logits, labels)[0]
     else:
-        sizes = sizes_of(logits)
-        rows = Reshape(logits, as_shape([-1, sizes[-1]]))
+        rows = Reshape(logits, as_shape([-1, size_of(logits, -1)]))
         loss = SparseSoftmaxCrossEntropyWithLogits(rows, Reshape(labels, [-1]))[0]
-        loss = Reshape(loss, as_shape(sizes[:-1]))
+        known = logits.shape.rank is not None
+        loss = Reshape(loss, as_shape(sizes_of(logits)[:-1]) if known else Shape(labels))
     return casting.cast(loss, kind) if kind in _NARROW else loss
 
 

@@ -13,6 +13,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import casting, layout, shapes
 from tapeflow.ops.conjugate import conj
+from tapeflow.ops.static import static_value
 from tapeflow.ops.table import COMPLEX, FLOATING, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -294,6 +295,9 @@ def tensordot(a, b, axes, name=None):
     The other axes of `a`, then those of `b`, are the axes of the result. Raises ValueError where `axes` does not fit.
     """
     a, b = convert_to_tensor(a), convert_to_tensor(b)
+    known = isinstance(axes, (int, list, tuple)) or static_value(axes) is not None
+    if a.shape.rank is None or b.shape.rank is None or not known:
+        return _tensordot_of_any_rank(a, b, axes)
     of_a, of_b = _contracted(axes, a.shape.rank, b.shape.rank)
     left, a_free = _as_matrix(a, of_a, last=True)
     right, b_free = _as_matrix(b, of_b, last=False)
@@ -305,9 +309,52 @@ def tensordot(a, b, axes, name=None):
     return layout.Reshape(product, stack([*a_free, *b_free]))
 
 
+def _tensordot_of_any_rank(a, b, axes):
+    """`tensordot` where a rank or the axes are only known when the graph runs."""
+    from tapeflow.ops.array import Rank
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.joining import ConcatV2
+
+    if not isinstance(axes, (list, tuple)):
+        axes = cast(axes, dtypes.int32)
+        if axes.shape.rank is None:
+            raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+        if axes.shape.rank == 0:
+            axes = range_(Rank(a) - axes, Rank(a)), range_(axes)
+        elif axes.shape.rank == 1:
+            axes = axes[:1], axes[1:]
+        else:
+            axes = axes[0], axes[1]
+    if len(axes) != 2:
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+    of_a, of_b = (layout.Reshape(cast(side, dtypes.int32), [-1]) for side in axes)
+    left, a_free = _dynamic_matrix(a, of_a, last=True)
+    right, b_free = _dynamic_matrix(b, of_b, last=False)
+    return layout.Reshape(MatMul(left, right), ConcatV2([a_free, b_free], 0))
+
+
+def _dynamic_matrix(x, contracted, last):
+    from tapeflow.ops.array import Rank, Shape
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.gather import Gather
+    from tapeflow.ops.joining import ConcatV2, Pack
+    from tapeflow.ops.reduction import Prod
+    from tapeflow.ops.selection import setdiff1d
+
+    rank, shape = Rank(x), Shape(x)
+    contracted = contracted % rank
+    free = setdiff1d(range_(rank), contracted)[0]
+    order = [free, contracted] if last else [contracted, free]
+    lengths = Gather(shape, free)
+    sizes = [Prod(lengths, 0), Prod(Gather(shape, contracted), 0)]
+    moved = layout.Transpose(x, ConcatV2(order, 0))
+    return layout.Reshape(moved, Pack(sizes if last else sizes[::-1])), lengths
+
+
 def _contracted(axes, rank_a, rank_b):
-    if hasattr(axes, "numpy"):
-        axes = axes.numpy().tolist()
+    if hasattr(axes, "shape"):
+        axes = static_value(axes).tolist()
     axes = np.asarray(axes, dtype=object)
     if axes.ndim == 0:
         count = int(axes)

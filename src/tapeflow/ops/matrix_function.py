@@ -16,14 +16,19 @@ from tapeflow.ops import (
     casting,
     comparison,
     complex_numbers,
+    construction,
     elementwise,
     layout,
     reduction,
+    selection,
+    shapes,
 )
+from tapeflow.ops.array import Rank, Shape
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.decomposition import adjoint_of, eigvalsh, svd
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.joining import ConcatV2, Pack
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.solve import (
     DENSE,
@@ -33,6 +38,7 @@ from tapeflow.ops.solve import (
     square_shape,
     wide,
 )
+from tapeflow.ops.static import joined, size_of
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.validate import invalid
@@ -64,7 +70,7 @@ def _(call, dy):
     from tapeflow.ops.joining import concat
 
     a = adjoint_of(call.input)
-    n = a.shape.as_list()[-1]
+    n = size_of(a, -1)
     upper = concat([a, dy], -1)
     lower = concat([arithmetic.Mul(dy, 0), a], -1)
     return MatrixExponential(concat([upper, lower], -2))[..., :n, n:]
@@ -109,6 +115,9 @@ def MatrixLogarithm(xp, input):
 MatrixLogarithm.gradient(None)
 
 
+MatrixLogarithm.compiled(never="JAX has no logarithm of matrices")
+
+
 @MatrixLogarithm.samples
 def _(rng):
     yield Sample(np.eye(2) * 4 + 0.3j * rng.normal(2, 2), differentiable=False)
@@ -141,17 +150,26 @@ def MatrixSquareRoot(xp, input):
 def _(call, dy):
     """The G of X^H G + G X^H = dy, as one system of n^2 equations."""
     x = adjoint_of(call.output)
-    n = x.shape.as_list()[-1]
-    batch = x.shape.as_list()[:-2]
-    one = eye(n, batch_shape=batch, dtype=x.dtype)
     from tapeflow.ops.einsum import Einsum
 
-    left = Einsum([x, one], "...ij,...kl->...ikjl")
-    right = Einsum([one, x], "...ij,...lk->...ikjl")
-    system = layout.Reshape(arithmetic.AddV2(left, right), [*batch, n * n, n * n])
-    return layout.Reshape(
-        MatrixSolve(system, layout.Reshape(dy, [*batch, n * n, 1])), [*batch, n, n]
-    )
+    known = x.shape.is_fully_defined()
+    n = x.shape.as_list()[-1] if known else size_of(x, -1)
+    batch = x.shape.as_list()[:-2] if known else Shape(x)[:-2]
+    one = eye(n, dtype=x.dtype)
+    left = Einsum([x, one], "...ij,kl->...ikjl")
+    right = Einsum([one, x], "ij,...lk->...ikjl")
+    flat, square = ([n * n, 1], [n * n, n * n]) if known else (Pack([n * n, 1]), Pack([n * n, n * n]))
+    system = layout.Reshape(arithmetic.AddV2(left, right), joined(batch, square))
+    solution = MatrixSolve(system, layout.Reshape(dy, joined(batch, flat)))
+    return layout.Reshape(solution, call.shape("input"))
+
+
+@MatrixSquareRoot.compiled()
+def _(xp, input):
+    root = importlib.import_module("jax.scipy.linalg").sqrtm
+    flat = wide(input).reshape(-1, *input.shape[-2:])
+    out = xp.stack([root(a) for a in flat]) if flat.size else flat
+    return (out if input.dtype.kind == "c" else out.real).reshape(input.shape)
 
 
 @MatrixSquareRoot.samples
@@ -175,7 +193,7 @@ def sqrtm(input, name=None):
 
 
 def _lu_shape(call):
-    shape = call.shape(0)
+    shape = shapes.square(call.shape(0))
     return [shape, None if shape is None else shape[:-1]]
 
 
@@ -200,6 +218,13 @@ def Lu(xp, input, output_idx_type):
                 rows[[i, j]] = rows[[j, i]]
             order[at] = rows
     return packed.astype(input.dtype), order
+
+
+@Lu.compiled()
+def _(xp, input, output_idx_type):
+    matrices(input, square=True)
+    packed, _, order = importlib.import_module("jax.lax").linalg.lu(wide(input))
+    return packed, order
 
 
 @Lu.gradient(needs="lu, p")
@@ -229,7 +254,7 @@ def _permutation(p, kind):
     """The matrix that brings rows into the order `p`."""
     from tapeflow.ops.construction import range as range_
 
-    n = p.shape.as_list()[-1]
+    n = size_of(p, -1)
     columns = casting.cast(range_(n), p.dtype)
     return casting.cast(comparison.Equal(layout.ExpandDims(p, -1), columns), kind)
 
@@ -289,9 +314,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
     """The inverses of the matrices of which `lower_upper` and `perm` are the `lu`."""
     lower_upper = convert_to_tensor(lower_upper)
-    return lu_solve(
-        lower_upper, perm, eye(lower_upper.shape.as_list()[-1], dtype=lower_upper.dtype)
-    )
+    return lu_solve(lower_upper, perm, eye(size_of(lower_upper, -1), dtype=lower_upper.dtype))
 
 
 @public
@@ -309,7 +332,15 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
         raise ValueError(
             f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a}"
         )
-    return layout.transpose(a, [*range(rank - 2), rank - 1, rank - 2], conjugate=conjugate)
+    return layout.transpose(a, layout.last_swapped(a), conjugate=conjugate)
+
+
+def _larger_size(a, kind):
+    """The larger of the numbers of rows and columns; a scalar of dtype `kind` where they are not known."""
+    m, n = size_of(a, -2), size_of(a, -1)
+    if isinstance(m, int) and isinstance(n, int):
+        return max(m, n)
+    return casting.cast(arithmetic.maximum(m, n), kind)
 
 
 @public
@@ -318,10 +349,8 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     a = convert_to_tensor(a)
     s = svd(a, compute_uv=False)
     if tol is None:
-        size = max(a.shape.as_list()[-2:])
-        tol = arithmetic.Mul(
-            reduction.reduce_max(s, -1, True), size * np.finfo(s.dtype.as_numpy_dtype).eps
-        )
+        rounding = _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps
+        tol = arithmetic.Mul(reduction.reduce_max(s, -1, True), rounding)
     return reduction.reduce_sum(casting.cast(comparison.Greater(s, tol), dtypes.int32), -1)
 
 
@@ -331,7 +360,7 @@ def pinv(a, rcond=None, validate_args=False, name=None):
     a = convert_to_tensor(a)
     s, u, v = svd(a)
     if rcond is None:
-        rcond = 10.0 * max(a.shape.as_list()[-2:]) * np.finfo(s.dtype.as_numpy_dtype).eps
+        rcond = 10.0 * _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps
     cutoff = arithmetic.Mul(
         reduction.reduce_max(s, -1, True), convert_to_tensor(rcond, dtype=s.dtype)
     )
@@ -385,6 +414,8 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
 
 def _spectral_norm(tensor, axis, keep):
     rank = tensor.shape.rank
+    if rank is None:
+        return _spectral_norm_of_any_rank(tensor, axis, keep)
     last = [a % rank for a in axis]
     order = [d for d in range(rank) if d not in last] + last
     values = svd(layout.transpose(tensor, order), compute_uv=False)
@@ -392,6 +423,19 @@ def _spectral_norm(tensor, axis, keep):
     for a in sorted(last) if keep else ():
         top = layout.ExpandDims(top, a)
     return top
+
+
+def _spectral_norm_of_any_rank(tensor, axis, keep):
+    rank = Rank(tensor)
+    last = arithmetic.FloorMod(convert_to_tensor(list(axis)), rank)
+    every = construction.range(rank)
+    order = ConcatV2([selection.setdiff1d(every, last)[0], last], 0)
+    values = svd(layout.transpose(tensor, order), compute_uv=False)
+    top = reduction.reduce_max(values, -1)
+    if not keep:
+        return top
+    mine = reduction.reduce_any(comparison.equal(layout.ExpandDims(every, 1), last), 1)
+    return layout.Reshape(top, comparison.SelectV2(mine, 1, Shape(tensor)))
 
 
 @public
@@ -433,8 +477,9 @@ def eigh_tridiagonal(
         if select == "i":
             chosen = slice(int(low), int(high) + 1)
         else:
-            inside = np.flatnonzero((values.numpy() > float(low)) & (values.numpy() <= float(high)))
-            chosen = slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else slice(0, 0)
+            # They are in order: those up to `low` come first, then the wanted ones.
+            before = reduction.reduce_sum(casting.cast(values <= low, dtypes.int32))
+            chosen = slice(before, reduction.reduce_sum(casting.cast(values <= high, dtypes.int32)))
         values = values[..., chosen]
         vectors = None if vectors is None else vectors[..., chosen]
     return values if eigvals_only else (values, vectors)

@@ -30,35 +30,35 @@ def _windows(x, w, strides, rates, padding) -> Windows:
     return windows(x.shape[1:3], w.shape[:2], steps, holes, padding)
 
 
-def _dilated(x, w, win: Windows):
+def _dilated(xp, x, w, win: Windows):
     """The output, and the number of the tap that gave it: the first of equal ones."""
     inside = win.padded(np, np.ones(x.shape, bool), False)
-    x = win.padded(np, x)
-    best = np.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
-    first = np.full(best.shape, -1, np.int32)
+    x = win.padded(xp, x)
+    best = xp.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
+    first = xp.full(best.shape, -1, np.int32)
     for number, offset in enumerate(win.offsets()):
         key = win.under(offset)
         value = (x[key] + w[offset]).astype(x.dtype)
         better = inside[key] & ((value > best) | (first < 0))
-        best = np.where(better, value, best)
-        first = np.where(better, np.int32(number), first)
+        best = xp.where(better, value, best)
+        first = xp.where(better, np.int32(number), first)
     return best, first
 
 
-def _checked_gradient(x, w, dy, attrs):
+def _checked_gradient(xp, x, w, dy, attrs):
     win = _windows(x, w, **attrs)
     expected = (x.shape[0], *win.out, x.shape[-1])
     if dy.shape != expected:
         raise invalid(
             f"out_backprop has incompatible size: {shape_text(dy.shape)} instead of {shape_text(expected)}"
         )
-    return win, _dilated(x, w, win)[1]
+    return win, _dilated(xp, x, w, win)[1]
 
 
 def _rule(call):
-    x, w = call.shape(0), call.shape(1)
-    taps = [None, None] if w is None else w[:2]
-    depth = None if x is None else x[3]
+    x, w = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 3)
+    taps = w[:2]
+    depth = shapes.same_dimension(x[3], w[2])
     attrs = (call.attr("strides"), call.attr("rates"), call.attr("padding"))
     return [sliding_rule("NHWC", x, taps, *attrs, (), depth)]
 
@@ -113,7 +113,7 @@ def _winners(x, w, attrs):
 
 @op("Dilation2D", "input: T, filter: T -> output: T", types={"T": REAL}, attrs=ATTRS, shape=_rule)
 def Dilation2D(xp, input, filter, **attrs):
-    return _dilated(input, filter, _windows(input, filter, **attrs))[0]
+    return _dilated(xp, input, filter, _windows(input, filter, **attrs))[0]
 
 
 @Dilation2D.gradient(needs="input, filter")
@@ -160,11 +160,11 @@ def _gradient_samples(rng):
 @op("Dilation2DBackpropInput", f"{_GRAD} -> in_backprop: T", types={"T": REAL}, attrs=ATTRS,
     shape=shapes.same_as_first)  # fmt: skip
 def Dilation2DBackpropInput(xp, input, filter, out_backprop, **attrs):
-    win, first = _checked_gradient(input, filter, out_backprop, attrs)
-    dx = np.zeros(win.padded_shape(input.shape), out_backprop.dtype)
+    win, first = _checked_gradient(xp, input, filter, out_backprop, attrs)
+    dx = xp.zeros(win.padded_shape(input.shape), out_backprop.dtype)
     zero = out_backprop.dtype.type(0)
     for number, offset in enumerate(win.offsets()):
-        dx = add_into(np, dx, win.under(offset), np.where(first == number, out_backprop, zero))
+        dx = add_into(xp, dx, win.under(offset), xp.where(first == number, out_backprop, zero))
     return win.unpadded(dx)
 
 
@@ -182,12 +182,13 @@ def _(input, filter, out_backprop, **attrs):
 @op("Dilation2DBackpropFilter", f"{_GRAD} -> filter_backprop: T", types={"T": REAL}, attrs=ATTRS,
     shape=shapes.same_as_second)  # fmt: skip
 def Dilation2DBackpropFilter(xp, input, filter, out_backprop, **attrs):
-    win, first = _checked_gradient(input, filter, out_backprop, attrs)
-    out = np.zeros(filter.shape, out_backprop.dtype)
+    win, first = _checked_gradient(xp, input, filter, out_backprop, attrs)
     zero = out_backprop.dtype.type(0)
-    for number, offset in enumerate(win.offsets()):
-        out[offset] = np.where(first == number, out_backprop, zero).sum((0, 1, 2))
-    return out
+    sums = [
+        xp.where(first == number, out_backprop, zero).sum((0, 1, 2))
+        for number, _ in enumerate(win.offsets())
+    ]
+    return xp.stack(sums).reshape(filter.shape).astype(out_backprop.dtype)
 
 
 Dilation2DBackpropFilter.samples(_gradient_samples)

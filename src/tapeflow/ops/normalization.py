@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction
-from tapeflow.ops.array import Size, StopGradient
+from tapeflow.ops.array import Shape, Size, StopGradient
 from tapeflow.ops.batch_norm import FusedBatchNormV3
 from tapeflow.ops.construction import ZerosLike
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import as_shape, concrete_value, product, sizes_of
+from tapeflow.ops.gather import gather
+from tapeflow.ops.layout import Reshape, Squeeze
+from tapeflow.ops.static import as_shape, product, rank_of, sizes_of, static_value
 
 _NARROW = (dtypes.float16, dtypes.bfloat16)
 
@@ -26,17 +29,27 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
         arithmetic.squared_difference(wide, StopGradient(mean)), axes, True
     )
     if not keepdims:
-        rank = x.shape.rank
-        gone = range(rank) if axes is None else _axis_set(axes, rank)
-        rest = [d for i, d in enumerate(sizes_of(mean)) if i not in gone]
-        mean, variance = Reshape(mean, as_shape(rest)), Reshape(variance, as_shape(rest))
+        mean, variance = _without(mean, axes), _without(variance, axes)
     if x.dtype in _NARROW:
         return casting.cast(mean, x.dtype), casting.cast(variance, x.dtype)
     return mean, variance
 
 
+def _without(x, axes):
+    """`x` without its `axes` (None: all), which are of length 1."""
+    known = None if axes is None else static_value(axes)
+    if x.shape.is_fully_defined() and (axes is None or known is not None):
+        sizes = x.shape.as_list()
+        gone = range(len(sizes)) if axes is None else _axis_set(known, len(sizes))
+        return Reshape(x, as_shape([d for i, d in enumerate(sizes) if i not in gone]))
+    if axes is None:
+        return Reshape(x, [])
+    # The sum over one element is that element.
+    return reduction.reduce_sum(x, axes) if known is None else Squeeze(x, np.ravel(known).tolist())
+
+
 def _axis_set(axes, rank):
-    return {int(a) % rank for a in concrete_value(axes).ravel()}
+    return {int(a) % rank for a in np.ravel(axes)}
 
 
 @public
@@ -63,9 +76,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
         reduction.reduce_sum(weights * arithmetic.squared_difference(x, mean), axes, True) / total
     )
     if not keepdims:
-        gone = _axis_set(axes, x.shape.rank)
-        rest = [d for i, d in enumerate(sizes_of(mean)) if i not in gone]
-        mean, variance = Reshape(mean, as_shape(rest)), Reshape(variance, as_shape(rest))
+        mean, variance = _without(mean, axes), _without(variance, axes)
     if kind in _NARROW:
         return casting.cast(mean, kind), casting.cast(variance, kind)
     return mean, variance
@@ -82,9 +93,15 @@ def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, k
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """(count, sum, sum of squares, shift) of `x` over `axes`, the sums of x - shift if there is one."""
     x = convert_to_tensor(x)
-    sizes = sizes_of(x)
-    gone = sorted(_axis_set(axes, len(sizes)))
-    count = casting.cast(convert_to_tensor(product([sizes[a] for a in gone])), x.dtype)
+    gone = static_value(axes)
+    if gone is None or x.shape.rank is None:
+        gone = Reshape(casting.cast(axes, dtypes.int32), [-1])
+        count = reduction.reduce_prod(gather(Shape(x), gone % rank_of(x)))
+    else:
+        sizes = sizes_of(x)
+        gone = sorted(_axis_set(gone, len(sizes)))
+        count = convert_to_tensor(product([sizes[a] for a in gone]))
+    count = casting.cast(count, x.dtype)
     if shift is None:
         first, second = x, elementwise.square(x)
     else:

@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import shapes
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, one_of, op
@@ -31,15 +32,25 @@ def _amounts(paddings, shape) -> list[tuple[int, int]]:
 
 
 def _pad_rule(call):
-    shape, paddings = call.shape(0), call.value(1)
-    if shape is None or paddings is None:
-        return [None if shape is None else (None,) * len(shape)]
-    return [
-        tuple(
-            None if d is None else d + int(a) + int(b)
-            for d, (a, b) in zip(shape, paddings, strict=True)
-        )
-    ]
+    return [_padded_shape(call, 1)]
+
+
+def _padded_shape(call, sign: int):
+    """The shape of input 0 with the paddings that are input 1 added or taken away."""
+    rank, pair = shapes.with_rank(call.shape(1), 2)
+    shapes.exactly(pair, 2)
+    paddings = call.value(1)
+    if rank is None:
+        return None if call.shape(0) is None else (None,) * len(call.shape(0))
+    shape = shapes.with_rank(call.shape(0), rank)
+    if paddings is None:
+        return (None,) * rank
+    if (paddings < 0).any():
+        raise invalid(f"Paddings must be non-negative: {paddings.tolist()}")
+    return tuple(
+        None if d is None else d + sign * (int(a) + int(b))
+        for d, (a, b) in zip(shape, paddings, strict=True)
+    )
 
 
 _PAD_TYPES = {"T": ANY, "Tpaddings": INDEX}
@@ -123,12 +134,11 @@ def PadV2(xp, input, paddings, constant_values):
 
 @PadV2.gradient(needs="paddings")
 def _(call, dy):
-    from tapeflow.ops.reduction import Sum
+    from tapeflow.ops.reduction import Sum, all_axes
 
     x = _unpad(call, dy)
-    every = np.arange(len(call.static_shape("input")), dtype=np.int32)
     # What is not the input is copies of the constant.
-    return x, None, Sum(dy, every) - Sum(x, every)
+    return x, None, Sum(dy, all_axes(dy, None)) - Sum(x, all_axes(x, None))
 
 
 @PadV2.samples
@@ -206,13 +216,7 @@ def _(input, paddings, mode):
     "input: T, paddings: Tpaddings -> output: T",
     types=_PAD_TYPES,
     attrs={"mode": one_of("REFLECT", "SYMMETRIC")},
-    shape=lambda call: [
-        _pad_rule(call)[0]
-        and tuple(
-            None if d is None or call.value(1) is None else d - int(sum(call.value(1)[i]))
-            for i, d in enumerate(call.shape(0))
-        )
-    ],
+    shape=lambda call: [_padded_shape(call, -1)],
 )
 def MirrorPadGrad(xp, input, paddings, mode):
     raw = np.asarray(paddings)

@@ -6,17 +6,21 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import gather
+from tapeflow.ops import gather, shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import as_shape, product, sizes_in
 from tapeflow.ops.table import ANY, Sample, integer, op
 from tapeflow.ops.validate import first_out_of_range, invalid, shape_text
 
 
 def _partition_rule(call):
     data, partitions = call.shape(0), call.shape(1)
-    out = None if data is None or partitions is None else (None, *data[len(partitions) :])
+    if call.attr("num_partitions") < 1:
+        raise invalid(f"num_partitions must be at least 1, got {call.attr('num_partitions')}")
+    out = None
+    if data is not None and partitions is not None:
+        shapes.merge(shapes.at_least(data, len(partitions))[: len(partitions)], partitions)
+        out = (None, *data[len(partitions) :])
     return [out] * call.attr("num_partitions")
 
 
@@ -46,13 +50,15 @@ def DynamicPartition(xp, data, partitions, num_partitions):
 @DynamicPartition.gradient(needs="partitions")
 def _(call, dys):
     # Dealing out the positions in the same way says where each row of the gradients belongs.
-    index = sizes_in(call, "partitions")
-    count = product(index)
-    places = Reshape(range_(0, count), as_shape(index))
+    from tapeflow.ops.array import Size
+
+    places = Reshape(range_(Size(call.partitions)), call.shape("partitions"))
     order = DynamicPartition(places, call.partitions, call.num_partitions)
-    rest = sizes_in(call, "data")[len(index) :]
     whole = ParallelDynamicStitch(list(order), list(dys))
-    return Reshape(whole, as_shape([*index, *rest])), None
+    return Reshape(whole, call.shape("data")), None
+
+
+DynamicPartition.compiled(never="how many rows it returns depends on values")
 
 
 @DynamicPartition.samples
@@ -108,16 +114,29 @@ def _stitch(xp, indices, data):
         if bad:
             raise invalid(f"indices{bad[0]} is out of range")
     size = 1 + max((int(i.max()) for i in indices if i.size), default=-1)
-    merged = np.full((size, *inner), b"" if data[0].dtype == object else 0, data[0].dtype)
+    merged = xp.full((size, *inner), b"" if data[0].dtype == object else 0, data[0].dtype)
     for index, part in zip(indices, data, strict=True):
-        merged[index] = part
+        if xp is np:
+            merged[index] = part
+        else:
+            merged = merged.at[index].set(part)
     return merged
 
 
 def _stitch_rule(call):
     half = call.count // 2
-    index, part = call.shape(0), call.shape(half)
-    return [None if index is None or part is None else (None, *part[len(index) :])]
+    rest = None
+    length: int | None = 0
+    for i in range(half):
+        index, part, value = call.shape(i), call.shape(half + i), call.value(i)
+        if value is None:
+            length = None
+        elif length is not None and value.size:
+            length = max(length, int(value.max()) + 1)
+        if index is not None and part is not None:
+            shapes.merge(shapes.at_least(part, len(index))[: len(index)], index)
+            rest = shapes.merge(rest, part[len(index) :])
+    return [None if rest is None else (length, *rest)]
 
 
 _STITCH = "indices: N*int32, data: N*T -> merged: T"

@@ -1,13 +1,16 @@
-"""Philox 4x32-10 in NumPy, and TensorFlow's way from its bits to numbers: what the kernels of the random ops use.
+"""Philox 4x32-10, and TensorFlow's way from its bits to numbers: what the kernels of the random ops use.
+
+In NumPy; in `jax.numpy` for a generator whose key and counter are only known when compiled code runs.
 
 The generator: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,16 +18,25 @@ _MASK32 = np.uint64(0xFFFFFFFF)
 _MASK64 = (1 << 64) - 1
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL = 0x9E3779B9, 0xBB67AE85
+_SCRAMBLE = 0x02461E293EC8F720
 # Blocks of four words that each output has to itself where the number it takes is not known beforehand.
 STRETCH = 256
 
 
 class Philox(NamedTuple):
-    """A position in a stream: a 64-bit key and a 128-bit counter of blocks of four 32-bit words."""
+    """A position in a stream: a 64-bit key and a 128-bit counter of blocks of four 32-bit words.
 
-    key: int
-    low: int
-    high: int
+    The three are ints, or uint64 scalars of JAX.
+    """
+
+    key: Any
+    low: Any
+    high: Any
+
+    @property
+    def xp(self) -> Any:
+        """The library that computes this generator's numbers."""
+        return np if isinstance(self.key, int) else importlib.import_module("jax.numpy")
 
     def skip(self, blocks: int) -> Philox:
         counter = (self.high << 64 | self.low) + blocks
@@ -40,26 +52,35 @@ class Philox(NamedTuple):
 
 
 def _blocks(g: Philox, offsets: np.ndarray) -> np.ndarray:
-    low = offsets + np.uint64(g.low)
-    high = np.uint64(g.high) + (low < offsets).astype(np.uint64)
+    xp = g.xp
+    key, start, above = g if xp is not np else (int(g.key), np.uint64(g.low), np.uint64(g.high))
+    low = offsets + start
+    high = above + (low < offsets).astype(np.uint64)
     c = [low & _MASK32, low >> np.uint64(32), high & _MASK32, high >> np.uint64(32)]
-    k0, k1 = g.key & 0xFFFFFFFF, g.key >> 32
+    k0, k1 = (key & 0xFFFFFFFF, key >> 32) if xp is np else (key & _MASK32, key >> np.uint64(32))
+    wide = np.uint64 if xp is np else lambda k: k
+    step0, step1 = _WEYL if xp is np else map(np.uint64, _WEYL)
+    mask = 0xFFFFFFFF if xp is np else _MASK32
     for _ in range(10):
         a, b = c[0] * _MULTIPLIERS[0], c[2] * _MULTIPLIERS[1]
         c = [
-            b >> np.uint64(32) ^ c[1] ^ np.uint64(k0),
+            b >> np.uint64(32) ^ c[1] ^ wide(k0),
             b & _MASK32,
-            a >> np.uint64(32) ^ c[3] ^ np.uint64(k1),
+            a >> np.uint64(32) ^ c[3] ^ wide(k1),
             a & _MASK32,
         ]
-        k0, k1 = (k0 + _WEYL[0]) & 0xFFFFFFFF, (k1 + _WEYL[1]) & 0xFFFFFFFF
-    return np.stack(c, axis=-1).astype(np.uint32)
+        k0, k1 = (k0 + step0) & mask, (k1 + step1) & mask
+    return xp.stack(c, axis=-1).astype(np.uint32)
 
 
 def from_seed(seed) -> Philox:
     """The generator that a seed of two integers stands for; mixed once, since users' seeds are poor in bits."""
+    if not isinstance(seed, (np.ndarray, list, tuple)):
+        s0, s1 = seed.astype(np.int64).view(np.uint64)
+        w = Philox(s0 * np.uint64(0) + np.uint64(_SCRAMBLE), s0, s1).blocks(1)[0].astype(np.uint64)
+        return Philox(w[0] | w[1] << np.uint64(32), w[0] * np.uint64(0), w[2] | w[3] << np.uint64(32))
     s0, s1 = (int(s) & _MASK64 for s in seed)
-    w = [int(x) for x in Philox(0x02461E293EC8F720, s0, s1).blocks(1)[0]]
+    w = [int(x) for x in Philox(_SCRAMBLE, s0, s1).blocks(1)[0]]
     return Philox(w[0] | w[1] << 32, 0, w[2] | w[3] << 32)
 
 
@@ -85,7 +106,7 @@ def uniform(g: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     return ((words & np.uint32((1 << bits) - 1)) / np.float32(1 << bits)).astype(dtype)
 
 
-def _box_muller(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _box_muller(xp: Any, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Pairs of standard normals from pairs of uniforms: [..., 2]."""
     real = u.dtype.type
 
@@ -93,23 +114,24 @@ def _box_muller(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         # NumPy's single-precision functions are some units off in the last place; C's, which TensorFlow calls, are not.
         return f(x.astype(np.float64)).astype(u.dtype)
 
-    radius = np.sqrt(real(-2) * exactly(np.log, np.maximum(u, real(1e-7))))
+    radius = xp.sqrt(real(-2) * exactly(xp.log, xp.maximum(u, real(1e-7))))
     angle = (2 * math.pi * v.astype(np.float64)).astype(u.dtype)
-    return np.stack([exactly(np.sin, angle) * radius, exactly(np.cos, angle) * radius], axis=-1)
+    return xp.stack([exactly(xp.sin, angle) * radius, exactly(xp.cos, angle) * radius], axis=-1)
 
 
-def _normal_pairs(words: np.ndarray, double: bool) -> np.ndarray:
+def _normal_pairs(xp: Any, words: np.ndarray, double: bool) -> np.ndarray:
     if double:
         w = words.reshape(*words.shape[:-1], -1, 4)
-        return _box_muller(_unit_double(w[..., 0], w[..., 1]), _unit_double(w[..., 2], w[..., 3]))
-    return _box_muller(_unit_float(words[..., 0::2]), _unit_float(words[..., 1::2]))
+        u, v = _unit_double(w[..., 0], w[..., 1]), _unit_double(w[..., 2], w[..., 3])
+        return _box_muller(xp, u, v)
+    return _box_muller(xp, _unit_float(words[..., 0::2]), _unit_float(words[..., 1::2]))
 
 
 def normal(g: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     """`count` standard normals."""
     double = dtype == np.float64
     words = g.blocks(-(-count // (2 if double else 4))).reshape(-1)
-    return _normal_pairs(words, double).reshape(-1)[:count].astype(dtype, copy=False)
+    return _normal_pairs(g.xp, words, double).reshape(-1)[:count].astype(dtype, copy=False)
 
 
 def truncated_normal(g: Philox, count: int, dtype: np.dtype) -> np.ndarray:
@@ -117,13 +139,16 @@ def truncated_normal(g: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     double = dtype == np.float64
     group = 2 if double else 4
     groups = -(-count // group)
+    if g.xp is not np and groups:
+        return _truncated_by_jax(g, groups, group).reshape(-1)[:count].astype(dtype)
     out = np.zeros((groups, group), np.float64 if double else np.float32)
     missing = np.arange(groups)
     tries = 8
     while missing.size:
         starts = missing.astype(np.uint64) * np.uint64(group * STRETCH // 4)
         blocks = _blocks(g, (starts[:, None] + np.arange(tries, dtype=np.uint64)).reshape(-1))
-        drawn = _normal_pairs(blocks.reshape(missing.size, -1), double).reshape(missing.size, -1)
+        words = blocks.reshape(missing.size, -1)
+        drawn = _normal_pairs(np, words, double).reshape(missing.size, -1)
         good = np.abs(drawn) < 2
         enough = good.sum(1) >= group
         order = np.argsort(~good, axis=1, kind="stable")[:, :group]
@@ -133,12 +158,26 @@ def truncated_normal(g: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     return out.reshape(-1)[:count].astype(dtype, copy=False)
 
 
+def _truncated_by_jax(g: Philox, groups: int, group: int) -> Any:
+    """[groups, group]. Of eight blocks, all but one of 10^18 groups find enough; they are not asked for more."""
+    xp, tries = g.xp, 8
+    starts = np.arange(groups, dtype=np.uint64) * np.uint64(group * STRETCH // 4)
+    blocks = _blocks(g, (starts[:, None] + np.arange(tries, dtype=np.uint64)).reshape(-1))
+    drawn = _normal_pairs(xp, blocks.reshape(groups, -1), group == 2).reshape(groups, -1)
+    order = xp.argsort(~(xp.abs(drawn) < 2), axis=1, stable=True)[:, :group]
+    return xp.take_along_axis(drawn, order, 1)
+
+
 def integers(g: Philox, count: int, dtype: np.dtype, low: int = 0, span: int = 0) -> np.ndarray:
     """`count` integers of [low, low + span); of the whole range of `dtype` when span is 0."""
     wide = dtype.itemsize == 8
     unsigned = np.uint64 if wide else np.uint32
     words = g.words(2 * count if wide else count)
-    bits = words.astype("<u4").view("<u8").astype(np.uint64) if wide else words
+    if g.xp is np:
+        bits = words.astype("<u4").view("<u8").astype(np.uint64) if wide else words
+    else:
+        w = words.astype(np.uint64)
+        bits = w[0::2] | w[1::2] << np.uint64(32) if wide else words
     if span:
         bits = bits % unsigned(span) + unsigned(low & (_MASK64 if wide else 0xFFFFFFFF))
     return bits.view(dtype)
@@ -146,6 +185,8 @@ def integers(g: Philox, count: int, dtype: np.dtype, low: int = 0, span: int = 0
 
 def permutation(g: Philox, n: int) -> np.ndarray:
     """The order that shuffling n rows puts them in."""
+    if g.xp is not np:
+        return _permutation_by_jax(g, n)
     order = np.arange(n)
     for i, word in enumerate(g.words(max(n - 1, 0)).tolist()):
         j = i + word % (n - i)
@@ -153,17 +194,28 @@ def permutation(g: Philox, n: int) -> np.ndarray:
     return order
 
 
+def _permutation_by_jax(g: Philox, n: int) -> Any:
+    jax = importlib.import_module("jax")
+    words = g.words(max(n - 1, 0)).astype(np.int64)
+
+    def swap(i: Any, order: Any) -> Any:
+        j = i + words[i] % (n - i)
+        return order.at[i].set(order[j]).at[j].set(order[i])
+
+    return jax.lax.fori_loop(0, n - 1, swap, g.xp.arange(n)) if n > 1 else g.xp.arange(n)
+
+
 def categorical(g: Philox, logits: np.ndarray, samples: int) -> np.ndarray:
     """Classes [rows, samples] drawn by unnormalised log-probabilities [rows, classes]; not finite ones never are."""
-    rows = logits.shape[0]
+    xp, rows = g.xp, logits.shape[0]
     logits = logits.astype(np.float64)
-    finite = np.isfinite(logits)
-    largest = np.max(np.where(finite, logits, -np.inf), axis=1, keepdims=True)
-    weights = np.exp(np.where(finite, logits - np.where(np.isfinite(largest), largest, 0), -np.inf))
-    sums = np.cumsum(weights, axis=1)
+    finite = xp.isfinite(logits)
+    largest = xp.max(xp.where(finite, logits, -np.inf), axis=1, keepdims=True)
+    weights = xp.exp(xp.where(finite, logits - xp.where(xp.isfinite(largest), largest, 0), -np.inf))
+    sums = xp.cumsum(weights, axis=1)
     u = uniform(g, rows * samples, np.dtype(np.float64)).reshape(rows, samples)
-    found = [np.searchsorted(sums[i], u[i] * sums[i, -1], side="right") for i in range(rows)]
-    return np.array(found, np.int64).reshape(rows, samples)
+    found = [xp.searchsorted(sums[i], u[i] * sums[i, -1], side="right") for i in range(rows)]
+    return xp.array(found, np.int64).reshape(rows, samples)
 
 
 class Doubles:
@@ -187,7 +239,7 @@ class Doubles:
 
     def normal(self) -> float:
         if not self._normals:
-            self._normals = _normal_pairs(self._block(), True).reshape(-1).tolist()
+            self._normals = _normal_pairs(np, self._block(), True).reshape(-1).tolist()
         return self._normals.pop()
 
 

@@ -11,7 +11,7 @@ from tapeflow.ops.layout import ExpandDims, Squeeze
 from tapeflow.ops.pooling import AvgPool, MaxPool
 from tapeflow.ops.pooling_3d import AvgPool3D, MaxPool3D, MaxPoolWithArgmax
 from tapeflow.ops.spatial import BatchToSpaceND, SpaceToBatchND
-from tapeflow.ops.static import sizes_of
+from tapeflow.ops.static import size_of
 
 _CHANNELS_LAST = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
 
@@ -237,8 +237,7 @@ def pool(
         raise ValueError(
             f"`dilations` need a layout with the channels last. Received: data_format={data_format}"
         )
-    sizes = sizes_of(input)[1:-1]
-    extra = [(-n) % r for n, r in zip(sizes, rates, strict=True)]
+    extra = [(-size_of(input, i)) % r for i, r in enumerate(rates, 1)]
     paddings = [[0, e] for e in extra]
     # Every residue class of positions is an image of its own; the crops take back what the padding added.
     folded = SpaceToBatchND(input, rates, paddings)

@@ -170,13 +170,22 @@ def avg_pool_grad(xp, sizes, grad, data_format, **attrs):
     return channels_back(xp, win.unpadded(dx), data_format)
 
 
+def pooled_shape(call, pooled, image):
+    """The shape `pooled` of what was pooled from an image like `image`, merged with that of input 0."""
+    rank = len(call.attr("data_format"))
+    shapes.merge(shapes.with_rank(call.shape(0), rank), shapes.with_rank(image, rank))
+    return shapes.merge(pool_rule(call)[0], shapes.with_rank(pooled, rank))
+
+
 def pool_rule(call):
     data_format = call.attr("data_format")
     axes = spatial_axes(data_format)
-    shape = call.shape(0)
+    shape = shapes.with_rank(call.shape(0), len(data_format))
     explicit = call.attr("explicit_paddings") if call.attr("padding") == "EXPLICIT" else ()
     ksize = call.attr("ksize")
-    channels = None if shape is None else shape[data_format.index("C")]
+    if len(ksize) != len(data_format):
+        raise invalid(f"ksize must have {len(data_format)} values, got {list(ksize)}")
+    channels = shape[data_format.index("C")]
     taps = [ksize[i] for i in axes]
     ones = [1] * len(data_format)
     return [
@@ -299,7 +308,7 @@ def _(input, **attrs):
     "orig_input: T, orig_output: T, grad: T -> output: T",
     types={"T": REAL},
     attrs=MAX_POOL,
-    shape=shapes.same_as_first,
+    shape=shapes.same_as(0, rank=4),
 )
 def MaxPoolGrad(xp, orig_input, orig_output, grad, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
@@ -350,7 +359,7 @@ def _(orig_input, orig_output, grad, **attrs):
     "orig_input: T, orig_output: T, grad: T -> output: T",
     types={"T": REAL},
     attrs=POOL,
-    shape=shapes.same_as_second,
+    shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )
 def MaxPoolGradGrad(xp, orig_input, orig_output, grad, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **attrs)
@@ -409,7 +418,7 @@ def _(value, **attrs):
     "orig_input_shape: int32, grad: T -> output: T",
     types={"T": FLOATING},
     attrs=POOL,
-    shape=shapes.given(0),
+    shape=shapes.with_ranks(shapes.given(0, rank=4), None, 4),
 )
 def AvgPoolGrad(xp, orig_input_shape, grad, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)

@@ -22,12 +22,13 @@ from tapeflow.ops.pooling import (
     max_under,
     pool_rule,
     pool_windows,
+    pooled_shape,
     reference_pool,
     require_like,
     winners,
 )
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, boolean, dtype, ints, op
-from tapeflow.ops.validate import index_kind, invalid
+from tapeflow.ops.validate import index_kind, invalid, known
 
 CUBE = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 1, 2, 1]}
 
@@ -68,7 +69,7 @@ def _(input, **attrs):
     "orig_input: TInput, orig_output: TInput, grad: T -> output: T",
     types={"T": FLOATING, "TInput": FLOATING},
     attrs=POOL_3D,
-    shape=shapes.same_as_first,
+    shape=shapes.same_as(0, rank=5),
 )
 def MaxPool3DGrad(xp, orig_input, orig_output, grad, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
@@ -108,7 +109,7 @@ def _(orig_input, orig_output, grad, **attrs):
     "orig_input: T, orig_output: T, grad: T -> output: T",
     types={"T": REAL},
     attrs=POOL_3D,
-    shape=shapes.same_as_second,
+    shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )
 def MaxPool3DGradGrad(xp, orig_input, orig_output, grad, **attrs):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **attrs)
@@ -159,7 +160,7 @@ def _(input, **attrs):
     "orig_input_shape: int32, grad: T -> output: T",
     types={"T": FLOATING},
     attrs=POOL_3D,
-    shape=shapes.given(0),
+    shape=shapes.with_ranks(shapes.given(0, rank=5), None, 5),
 )
 def AvgPool3DGrad(xp, orig_input_shape, grad, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
@@ -197,9 +198,7 @@ ARGMAX = {
 
 
 def _argmax_rule(call):
-    shape = call.shape(0)
-    if shape is None:
-        return [(None,) * 4] * 2
+    shape = shapes.with_rank(call.shape(0), 4)
     from tapeflow.ops.sliding import sliding_rule
 
     ksize, strides = call.attr("ksize"), call.attr("strides")
@@ -219,9 +218,9 @@ def _argmax_rule(call):
 def MaxPoolWithArgmax(xp, input, ksize, strides, Targmax, padding, include_batch_in_index):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")
     y = max_under(xp, input, win)
-    first = np.maximum(winners(xp, input, y, win), 0)
+    first = xp.maximum(winners(xp, input, y, win), 0)
     rows, columns = np.meshgrid(np.arange(win.out[0]), np.arange(win.out[1]), indexing="ij")
-    up, left = np.divmod(first, win.taps[1])
+    up, left = xp.divmod(first, win.taps[1])
     row = rows[None, ..., None] * win.strides[0] - win.pads[0][0] + up
     column = columns[None, ..., None] * win.strides[1] - win.pads[1][0] + left
     batch, height, width, channels = input.shape
@@ -273,7 +272,7 @@ def _places(xp, input, argmax, include_batch_in_index):
     flat = argmax
     if not include_batch_in_index:
         flat = argmax + (np.arange(len(argmax)) * size).reshape(-1, 1, 1, 1)
-    if argmax.size and (int(flat.min()) < 0 or int(flat.max()) >= input.size):
+    if known(argmax) and argmax.size and (int(flat.min()) < 0 or int(flat.max()) >= input.size):
         raise invalid(f"argmax holds positions outside of the input's {input.size} elements")
     return flat.ravel()
 
@@ -283,7 +282,7 @@ def _places(xp, input, argmax, include_batch_in_index):
     "input: T, grad: T, argmax: Targmax -> output: T",
     types={"T": REAL, "Targmax": INDEX},
     attrs=GRAD_ARGMAX,
-    shape=shapes.same_as_first,
+    shape=shapes.with_ranks(shapes.same_as(0, rank=4), 4, 4, 4),
 )
 def MaxPoolGradWithArgmax(xp, input, grad, argmax, ksize, strides, padding, include_batch_in_index):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")
@@ -302,18 +301,18 @@ def MaxPoolGradWithArgmax(xp, input, grad, argmax, ksize, strides, padding, incl
 @MaxPoolGradWithArgmax.gradient(needs="argmax")
 def _(call, dy):
     from tapeflow.ops.gather import Gather
-    from tapeflow.ops.static import as_shape, sizes_in
 
-    sizes = sizes_in(call, "argmax")
-    whole = sizes_in(call, "input")
     flat = call.argmax
     if not call.include_batch_in_index:
+        from tapeflow.ops.casting import cast
         from tapeflow.ops.construction import range as range_
 
+        static = call.static_shape("input")
+        whole = static.as_list() if static.is_fully_defined() else cast(call.shape("input"), flat.dtype)
         size = whole[1] * whole[2] * whole[3]
         flat = flat + Reshape(range_(0, whole[0], dtype=flat.dtype), [-1, 1, 1, 1]) * size
     picked = Gather(Reshape(dy, [-1]), Reshape(flat, [-1]))
-    return None, Reshape(picked, as_shape(sizes)), None
+    return None, Reshape(picked, call.shape("argmax")), None
 
 
 @MaxPoolGradWithArgmax.samples

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 
 import numpy as np
 
@@ -32,9 +34,20 @@ POISSON_TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, d
 _SEEDS = {"seed": 0, "seed2": 0}
 
 
+class _Streams(threading.local):
+    """Where this thread's streams come from; `source` is set while calls are compiled."""
+
+    source: Callable[..., philox.Philox] | None = None
+
+
+streams = _Streams()
+
+
 def reserve(name: str, a, b, seed: int, seed2: int, blocks: int) -> philox.Philox:
     """The stream of an op at its current position, which moves on; one registry serves the native kernels too."""
     numbers = [dtypes.as_dtype(d).as_datatype_enum if d is not None else 0 for d in (a, b)]
+    if streams.source is not None:
+        return streams.source(name, *numbers, seed, seed2, blocks)
     return philox.Philox(*_native.random_reserve(name, *numbers, seed, seed2, blocks))
 
 
@@ -106,7 +119,7 @@ def integer_limits(minval, maxval, count: int) -> tuple[int, int]:
     "shape: T, minval: Tout, maxval: Tout -> output: Tout",
     types={"T": INDEX, "Tout": INDEX},
     attrs=_SEEDS,
-    shape=shapes.given(0),
+    shape=shapes.with_ranks(shapes.given(0), 1, 0, 0),
 )
 def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
     sizes = sizes_of_shape(shape)
@@ -119,6 +132,9 @@ def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
 
 
 RandomUniformInt.gradient(None)
+
+
+RandomUniformInt.compiled(static="minval, maxval")
 
 
 @RandomUniformInt.samples
@@ -150,12 +166,17 @@ def RandomShuffle(xp, value, seed, seed2):
     return value[philox.permutation(g, n)]
 
 
+def rows_by(call):
+    """A row of samples for each row of logits."""
+    return [(shapes.with_rank(call.shape(0), 2)[0], shapes.size_value(call, 1))]
+
+
 @op(
     "Multinomial",
     "logits: T, num_samples: int32 -> output: output_dtype",
     types={"T": REAL},
     attrs={**_SEEDS, "output_dtype": dtype(dtypes.int64)},
-    shape=lambda call: [rows_by(call.shape(0), call.value(1))],
+    shape=rows_by,
 )
 def Multinomial(xp, logits, num_samples, seed, seed2, output_dtype):
     samples = checked_categorical(logits, num_samples)
@@ -169,10 +190,6 @@ def Multinomial(xp, logits, num_samples, seed, seed2, output_dtype):
         rows * (-(-samples // 4) * 8) * philox.STRETCH,
     )
     return philox.categorical(g, logits, samples).astype(output_dtype.as_numpy_dtype)
-
-
-def rows_by(logits, samples):
-    return (None if logits is None else logits[0], None if samples is None else int(samples))
 
 
 def checked_categorical(logits, num_samples) -> int:
@@ -222,6 +239,9 @@ def RandomGamma(xp, shape, alpha, seed, seed2):
     return out.reshape(*sizes, *alpha.shape).astype(alpha.dtype)
 
 
+RandomGamma.compiled(never="it draws each number by rejection, one by one")
+
+
 @op(
     "RandomPoissonV2",
     "shape: S, rate: R -> output: dtype",
@@ -246,6 +266,7 @@ def poisson_numbers(g, rate, samples: int, dtype):
 
 
 RandomPoissonV2.gradient(None)
+RandomPoissonV2.compiled(never="it draws each number by rejection, one by one")
 
 
 def checked_dtype(given, accepted):

@@ -74,6 +74,16 @@ def RngReadAndSkip(xp, resource, alg, delta):
 RngReadAndSkip.gradient(None)
 
 
+@RngReadAndSkip.compiled(static="alg")
+def _(xp, resource, alg, delta):
+    state = resource.numpy()
+    low, high, key = state.view(np.uint64)
+    blocks = delta * np.uint64(256)
+    carried = high + delta // np.uint64(1 << 56) + (low + blocks < low).astype(np.uint64)
+    resource.assign(xp.stack([low + blocks, carried, key]).view(np.int64))
+    return state
+
+
 def create_rng_state(seed, alg):
     """The state, a vector of int64, that a generator starts from for `seed`, an integer or a vector of them."""
     size = _state_size(algorithm_id(alg))

@@ -42,6 +42,7 @@ def set_seed(seed):
 
 
 set_random_seed = set_seed
+context.eager_seed = lambda: _global_seed
 
 
 def _whole(seed) -> int:

@@ -23,7 +23,7 @@ from tapeflow.ops.random import (
     sizes_of_shape,
 )
 from tapeflow.ops.table import INDEX, Sample, dtype, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, known, shape_text
 
 
 class Algorithm(enum.Enum):
@@ -64,6 +64,26 @@ SEED_TYPES = (dtypes.int64, dtypes.int32)
 STATE = "key: uint64, counter: uint64, alg: int32"
 
 
+def _key_rule(call):
+    shapes.exactly(shapes.vector_length(call, 0), 2)
+    return [(1,), (2,)]
+
+
+def _from_seed_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    for i in range(2, call.count):  # the bounds
+        shapes.scalar_value(call, i)
+    return [shapes.from_value(call, 0)]
+
+
+def _from_key_rule(call):
+    shapes.exactly(shapes.vector_length(call, 1), 1)
+    shapes.vector_length(call, 2)
+    for i in range(3, call.count):  # the algorithm and the bounds
+        shapes.scalar_value(call, i)
+    return [shapes.from_value(call, 0)]
+
+
 def from_key(key, counter, alg) -> philox.Philox:
     if np.ndim(alg):
         raise invalid(f"algorithm must be of shape [], not {shape_text(np.shape(alg))}")
@@ -78,6 +98,8 @@ def from_key(key, counter, alg) -> philox.Philox:
             f"counter must be a vector with length at least 2; got shape: {shape_text(counter.shape)}. "
             "(Note that batched counters are not supported yet.)"
         )
+    if not known(key) or not known(counter):
+        return philox.Philox(key[0], counter[0], counter[1])
     return philox.Philox(int(key[0]), int(counter[0]), int(counter[1]))
 
 
@@ -114,17 +136,18 @@ def _floats(name: str, fill):
         "shape: T, seed: Tseed -> output: dtype",
         types={"T": INDEX, "Tseed": SEED_TYPES},
         attrs=attrs,
-        shape=shapes.given(0),
+        shape=_from_seed_rule,
     )(by_seed)
     second = op(
         name + "V2",
         f"shape: Tshape, {STATE} -> output: dtype",
         types={"Tshape": INDEX},
         attrs=attrs,
-        shape=shapes.given(0),
+        shape=_from_key_rule,
     )(by_key)
     first.gradient(None)
     second.gradient(None)
+    second.compiled(static="alg")
 
     @first.samples
     def _(rng):
@@ -170,13 +193,14 @@ def _integers(g, shape, minval, maxval):
     "StatelessRandomUniformInt",
     "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
     types={"T": INDEX, "Tseed": SEED_TYPES, "dtype": INDEX},
-    shape=shapes.given(0),
+    shape=_from_seed_rule,
 )
 def StatelessRandomUniformInt(xp, shape, seed, minval, maxval):
     return _integers(from_seed(seed), shape, minval, maxval)
 
 
 StatelessRandomUniformInt.gradient(None)
+StatelessRandomUniformInt.compiled(static="minval, maxval")
 
 
 @StatelessRandomUniformInt.samples
@@ -190,13 +214,14 @@ def _(rng):
     "StatelessRandomUniformIntV2",
     f"shape: Tshape, {STATE}, minval: dtype, maxval: dtype -> output: dtype",
     types={"Tshape": INDEX, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
-    shape=shapes.given(0),
+    shape=_from_key_rule,
 )
 def StatelessRandomUniformIntV2(xp, shape, key, counter, alg, minval, maxval):
     return _integers(from_key(key, counter, alg), shape, minval, maxval)
 
 
 StatelessRandomUniformIntV2.gradient(None)
+StatelessRandomUniformIntV2.compiled(static="alg, minval, maxval")
 
 
 @StatelessRandomUniformIntV2.samples
@@ -218,7 +243,7 @@ def _all_integers(g, shape, dtype):
     "shape: T, seed: Tseed -> output: dtype",
     types={"T": INDEX, "Tseed": (*SEED_TYPES, dtypes.uint32, dtypes.uint64)},
     attrs={"dtype": dtype(dtypes.uint64)},
-    shape=shapes.given(0),
+    shape=_from_seed_rule,
 )
 def StatelessRandomUniformFullInt(xp, shape, seed, dtype):
     return _all_integers(from_seed(seed), shape, dtype)
@@ -237,13 +262,14 @@ def _(rng):
     f"shape: Tshape, {STATE} -> output: dtype",
     types={"Tshape": INDEX},
     attrs={"dtype": dtype(dtypes.uint64)},
-    shape=shapes.given(0),
+    shape=_from_key_rule,
 )
 def StatelessRandomUniformFullIntV2(xp, shape, key, counter, alg, dtype):
     return _all_integers(from_key(key, counter, alg), shape, dtype)
 
 
 StatelessRandomUniformFullIntV2.gradient(None)
+StatelessRandomUniformFullIntV2.compiled(static="alg")
 
 
 @StatelessRandomUniformFullIntV2.samples
@@ -255,11 +281,11 @@ def _(rng):
     "StatelessRandomGetKeyCounter",
     "seed: Tseed -> key: uint64, counter: uint64",
     types={"Tseed": SEED_TYPES},
-    shape=shapes.fixed((1,), (2,)),
+    shape=_key_rule,
 )
 def StatelessRandomGetKeyCounter(xp, seed):
     g = from_seed(seed)
-    return np.array([g.key], np.uint64), np.array([g.low, g.high], np.uint64)
+    return xp.array([g.key], np.uint64), xp.array([g.low, g.high], np.uint64)
 
 
 StatelessRandomGetKeyCounter.gradient(None)

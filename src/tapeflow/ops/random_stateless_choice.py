@@ -40,6 +40,9 @@ def StatelessShuffle(xp, value, key, counter, alg):
     return value[philox.permutation(g, value.shape[0])] if value.ndim else value
 
 
+StatelessShuffle.compiled(static="alg")
+
+
 @public
 def stateless_shuffle(value, seed, alg="auto_select", name=None):
     """`value` with the order of its first dimension shuffled, as `seed` (two integers) says."""
@@ -51,7 +54,7 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
     "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
     types={"T": REAL, "Tseed": SEED_TYPES},
     attrs={"output_dtype": dtype(dtypes.int64)},
-    shape=lambda call: [rows_by(call.shape(0), call.value(1))],
+    shape=rows_by,
 )
 def StatelessMultinomial(xp, logits, num_samples, seed, output_dtype):
     samples = checked_categorical(logits, num_samples)
@@ -107,6 +110,9 @@ def StatelessRandomGammaV2(xp, shape, seed, alpha):
     )
 
 
+StatelessRandomGammaV2.compiled(never="it draws each number by rejection, one by one")
+
+
 @StatelessRandomGammaV2.samples
 def _(rng):
     yield Sample([4, 3], [1, 2], np.array([0.5, 1.0, 3.0], np.float32))
@@ -138,6 +144,7 @@ def StatelessRandomPoisson(xp, shape, seed, lam, dtype):
 
 
 StatelessRandomPoisson.gradient(None)
+StatelessRandomPoisson.compiled(never="it draws each number by rejection, one by one")
 
 
 @public

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from tapeflow.core import dtypes, tensor_proto
+from tapeflow.core import dtypes, tensor_bytes
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
@@ -172,7 +172,7 @@ def decode_compressed(bytes, compression_type="", name=None):
 def SerializeTensor(xp, tensor):
     array = np.asarray(tensor)
     kind = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
-    return np.array(tensor_proto.encode(array, kind), object)
+    return np.array(tensor_bytes.encode(array, kind), object)
 
 
 SerializeTensor.gradient(None)
@@ -195,8 +195,8 @@ def ParseTensor(xp, serialized, out_type):
             f"Expected `serialized` to be a scalar, got shape: {shape_text(serialized.shape)}"
         )
     try:
-        array, kind = tensor_proto.decode(serialized[()])
-    except (tensor_proto.WireError, ValueError) as error:
+        array, kind = tensor_bytes.decode(serialized[()])
+    except (tensor_bytes.WireError, ValueError) as error:
         raise invalid(f"Could not parse `serialized` as TensorProto, {error}") from None
     if kind != out_type:
         raise invalid(

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
@@ -26,7 +27,7 @@ from tapeflow.ops import (
 from tapeflow.ops.array import Rank, StopGradient
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.static import static_value
+from tapeflow.ops.static import rank_in, static_value
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid
 
@@ -109,8 +110,7 @@ def _kept_shape(call, name="input"):
         dims = [1 if d in axes else n for d, n in enumerate(static.as_list())]
         if None not in dims:
             return np.array(dims, np.int32)
-    dynamic = call.shape(name)
-    rank = Rank(call.input) if static.rank is None else static.rank
+    dynamic, rank = call.shape(name), rank_in(call, name)
     from tapeflow.ops.construction import range as range_
 
     axes = layout.Reshape(casting.cast(call.reduction_indices, dtypes.int32), [-1, 1])
@@ -118,17 +118,34 @@ def _kept_shape(call, name="input"):
     return comparison.SelectV2(Any(hits, 0), 1, dynamic)
 
 
+def _kept(call, y):
+    """`y`, of the output's shape, with ones in place of the reduced axes."""
+    if y.__class__ is not EagerTensor:
+        known = static_value(call.reduction_indices)
+        if known is not None:
+            at = np.ravel(known)
+            rank = call.static_shape("input").rank
+            if rank is not None:
+                at = np.array(normal_axes(at, rank))
+            # Of axes of one sign, each new one is put where it stays: those nearest to their end come first.
+            if (at >= 0).all() or (at < 0).all():
+                for axis in sorted(at.tolist(), key=lambda a: a if a >= 0 else -a):
+                    y = layout.ExpandDims(y, axis)
+                return y
+    return layout.Reshape(y, _kept_shape(call))
+
+
 def _spread(call, dy):
     """`dy`, each element where those are that were reduced to it."""
     shape = call.shape("input")
     if not call.keep_dims and dy.shape.rank != 0:
-        dy = layout.Reshape(dy, _kept_shape(call))
+        dy = _kept(call, dy)
     return broadcasting.BroadcastTo(dy, shape)
 
 
 def _aligned(call, y):
     """`y`, of the output's shape, so that it broadcasts with the input."""
-    return y if call.keep_dims or y.shape.rank == 0 else layout.Reshape(y, _kept_shape(call))
+    return y if call.keep_dims or y.shape.rank == 0 else _kept(call, y)
 
 
 def _sum(xp, input, axes, keep_dims):
@@ -189,22 +206,39 @@ def _(call, dy):
     dy = _spread(call, dy)
     if rank == 0:
         return dy, None
-    axes = normal_axes(static_value(call.reduction_indices), rank)
-    order = [*axes, *(d for d in range(rank) if d not in axes)]
-    moved = layout.Transpose(x, order)
     from tapeflow.ops.array import Shape
 
+    indices = static_value(call.reduction_indices)
+    if rank is None or indices is None:
+        order, back, count = _moved_to_front(call)
+    else:
+        axes = normal_axes(indices, rank)
+        order, count = [*axes, *(d for d in range(rank) if d not in axes)], len(axes)
+        if count == 0:
+            return dy, None
+        back = np.argsort(order).astype(np.int32)
+    moved = layout.Transpose(x, order)
     shape = Shape(moved)
-    if len(axes) == 0:
-        return dy, None
-    reduced = Prod(shape[: len(axes)], 0, True)
-    others = Prod(shape[len(axes) :], 0, True)
+    reduced = Prod(shape[:count], 0, True)
+    others = Prod(shape[count:], 0, True)
     flat = layout.Reshape(moved, _joined(reduced, others))
     before = cumulative.Cumprod(flat, 0, exclusive=True)
     after = cumulative.Cumprod(flat, 0, exclusive=True, reverse=True)
     slope = layout.Reshape(conj(arithmetic.Mul(before, after)), shape)
-    slope = layout.Transpose(slope, np.argsort(order).astype(np.int32))
-    return arithmetic.Mul(dy, slope), None
+    return arithmetic.Mul(dy, layout.Transpose(slope, back)), None
+
+
+def _moved_to_front(call):
+    """The order of dimensions that begins with the reduced ones, its inverse, and how many are reduced."""
+    from tapeflow.ops.array import Size
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.selection import setdiff1d
+
+    rank = rank_in(call, "input")
+    axes = layout.Reshape(casting.cast(call.reduction_indices, dtypes.int32), [-1])
+    axes = arithmetic.FloorMod(axes, arithmetic.Maximum(rank, 1))
+    order = _joined(axes, setdiff1d(range_(rank), axes)[0])
+    return order, layout.InvertPermutation(order), Size(axes)
 
 
 def _joined(*vectors):
@@ -289,7 +323,8 @@ def _(call, dy):
 
 @cache
 def _first_axes(rank: int) -> EagerTensor:
-    return convert_to_tensor(np.arange(rank, dtype=np.int32))
+    # Eager also while a graph is built, whose tensors must not outlive it.
+    return _native.tensor_of(np.arange(rank, dtype=np.int32), dtypes.int32)
 
 
 def all_axes(x, axis):

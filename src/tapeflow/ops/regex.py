@@ -45,7 +45,7 @@ def _replaced(input, pattern, rewrite, replace_global):
 
 
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string",
-    attrs={"replace_global": True}, shape=shapes.same_as_first)  # fmt: skip
+    attrs={"replace_global": True}, shape=shapes.with_ranks(shapes.same_as_first, None, 0, 0))  # fmt: skip
 def RegexReplace(xp, input, pattern, rewrite, replace_global):
     for label, x in (("Pattern", pattern), ("Rewrite", rewrite)):
         if x.ndim:

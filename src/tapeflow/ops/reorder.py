@@ -8,14 +8,23 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.table import ANY, INDEX, Sample, integer, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, known, shape_text
+
+
+def _reversed_rule(call):
+    shape, axes = call.shape(0), shapes.vector_value(call, 1)
+    if shape is not None and axes is not None:
+        normal = [shapes.normal_axis(a, len(shape)) for a in axes]
+        if len(set(normal)) < len(normal):
+            raise invalid(f"An axis was specified more than once: {axes}")
+    return [shape]
 
 
 @op(
     "ReverseV2",
     "tensor: T, axis: Tidx -> output: T",
     types={"T": ANY, "Tidx": INDEX},
-    shape=shapes.same_as_first,
+    shape=_reversed_rule,
 )
 def ReverseV2(xp, tensor, axis):
     if np.ndim(axis) != 1:
@@ -61,11 +70,16 @@ def reverse(tensor, axis, name=None):
     return ReverseV2(tensor, axis)
 
 
+def _flags_rule(call):
+    count = shapes.vector_length(call, 1)
+    return [call.shape(0) if count is None else shapes.with_rank(call.shape(0), count)]
+
+
 @op(
     "Reverse",
     "tensor: T, dims: bool -> output: T",
     types={"T": ANY},
-    shape=shapes.same_as_first,
+    shape=_flags_rule,
 )
 def Reverse(xp, tensor, dims):
     if np.ndim(dims) != 1 or len(dims) != tensor.ndim:
@@ -81,6 +95,9 @@ def _(call, dy):
     return Reverse(dy, call.dims), None
 
 
+Reverse.compiled(static="dims")
+
+
 @Reverse.samples
 def _(rng):
     yield Sample(rng.normal(2, 3), [True, False])
@@ -92,12 +109,24 @@ def _(tensor, dims):
     return np.asarray(tensor)[tuple(slice(None, None, -1 if d else 1) for d in dims)]
 
 
+def _sequences_rule(call):
+    shape, count = call.shape(0), shapes.vector_length(call, 1)
+    if shape is None:
+        return [None]
+    batch, sequence = call.attr("batch_dim"), call.attr("seq_dim")
+    for name, axis in (("batch_dim", batch), ("seq_dim", sequence)):
+        if axis >= len(shape):
+            raise invalid(f"{name} must be < input rank ({axis} vs. {len(shape)})")
+    size = shapes.same_dimension(shape[batch], count)
+    return [(*shape[:batch], size, *shape[batch + 1 :])]
+
+
 @op(
     "ReverseSequence",
     "input: T, seq_lengths: Tlen -> output: T",
     types={"T": ANY, "Tlen": INDEX[::-1]},
     attrs={"seq_dim": integer, "batch_dim": 0},
-    shape=shapes.same_as_first,
+    shape=_sequences_rule,
 )
 def ReverseSequence(xp, input, seq_lengths, seq_dim, batch_dim):
     if np.ndim(seq_lengths) != 1:
@@ -112,14 +141,14 @@ def ReverseSequence(xp, input, seq_lengths, seq_dim, batch_dim):
         raise invalid(
             f"Length of seq_lengths != input.dims({batch_dim}), ({len(seq_lengths)} vs. {batch})"
         )
-    for i, n in enumerate(seq_lengths):
+    for i, n in enumerate(seq_lengths if known(seq_lengths) else ()):
         if n < 0:
             raise invalid(f"seq_lens({i}) < 0")
         if n > length:
             raise invalid(f"seq_lens({i}) > input.dims({seq_dim})")
     step = np.arange(length)
-    lengths = np.asarray(seq_lengths)[:, None]
-    source = np.where(step < lengths, lengths - 1 - step, step)
+    lengths = xp.asarray(seq_lengths)[:, None]
+    source = xp.where(step < lengths, lengths - 1 - step, step)
     if seq_dim < batch_dim:
         source = source.T
     shape = [1] * input.ndim
@@ -171,11 +200,19 @@ def reverse_sequence_v1(
     return reverse_sequence(input, seq_lengths, seq_axis, batch_axis)
 
 
+def _rolled_rule(call):
+    for i in (1, 2):
+        if call.shape(i) is not None and len(call.shape(i)) > 1:
+            raise invalid(f"Shape must be at most rank 1 but is rank {len(call.shape(i))}")
+    shapes.merge(call.shape(1), call.shape(2))
+    return [shapes.at_least(call.shape(0), 1)]
+
+
 @op(
     "Roll",
     "input: T, shift: Tshift, axis: Taxis -> output: T",
     types={"T": ANY, "Tshift": INDEX, "Taxis": INDEX},
-    shape=shapes.same_as_first,
+    shape=_rolled_rule,
 )
 def Roll(xp, input, shift, axis):
     if input.ndim == 0:
@@ -197,6 +234,9 @@ def Roll(xp, input, shift, axis):
 @Roll.gradient(needs="shift, axis")
 def _(call, dy):
     return Roll(dy, -call.shift, call.axis), None, None
+
+
+Roll.compiled(static="shift, axis")
 
 
 @Roll.samples

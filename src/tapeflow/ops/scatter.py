@@ -43,6 +43,35 @@ def _checked(indices, shape, policy):
     raise invalid(f"indices{where} = {row} does not index into shape {shape_text(shape)}")
 
 
+def _scatter_rule(call):
+    shape = shapes.from_value(call, 2)
+    _check_scatter(call.shape(0), call.shape(1), shape)
+    return [shape]
+
+
+def _updated_rule(call):
+    shape = shapes.at_least(call.shape(0), 1)
+    _check_scatter(call.shape(1), call.shape(2), shape)
+    return [shape]
+
+
+def _check_scatter(indices, updates, shape) -> None:
+    """Updates have the shape of the places that the indices name, as far as the three are known."""
+    shapes.at_least(indices, 1)
+    shapes.at_least(updates, 1)
+    if not indices or updates is None or shape is None:
+        return
+    outer, depth = len(indices) - 1, indices[-1]
+    shapes.at_least(updates, outer)
+    shapes.merge(indices[:-1], updates[:outer])
+    if depth is not None:
+        if depth > len(shape):
+            raise invalid(
+                f"The innermost dimension of indices, {depth}, must be <= the rank of the output, {len(shape)}"
+            )
+        shapes.merge(updates[outer:], shape[depth:])
+
+
 def _require_scatter_shapes(indices, updates, shape) -> None:
     if indices.ndim < 1:
         raise invalid(
@@ -100,7 +129,7 @@ _UFUNCS = {"add": np.add, "subtract": np.subtract, "min": np.minimum, "max": np.
     "indices: Tindices, updates: T, shape: Tindices -> output: T",
     types={"T": ANY, "Tindices": SCATTER_INDEX},
     attrs=_POLICY,
-    shape=shapes.given(2),
+    shape=_scatter_rule,
 )
 def ScatterNd(xp, indices, updates, shape, bad_indices_policy):
     if np.ndim(shape) != 1:
@@ -171,7 +200,7 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     "input: T, indices: Tindices, updates: T -> output: T",
     types={"T": (*NUMERIC, dtypes.bool), "Tindices": INDEX},
     attrs=_POLICY,
-    shape=shapes.same_as_first,
+    shape=_updated_rule,
 )
 def ScatterNdNonAliasingAdd(xp, input, indices, updates, bad_indices_policy):
     _require_scatter_shapes(indices, updates, input.shape)
@@ -241,7 +270,7 @@ def _tensor_scatter_samples(rng):
     _SIGNATURE,
     types={"T": ANY, "Tindices": (*SCATTER_INDEX, dtypes.uint16)},
     attrs=_POLICY,
-    shape=shapes.same_as_first,
+    shape=_updated_rule,
 )
 def TensorScatterUpdate(xp, tensor, indices, updates, bad_indices_policy):
     return _tensor_scatter(xp, tensor, indices, updates, "update", bad_indices_policy)
@@ -266,7 +295,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     _SIGNATURE,
     types={"T": NUMERIC, "Tindices": INDEX},
     attrs=_POLICY,
-    shape=shapes.same_as_first,
+    shape=_updated_rule,
 )
 def TensorScatterAdd(xp, tensor, indices, updates, bad_indices_policy):
     return _tensor_scatter(xp, tensor, indices, updates, "add", bad_indices_policy)
@@ -293,7 +322,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     _SIGNATURE,
     types={"T": NUMERIC, "Tindices": INDEX},
     attrs=_POLICY,
-    shape=shapes.same_as_first,
+    shape=_updated_rule,
 )
 def TensorScatterSub(xp, tensor, indices, updates, bad_indices_policy):
     return _tensor_scatter(xp, tensor, indices, updates, "subtract", bad_indices_policy)
@@ -330,7 +359,7 @@ def _extreme_gradient(call, dy):
     _SIGNATURE,
     types={"T": REAL, "Tindices": INDEX},
     attrs=_POLICY,
-    shape=shapes.same_as_first,
+    shape=_updated_rule,
 )
 def TensorScatterMin(xp, tensor, indices, updates, bad_indices_policy):
     return _tensor_scatter(xp, tensor, indices, updates, "min", bad_indices_policy)
@@ -350,7 +379,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     _SIGNATURE,
     types={"T": REAL, "Tindices": INDEX},
     attrs=_POLICY,
-    shape=shapes.same_as_first,
+    shape=_updated_rule,
 )
 def TensorScatterMax(xp, tensor, indices, updates, bad_indices_policy):
     return _tensor_scatter(xp, tensor, indices, updates, "max", bad_indices_policy)

@@ -19,12 +19,14 @@ from tapeflow.ops import (
     elementwise,
     gather,
     reduction,
+    shapes,
 )
 from tapeflow.ops.array import Shape
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.layout import Reshape
+from tapeflow.ops.static import joined, rank_in, rank_of
 from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
-from tapeflow.ops.validate import invalid, one_value, shape_text
+from tapeflow.ops.validate import invalid, known, one_value, shape_text
 
 
 def lowest(kind):
@@ -64,7 +66,7 @@ def mean_of(total, counts):
 
 
 def sorted_ids(data, ids, limit=None) -> int:
-    """The number of segments. Raises InvalidArgumentError unless `ids` is a sorted vector, one for each row."""
+    """The number of segments, -1 where it is not known yet. Raises InvalidArgumentError unless `ids` is a sorted vector, one for each row."""
     if ids.ndim != 1:
         raise invalid("segment_ids should be a vector.")
     if data.ndim < 1:
@@ -73,6 +75,8 @@ def sorted_ids(data, ids, limit=None) -> int:
         raise invalid("segment_ids should be the same size as dimension 0 of input.")
     if not len(ids):
         return 0
+    if not known(ids):
+        return -1
     if (np.diff(ids) < 0).any():
         raise invalid("segment ids are not increasing")
     if ids[0] < 0:
@@ -84,8 +88,14 @@ def sorted_ids(data, ids, limit=None) -> int:
 
 
 def _segment_shape(call):
-    shape = call.shape(0)
-    return [None if shape is None else (None, *shape[1:])]
+    shape = shapes.at_least(call.shape(0), 1)
+    (length,) = shapes.with_rank(call.shape(1), 1)
+    if shape is None:
+        return [None]
+    shapes.same_dimension(shape[0], length)
+    ids = call.value(1)
+    count = None if ids is None else int(ids[-1]) + 1 if ids.size else 0
+    return [(count, *shape[1:])]
 
 
 def _by_hand(combine, empty):
@@ -127,7 +137,10 @@ def _sorted_row(name, types, combine, start, reference, empty):
         out = accumulate(xp, combine, data, segment_ids, rows, start(data.dtype))
         if combine in ("maximum", "minimum"):
             missing = np.setdiff1d(np.arange(rows), segment_ids)
-            out[missing] = 0
+            if xp is np:
+                out[missing] = 0
+            else:
+                out = out.at[missing].set(0)
         if reference is _mean_rows:
             return mean_of(out, np.bincount(segment_ids, minlength=rows))
         return out
@@ -171,8 +184,7 @@ def _(call, dy):
 
 def _column(vector, like):
     """`vector` shaped so that it multiplies the rows of `like`."""
-    rank = like.shape.rank
-    return Reshape(vector, np.array([-1, *(1,) * (rank - 1)], np.int32))
+    return Reshape(vector, joined([-1], rank_of(like) - 1))
 
 
 @SegmentMean.gradient(needs="segment_ids")
@@ -196,10 +208,11 @@ SegmentMin.gradient(needs="data, segment_ids, output")(_sorted_extreme)
 
 
 def _unsorted_shape(call):
-    data, ids, count = call.shape(0), call.shape(1), call.value(2)
+    data, ids, count = call.shape(0), call.shape(1), shapes.size_value(call, 2)
     if data is None or ids is None:
         return [None]
-    return [(None if count is None else int(count), *data[len(ids) :])]
+    shapes.merge(shapes.at_least(data, len(ids))[: len(ids)], ids)
+    return [(count, *data[len(ids) :])]
 
 
 def _unsorted_samples(rng):
@@ -255,23 +268,22 @@ def _spread(y, ids, data_rank, empty=0):
     """For each row the row of `y` that its id names; `empty` where the id is negative."""
     rows = gather.GatherV2(y, arithmetic.Maximum(ids, 0), 0)
     here = comparison.GreaterEqual(ids, 0)
-    if data_rank > ids.shape.rank:
-        shape = [*ids.shape.as_list(), *(1,) * (data_rank - ids.shape.rank)]
-        if None in shape:
-            from tapeflow.ops.joining import ConcatV2
-
-            shape = ConcatV2([Shape(ids), shape[ids.shape.rank :]], 0)
-        here = Reshape(here, shape)
+    behind = data_rank - rank_of(ids)
+    if not isinstance(behind, int):
+        here = Reshape(here, joined(Shape(ids), behind))
+    elif behind:
+        known = ids.shape.is_fully_defined()
+        here = Reshape(here, joined(ids.shape.as_list() if known else Shape(ids), behind))
     return comparison.SelectV2(here, rows, empty)
 
 
 @UnsortedSegmentSum.gradient(needs="segment_ids")
 def _(call, dy):
-    return _spread(dy, call.segment_ids, call.static_shape("data").rank), None, None
+    return _spread(dy, call.segment_ids, rank_in(call, "data")), None, None
 
 
 def _unsorted_extreme(call, dy):
-    ids, rank = call.segment_ids, call.data.shape.rank
+    ids, rank = call.segment_ids, rank_of(call.data)
     chosen = comparison.Equal(call.data, _spread(call.output, ids, rank))
     chosen = casting.Cast(chosen, dy.dtype)
     counts = UnsortedSegmentSum(chosen, ids, call.num_segments)
@@ -285,7 +297,7 @@ UnsortedSegmentMin.gradient(needs="data, segment_ids, num_segments, output")(_un
 
 def _product_gradient(data, ids, count, dy):
     """The product of the others: without zeros all by one; beside the only zero, the product of the rest."""
-    rank = data.shape.rank
+    rank = rank_of(data)
     zero = comparison.Equal(data, 0)
     here = casting.cast(zero, dtypes.int32)
     zeros = _spread(UnsortedSegmentSum(here, ids, count), ids, rank)
@@ -371,8 +383,7 @@ def _counts(data, ids, count):
     ones = construction.fill(Shape(ids), 1)
     counts = arithmetic.Maximum(UnsortedSegmentSum(ones, ids, count), 1)
     return Reshape(
-        casting.cast(counts, data.dtype),
-        np.array([-1, *(1,) * (data.shape.rank - ids.shape.rank)], np.int32),
+        casting.cast(counts, data.dtype), joined([-1], rank_of(data) - rank_of(ids))
     )
 
 

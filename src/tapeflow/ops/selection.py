@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Literal
 
 import numpy as np
@@ -10,9 +11,9 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import scatter
+from tapeflow.ops import reduction, scatter, shapes
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import as_shape, product, sizes_in, sizes_of
+from tapeflow.ops.static import as_shape, product, size_of, sizes_in, sizes_of
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, dtype, integer, op
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
@@ -30,6 +31,9 @@ def Where(xp, input):
 
 
 Where.gradient(None)
+
+
+Where.compiled(never="how many rows it returns depends on values")
 
 
 @Where.samples
@@ -75,6 +79,18 @@ def _unique_axis(x, axis) -> int:
 _OUT_IDX = {"out_idx": dtype(dtypes.int32)}
 
 
+def _unique_rule(call):
+    shape, axis = call.shape(0), shapes.vector_value(call, 1)
+    if shape is None or axis is None:
+        return [None if shape is None else (None,) * len(shape), (None,), (None,)]
+    if len(axis) > 1:
+        raise invalid("axis does not support input tensors larger than 1 elements")
+    if not axis:
+        return [(None,), shapes.with_rank(shape, 1), (None,)]
+    at = shapes.normal_axis(axis[0], len(shape))
+    return [(*shape[:at], None, *shape[at + 1 :]), (shape[at],), (None,)]
+
+
 def _require_vector(x, text: str) -> None:
     if x.ndim != 1:
         raise invalid(text)
@@ -85,7 +101,7 @@ def _require_vector(x, text: str) -> None:
     "x: T -> y: T, idx: out_idx",
     types={"T": ANY},
     attrs=_OUT_IDX,
-    shape=lambda call: [(None,), call.shape(0)],
+    shape=lambda call: [(None,), shapes.with_rank(call.shape(0), 1)],
 )
 def Unique(xp, x, out_idx):
     _require_vector(x, "unique expects a 1D vector.")
@@ -111,6 +127,7 @@ def _reference_unique(x, out_idx):
     return np.array(order, np.asarray(x).dtype), places, counts
 
 
+Unique.compiled(never="how many elements it returns depends on values")
 Unique.samples(_unique_samples)
 
 
@@ -124,7 +141,7 @@ def _(x, out_idx):
     "x: T -> y: T, idx: out_idx, count: out_idx",
     types={"T": ANY},
     attrs=_OUT_IDX,
-    shape=lambda call: [(None,), call.shape(0), (None,)],
+    shape=lambda call: [(None,), shapes.with_rank(call.shape(0), 1), (None,)],
 )
 def UniqueWithCounts(xp, x, out_idx):
     _require_vector(x, "unique expects a 1D vector.")
@@ -132,6 +149,7 @@ def UniqueWithCounts(xp, x, out_idx):
 
 
 UniqueWithCounts.gradient(None)
+UniqueWithCounts.compiled(never="how many elements it returns depends on values")
 UniqueWithCounts.samples(_unique_samples)
 
 
@@ -167,13 +185,14 @@ def _reference_unique_v2(x, axis, out_idx):
     "x: T, axis: Taxis -> y: T, idx: out_idx",
     types={"T": ANY, "Taxis": INDEX[::-1]},
     attrs=_OUT_IDX,
-    shape=lambda call: [None, (None,)],
+    shape=lambda call: _unique_rule(call)[:2],
 )
 def UniqueV2(xp, x, axis, out_idx):
     return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))[:2]
 
 
 UniqueV2.gradient(None)
+UniqueV2.compiled(never="how many elements it returns depends on values")
 UniqueV2.samples(_unique_v2_samples)
 
 
@@ -187,13 +206,14 @@ def _(x, axis, out_idx):
     "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
     types={"T": ANY, "Taxis": INDEX[::-1]},
     attrs=_OUT_IDX,
-    shape=lambda call: [None, (None,), (None,)],
+    shape=_unique_rule,
 )
 def UniqueWithCountsV2(xp, x, axis, out_idx):
     return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))
 
 
 UniqueWithCountsV2.gradient(None)
+UniqueWithCountsV2.compiled(never="how many elements it returns depends on values")
 UniqueWithCountsV2.samples(_unique_v2_samples)
 
 
@@ -219,7 +239,7 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     "x: T, y: T -> out: T, idx: out_idx",
     types={"T": ANY},
     attrs=_OUT_IDX,
-    shape=lambda call: [(None,), (None,)],
+    shape=shapes.with_ranks(shapes.fixed((None,), (None,)), 1, 1),
 )
 def ListDiff(xp, x, y, out_idx):
     _require_vector(x, "x should be a 1D vector.")
@@ -230,6 +250,9 @@ def ListDiff(xp, x, y, out_idx):
 
 
 ListDiff.gradient(None)
+
+
+ListDiff.compiled(never="how many elements it returns depends on values")
 
 
 @ListDiff.samples
@@ -266,11 +289,15 @@ def _top_k(x, k: int, index_dtype):
 
 
 def _top_k_rule(call):
-    shape, k = call.shape(0), call.value(1)
-    if shape is None:
+    return _top_k_shapes(call.shape(0), shapes.size_value(call, 1))
+
+
+def _top_k_shapes(shape, k):
+    if shapes.at_least(shape, 1) is None:
         return [None, None]
-    out = (*shape[:-1], None if k is None else int(k))
-    return [out, out]
+    if k is not None and shape[-1] is not None and shape[-1] < k:
+        raise invalid(f"input must have last dimension >= k = {k} but is {shape[-1]}")
+    return [(*shape[:-1], k)] * 2
 
 
 @op(
@@ -288,8 +315,13 @@ def TopKV2(xp, input, k, sorted, index_type):
 
 def _top_k_gradient(call, dy, indices):
     """`dy` put back where the values came from."""
-    sizes, kept = sizes_in(call, "input"), sizes_of(indices)
-    rows, length, k = product(sizes[:-1]), sizes[-1], kept[-1]
+    k = size_of(indices, -1)
+    if call.static_shape("input").rank is None:
+        shape = call.shape("input")
+        rows, length = reduction.reduce_prod(shape[:-1]), shape[-1]
+    else:
+        sizes = sizes_in(call, "input")
+        rows, length = product(sizes[:-1]), sizes[-1]
     from tapeflow.ops.casting import cast
     from tapeflow.ops.construction import range as range_
 
@@ -303,6 +335,11 @@ def _top_k_gradient(call, dy, indices):
 @TopKV2.gradient(needs="indices")
 def _(call, dy, dindices):
     return _top_k_gradient(call, dy, call.indices), None
+
+
+@TopKV2.compiled()
+def _(xp, input, k, sorted, index_type):
+    return importlib.import_module("jax.lax").top_k(input, int(k))
 
 
 @TopKV2.samples
@@ -343,9 +380,7 @@ def _(input, k, sorted, index_type):
     "input: T -> values: T, indices: int32",
     types={"T": REAL},
     attrs={"k": integer, "sorted": True},
-    shape=lambda call: (
-        [None if call.shape(0) is None else (*call.shape(0)[:-1], call.attr("k"))] * 2
-    ),
+    shape=lambda call: _top_k_shapes(call.shape(0), call.attr("k")),
 )
 def TopK(xp, input, k, sorted):
     return _top_k(input, k, np.int32)
@@ -354,6 +389,11 @@ def TopK(xp, input, k, sorted):
 @TopK.gradient(needs="indices")
 def _(call, dy, dindices):
     return _top_k_gradient(call, dy, call.indices)
+
+
+@TopK.compiled()
+def _(xp, input, k, sorted):
+    return importlib.import_module("jax.lax").top_k(input, k)
 
 
 @TopK.samples
@@ -377,7 +417,7 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     return TopKV2(input, k, sorted, dtypes.as_dtype(index_type))
 
 
-def _in_top_k(predictions, targets, k):
+def _in_top_k(xp, predictions, targets, k):
     if predictions.ndim != 2:
         raise invalid("predictions must be 2-dimensional")
     if targets.ndim != 1:
@@ -390,19 +430,25 @@ def _in_top_k(predictions, targets, k):
     inside = (targets >= 0) & (targets < classes)
     if not classes:
         return inside
-    own = np.take_along_axis(predictions, np.where(inside, targets, 0)[:, None], 1)
+    own = xp.take_along_axis(predictions, xp.where(inside, targets, 0)[:, None], 1)
     better = (predictions > own).sum(1)
-    finite = np.isfinite(own[:, 0]) & np.isfinite(predictions).all(1)
+    finite = xp.isfinite(own[:, 0]) & xp.isfinite(predictions).all(1)
     return inside & finite & (better < k)
 
 
+def _in_top_k_rule(call):
+    predictions, targets = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 1)
+    return [(shapes.same_dimension(predictions[0], targets[0]),)]
+
+
 @op("InTopK", "predictions: float32, targets: T -> precision: bool", types={"T": INDEX},
-    attrs={"k": integer}, shape=lambda call: [call.shape(1)])  # fmt: skip
+    attrs={"k": integer}, shape=_in_top_k_rule)  # fmt: skip
 def InTopK(xp, predictions, targets, k):
-    return _in_top_k(predictions, targets, k)
+    return _in_top_k(np, predictions, targets, k)
 
 
 InTopK.gradient(None)
+InTopK.compiled(lambda xp, predictions, targets, k: _in_top_k(xp, predictions, targets, k))
 
 
 @InTopK.samples
@@ -412,14 +458,15 @@ def _(rng):
 
 
 @op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", types={"T": INDEX},
-    shape=lambda call: [call.shape(1)])  # fmt: skip
+    shape=_in_top_k_rule)  # fmt: skip
 def InTopKV2(xp, predictions, targets, k):
     if np.ndim(k):
         raise invalid(f"k must be 0-D, got shape {shape_text(np.shape(k))}")
-    return _in_top_k(predictions, targets, int(k))
+    return _in_top_k(np, predictions, targets, int(k))
 
 
 InTopKV2.gradient(None)
+InTopKV2.compiled(lambda xp, predictions, targets, k: _in_top_k(xp, predictions, targets, k))
 
 
 @InTopKV2.samples
@@ -468,13 +515,27 @@ def _bound_samples(rng):
     yield Sample([[1, 2]], [[1], [2]], raises=InvalidArgumentError)
 
 
+def _compiled_bound(side):
+    def kernel(xp, sorted_inputs, values, out_type):
+        search = importlib.import_module("jax").vmap(lambda s, v: xp.searchsorted(s, v, side))
+        return search(sorted_inputs, values)
+
+    return kernel
+
+
+def _bound_rule(call):
+    lines, values = shapes.with_rank(call.shape(0), 2), shapes.with_rank(call.shape(1), 2)
+    return [(shapes.same_dimension(lines[0], values[0]), values[1])]
+
+
 @op("LowerBound", "sorted_inputs: T, values: T -> output: out_type",
-    shape=lambda call: [call.shape(1)], **_BOUND)  # fmt: skip
+    shape=_bound_rule, **_BOUND)  # fmt: skip
 def LowerBound(xp, sorted_inputs, values, out_type):
     return _bound(sorted_inputs, values, "left", out_type)
 
 
 LowerBound.gradient(None)
+LowerBound.compiled(_compiled_bound("left"))
 LowerBound.samples(_bound_samples)
 
 
@@ -485,12 +546,13 @@ def _(sorted_inputs, values, out_type):
 
 
 @op("UpperBound", "sorted_inputs: T, values: T -> output: out_type",
-    shape=lambda call: [call.shape(1)], **_BOUND)  # fmt: skip
+    shape=_bound_rule, **_BOUND)  # fmt: skip
 def UpperBound(xp, sorted_inputs, values, out_type):
     return _bound(sorted_inputs, values, "right", out_type)
 
 
 UpperBound.gradient(None)
+UpperBound.compiled(_compiled_bound("right"))
 UpperBound.samples(_bound_samples)
 
 
@@ -512,8 +574,11 @@ def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, na
         raise ValueError(
             f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'."
         )
-    rows = Reshape(sorted_sequence, as_shape([-1, sizes_of(sorted_sequence)[-1]]))
-    sizes = sizes_of(values)
-    lines = Reshape(values, as_shape([-1, sizes[-1]]))
+    rows = Reshape(sorted_sequence, as_shape([-1, size_of(sorted_sequence, -1)]))
+    lines = Reshape(values, as_shape([-1, size_of(values, -1)]))
     row = LowerBound if side == "left" else UpperBound
-    return Reshape(row(rows, lines, out_type), as_shape(sizes))
+    if values.shape.rank is None:
+        from tapeflow.ops.array import Shape
+
+        return Reshape(row(rows, lines, out_type), Shape(values))
+    return Reshape(row(rows, lines, out_type), as_shape(sizes_of(values)))

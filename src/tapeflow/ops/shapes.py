@@ -32,9 +32,23 @@ def unknowns(count: int) -> Rule:
     return lambda call: [None] * count
 
 
-def same_as(i: int) -> Rule:
-    """The shape of input `i`."""
+def same_as(i: int, rank: int | None = None, least: int = 0) -> Rule:
+    """The shape of input `i`, which has to have `rank` or at `least` so many dimensions."""
+    if rank is not None:
+        return lambda call: [with_rank(call.shape(i), rank)]
+    if least:
+        return lambda call: [at_least(call.shape(i), least)]
     return lambda call: [call.shape(i)]
+
+
+def with_ranks(rule: Rule, *ranks: int | None) -> Rule:
+    """`rule`, for inputs that have to have these ranks (None: any)."""
+
+    def checked(call) -> list[Shape]:
+        require_ranks(call, *ranks)
+        return rule(call)
+
+    return checked
 
 
 same_as_first = same_as(0)
@@ -48,10 +62,28 @@ def same_as_all(call) -> list[Shape]:
 
 def merged(call) -> list[Shape]:
     """All inputs have one shape, the output's."""
-    shape: Shape = None
+    return [merged_shape(call)]
+
+
+def merged_shape(call, rank: int | None = None) -> Shape:
+    """What is known of the one shape of all inputs."""
+    shape: Shape = None if rank is None else (None,) * rank
     for i in range(call.count):
         shape = merge(shape, call.shape(i))
-    return [shape]
+    return shape
+
+
+def merged_or_scalar(call) -> Shape:
+    """The one shape of all inputs that are no scalars."""
+    known: Shape = ()
+    sure = True  # that what is unknown does not make the result larger
+    for i in range(call.count):
+        shape = call.shape(i)
+        if shape is None:
+            sure = False
+        elif shape:
+            known = merge(known or None, shape)
+    return known if sure or known else None
 
 
 def scalar(call) -> list[Shape]:
@@ -68,18 +100,20 @@ def vector(call) -> list[Shape]:
     return [(None,)]
 
 
-def given(i: int) -> Rule:
-    """The shape is the value of input `i`."""
-    return lambda call: [from_value(call, i)]
+def given(i: int, rank: int | None = None) -> Rule:
+    """The shape is the value of input `i`. `rank` is the only one it may have."""
 
+    def rule(call) -> list[Shape]:
+        shape = from_value(call, i)
+        return [shape if rank is None else with_rank(shape, rank)]
 
-def attr_shape(name: str) -> Rule:
-    """The shape is the attr `name`."""
-    return lambda call: [call.attr(name)]
+    return rule
 
 
 def broadcast_all(call) -> list[Shape]:
     """The inputs broadcast together."""
+    if call.count == 2:
+        return [broadcast(call.shape(0), call.shape(1))]
     shape: Shape = ()
     for i in range(call.count):
         shape = broadcast(shape, call.shape(i))
@@ -104,12 +138,14 @@ def reduction(call) -> list[Shape]:
 
 def arg_reduction(call) -> list[Shape]:
     """Input 0 without the axis in input 1."""
-    shape, axis = call.shape(0), call.value(1)
+    shape, axis = call.shape(0), scalar_value(call, 1)
     if shape is None:
         return [None]
+    if len(shape) < 2:
+        return [()]
     if axis is None:
-        return [(None,) * max(len(shape) - 1, 0)]
-    gone = normal_axis(int(axis), len(shape))
+        return [(None,) * (len(shape) - 1)]
+    gone = normal_axis(axis, len(shape))
     return [shape[:gone] + shape[gone + 1 :]]
 
 
@@ -126,11 +162,9 @@ def matmul(call) -> list[Shape]:
 
 def batch_matmul(call) -> list[Shape]:
     """Two stacks of matrices whose leading dimensions broadcast; attrs `adj_x`, `adj_y`."""
-    a, b = call.shape(0), call.shape(1)
+    a, b = at_least(call.shape(0), 2), at_least(call.shape(1), 2)
     if a is None or b is None:
         return [None]
-    if len(a) < 2 or len(b) < 2:
-        raise InvalidArgumentError(None, None, f"Shape must be at least rank 2: {a}, {b}")
     rows, inner_a = a[-2:][::-1] if call.attr("adj_x") else a[-2:]
     inner_b, columns = b[-2:][::-1] if call.attr("adj_y") else b[-2:]
     same_dimension(inner_a, inner_b)
@@ -140,7 +174,10 @@ def batch_matmul(call) -> list[Shape]:
 
 def concat(call) -> list[Shape]:
     """All inputs but the last joined along the axis that is the last."""
-    return [joined([call.shape(i) for i in range(call.count - 1)], call.value(call.count - 1))]
+    last = call.count - 1
+    if last > 1 and () in [call.shape(i) for i in range(last)]:
+        raise InvalidArgumentError(None, None, "Can't concatenate scalars (use tf.stack instead)")
+    return [joined([call.shape(i) for i in range(last)], scalar_value(call, last))]
 
 
 def joined(parts: Sequence[Shape], axis) -> Shape:
@@ -150,12 +187,13 @@ def joined(parts: Sequence[Shape], axis) -> Shape:
         return None
     rank = len(known[0])
     if axis is None:
+        for part in known:
+            with_rank(part, rank)
         return (None,) * rank
     at = normal_axis(int(axis), rank)
     shape: Shape = None
     for part in known:
-        if len(part) != rank:
-            raise InvalidArgumentError(None, None, f"Shapes must be equal rank: {known}")
+        with_rank(part, rank)
         shape = merge(shape, part[:at] + (None,) + part[at + 1 :])
     lengths = [p[at] for p in known]
     total = sum(lengths) if len(known) == len(parts) and None not in lengths else None  # type: ignore[arg-type]
@@ -167,24 +205,63 @@ def joined(parts: Sequence[Shape], axis) -> Shape:
 
 
 def from_value(call, i: int) -> Shape:
-    """The shape that the value of input `i` spells."""
+    """The shape that the vector that is input `i` spells, -1 and what is unknown of it being None."""
+    with_rank(call.shape(i), 1)
     value = call.value(i)
-    if value is not None:
-        return tuple(None if d < 0 else int(d) for d in np.ravel(value))
-    length = call.shape(i)
-    if length is None or len(length) != 1 or length[0] is None:
-        return None
-    return (None,) * length[0]
+    if value is not None and (value < -1).any():
+        raise InvalidArgumentError(
+            None, None, f"Invalid value in tensor used for shape: {value.min()}"
+        )
+    return call.value_as_shape(i)
+
+
+def scalar_shape(call, i: int) -> None:
+    """Input `i` has to be a scalar."""
+    if call.shape(i):
+        raise InvalidArgumentError(
+            None, None, f"Shape must be rank 0 but is rank {len(call.shape(i))}"
+        )
+
+
+def scalar_value(call, i: int) -> int | None:
+    """The value of input `i`, an integer scalar."""
+    scalar_shape(call, i)
+    value = call.value(i)
+    return None if value is None else int(value)
+
+
+def vector_value(call, i: int) -> list[int] | None:
+    """The elements of input `i`, a vector of integers."""
+    with_rank(call.shape(i), 1)
+    value = call.value(i)
+    return None if value is None else [int(v) for v in value]
+
+
+def size_value(call, i: int, least: int = 0) -> int | None:
+    """The value of input `i`, a scalar that is a size."""
+    value = scalar_value(call, i)
+    if value is not None and value < least:
+        raise InvalidArgumentError(
+            None, None, f"The size must be at least {least}, but is {value}"
+        )
+    return value
+
+
+def vector_length(call, i: int) -> int | None:
+    """The length of input `i`, which has to be a vector."""
+    return with_rank(call.shape(i), 1)[0]
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
     """NumPy's broadcasting of two partly known shapes."""
+    if a == b or not b:  # the common cases; one of the two is unknown if the other is not equal to it
+        return None if b is None else a
     if a is None or b is None:
         return None
     rank = max(len(a), len(b))
     a = (1,) * (rank - len(a)) + a
     b = (1,) * (rank - len(b)) + b
-    return tuple(_broadcast_dimension(x, y) for x, y in zip(a, b, strict=True))
+    return tuple([_broadcast_dimension(x, y) for x, y in zip(a, b, strict=True)])
 
 
 def _broadcast_dimension(x: int | None, y: int | None) -> int | None:
@@ -214,6 +291,53 @@ def same_dimension(x: int | None, y: int | None) -> int | None:
     if x is not None and y is not None and x != y:
         raise InvalidArgumentError(None, None, f"Dimensions must be equal, but are {x} and {y}")
     return y if x is None else x
+
+
+def require_ranks(call, *ranks: int | None) -> None:
+    """Inputs have to have these ranks; None stands for any."""
+    for i, rank in enumerate(ranks):
+        if rank is not None:
+            with_rank(call.shape(i), rank)
+
+
+def exactly(x: int | None, size: int | None) -> int | None:
+    """The dimension `x`, which has to be `size` if both are known."""
+    if x is not None and size is not None and x != size:
+        raise InvalidArgumentError(None, None, f"Dimension must be {size} but is {x}")
+    return size if x is None else x
+
+
+def divided(x: int | None, by: int) -> int | None:
+    """The dimension `x` in `by` equal parts."""
+    if x is not None and x % by:
+        raise InvalidArgumentError(
+            None, None, f"Dimension size must be evenly divisible by {by} but is {x}"
+        )
+    return None if x is None else x // by
+
+
+def times(x: int | None, by: int | None) -> int | None:
+    if x == 0 or by == 0:
+        return 0
+    return None if x is None or by is None else x * by
+
+
+def at_least(shape: Shape, rank: int) -> Shape:
+    """`shape`, which has to have `rank` dimensions or more."""
+    if shape is not None and len(shape) < rank:
+        raise InvalidArgumentError(
+            None, None, f"Shape must be at least rank {rank} but is rank {len(shape)}"
+        )
+    return shape
+
+
+def square(shape: Shape) -> Shape:
+    """`shape`, a stack of square matrices."""
+    shape = at_least(shape, 2)
+    if shape is None:
+        return None
+    size = same_dimension(shape[-2], shape[-1])
+    return (*shape[:-2], size, size)
 
 
 def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:

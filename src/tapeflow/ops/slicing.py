@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
@@ -16,17 +17,27 @@ from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
 def _slice_rule(call):
-    shape, begin, size = call.shape(0), call.value(1), call.value(2)
-    if shape is None or begin is None or size is None:
-        vector = call.shape(1)
-        rank = len(shape) if shape is not None else (vector[0] if vector else None)
-        return [None if rank is None else (None,) * rank]
-    return [
-        tuple(
-            (None if d is None else d - int(b)) if s == -1 else int(s)
-            for d, b, s in zip(shape, begin, size, strict=True)
-        )
-    ]
+    rank = shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
+    shape = call.shape(0)
+    if shape is not None:
+        rank = shapes.exactly(rank, len(shape))
+    if rank is None:
+        return [None]
+    begin, size = shapes.vector_value(call, 1), shapes.vector_value(call, 2)
+    shape = shapes.with_rank(shape, rank)
+    if size is None:
+        return [call.value_as_shape(2) or (None,) * rank]
+    if begin is None:
+        return [tuple(None if s < 0 else s for s in size)]
+    return [tuple(map(_slice_size, shape, begin, size))]
+
+
+def _slice_size(d: int | None, begin: int, size: int) -> int | None:
+    if size < -1 or begin < 0 or (d is not None and begin > d):
+        return None  # running it will tell what is wrong
+    if size == -1:
+        return None if d is None else d - begin
+    return size
 
 
 @op(
@@ -57,9 +68,10 @@ def _(call, dy):
     from tapeflow.ops.padding import Pad
 
     before = static_value(call.begin)
-    whole, part = call.static_shape("input").as_list(), dy.shape
-    if before is not None and None not in whole and part.is_fully_defined():
-        after = [d - int(b) - p for d, b, p in zip(whole, before, part.as_list(), strict=True)]
+    whole, part = call.static_shape("input"), dy.shape
+    if before is not None and whole.is_fully_defined() and part.is_fully_defined():
+        sizes = zip(whole.as_list(), before, part.as_list(), strict=True)
+        after = [d - int(b) - p for d, b, p in sizes]
         return Pad(dy, np.stack([before, after], 1).astype(before.dtype)), None, None
     from tapeflow.ops.array import Shape
     from tapeflow.ops.joining import Pack
@@ -170,22 +182,48 @@ def _masks(call) -> tuple[int, ...]:
 
 def _strided_slice_rule(call):
     shape, parts = call.shape(0), [call.value(i) for i in (1, 2, 3)]
-    if shape is None or any(p is None for p in parts):
+    lengths = [shapes.vector_length(call, i) for i in (1, 2, 3)]
+    count = shapes.same_dimension(shapes.same_dimension(lengths[0], lengths[1]), lengths[2])
+    if shape is None or count is None:
         return [None]
+    if None not in shape and all(p is not None for p in parts):
+        numpy_key(shape, *parts, _masks(call))  # for its checks
+    begin, end, strides = (call.elements(i) or [None] * count for i in (1, 2, 3))
+    begin_mask, end_mask, ellipsis, new_axis, shrink = _masks(call)
+    named = sum(1 for i in range(count) if not (ellipsis | new_axis) >> i & 1)
+    if named > len(shape):
+        raise invalid(
+            f"Index out of range using input dim {len(shape)}; input has only {len(shape)} dims"
+        )
     out: list[int | None] = []
-    dims = iter(shape)
-    begin, end, strides = parts
-    for entry in numpy_key(shape, begin, end, strides, _masks(call)):
-        if entry is None:
+    dims = list(shape)
+    for i in range(count):
+        if ellipsis >> i & 1:
+            kept = len(shape) - named
+            out, dims = out + dims[:kept], dims[kept:]
+        elif new_axis >> i & 1:
             out.append(1)
-            continue
-        size = next(dims)
-        if isinstance(entry, slice):
-            whole = entry == slice(None, None, 1) or entry == slice(None)
-            out.append(size if whole or size is None else len(range(*entry.indices(size))))
-            if size is None and not whole:
-                out[-1] = None
+        else:
+            size = dims.pop(0)
+            if shrink >> i & 1:
+                continue
+            open_first, open_last = bool(begin_mask >> i & 1), bool(end_mask >> i & 1)
+            first = None if open_first else begin[i]
+            last = None if open_last else end[i]
+            if open_first and open_last and strides[i] in (1, -1):
+                out.append(size)
+            else:
+                out.append(_slice_length(size, first, last, strides[i], open_first, open_last))
     return [(*out, *dims)]
+
+
+def _slice_length(size, first, last, step, open_first: bool, open_last: bool) -> int | None:
+    """How many elements a slice has; `first` and `last` are None where they are unknown or left out (open)."""
+    if size is None or step is None:
+        return None
+    if (first is None and not open_first) or (last is None and not open_last):
+        return None
+    return len(range(*slice(first, last, step).indices(size)))
 
 
 @op(
@@ -277,6 +315,9 @@ def _(call, dy):
     return None, None, None, None, StridedSlice(dy, call.begin, call.end, call.strides, *masks)
 
 
+StridedSliceGrad.compiled(static="begin, end, strides")
+
+
 @StridedSliceGrad.samples
 def _(rng):
     yield Sample([4, 3], [1, 0], [3, 3], [1, 2], rng.normal(2, 2))
@@ -337,6 +378,9 @@ def _(call, dy):
         None,
         sum_to_shape(part, call.static_shape("value"), call.shape("value")),
     )
+
+
+TensorStridedSliceUpdate.compiled(static="begin, end, strides")
 
 
 @TensorStridedSliceUpdate.samples
@@ -437,10 +481,14 @@ def _number(x):
     """An int, or a symbolic scalar tensor."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_)):
         return int(x)
-    if hasattr(x, "dtype") and dtypes.as_dtype(x.dtype) in _INDEX_TYPES and len(x.shape) == 0:
+    if hasattr(x, "dtype") and dtypes.as_dtype(x.dtype) in _INDEX_TYPES and not _has_dimensions(x):
         known = static_value(x)
         return x if known is None else int(known)
     raise TypeError(_NOT_AN_INDEX.format(x))
+
+
+def _has_dimensions(x) -> bool:
+    return bool(x.shape.rank if isinstance(x.shape, TensorShape) else len(x.shape))
 
 
 def _index_vector(entries):

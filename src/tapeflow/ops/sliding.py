@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.ops import shapes
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -153,14 +154,24 @@ def add_into(xp, out, key, values):
 def sliding_rule(data_format: str, shape, taps, strides, dilations, padding, explicit, channels):
     """The output shape of a sliding op on an input of `shape`, as far as it is known."""
     axes = spatial_axes(data_format)
+    for name, values in (("strides", strides), ("dilations", dilations)):
+        if len(values) != len(data_format):
+            raise invalid(f"{name} must have {len(data_format)} values, got {list(values)}")
+        if min(values) <= 0:
+            raise invalid(f"{name} must be > 0, but got {min(values)}")
+    if any(n is not None and n <= 0 for n in taps):
+        raise invalid(f"Filter size must be > 0, but got {list(taps)}")
+    shape = shapes.with_rank(shape, len(data_format))
     out: list[int | None] = [None] * len(data_format)
-    out[0] = shape[0] if shape is not None else None
+    out[0] = shape[0]
     out[data_format.index("C")] = channels
     pairs = explicit_pairs(padding, explicit, data_format) or [(0, 0)] * len(axes)
     for n, axis in enumerate(axes):
-        size = None if shape is None else shape[axis]
-        if size is not None and taps[n] is not None:
+        size = shape[axis]
+        # With SAME padding, how many taps there are does not matter.
+        count = 1 if padding == "SAME" else taps[n]
+        if size is not None and count is not None:
             out[axis] = output_size(
-                size, taps[n], strides[axis], dilations[axis], padding, pairs[n]
+                size, count, strides[axis], dilations[axis], padding, pairs[n]
             )[0]
     return tuple(out)

@@ -51,6 +51,9 @@ def SobolSample(xp, dim, num_results, skip, dtype):
 SobolSample.gradient(None)
 
 
+SobolSample.compiled(static="skip")
+
+
 @SobolSample.samples
 def _(rng):
     yield Sample(1, 7, 0)

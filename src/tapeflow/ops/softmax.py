@@ -9,7 +9,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import elementwise, reduction, shapes
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.layout import Transpose
+from tapeflow.ops.layout import Transpose, axis_swapped
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -29,7 +29,7 @@ def _softmax_samples(rng):
     yield Sample(rng.normal(), raises=InvalidArgumentError)
 
 
-@op("Softmax", "logits: T -> softmax: T", types={"T": FLOATING}, shape=shapes.same_as_first)
+@op("Softmax", "logits: T -> softmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1))
 def Softmax(xp, logits):
     _require_rows(logits, "logits")
     if logits.size == 0:
@@ -55,7 +55,7 @@ def _(logits):
     return (softmax(x, -1) if x.size else x).astype(logits.dtype)
 
 
-@op("LogSoftmax", "logits: T -> logsoftmax: T", types={"T": FLOATING}, shape=shapes.same_as_first)
+@op("LogSoftmax", "logits: T -> logsoftmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1))
 def LogSoftmax(xp, logits):
     _require_rows(logits, "logits")
     if logits.size == 0:
@@ -88,15 +88,14 @@ def along_axis(row, logits, axis):
     rank = logits.shape.rank
     if rank == 0 and axis in (0, -1):
         return row(logits)
-    if not -rank <= axis < rank:
+    if rank is not None and not -rank <= axis < rank:
         raise invalid(
             f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in "
             f"the input. Received: dim={axis}"
         )
-    if axis % rank == rank - 1:
+    perm = axis_swapped(logits, axis)
+    if perm is None:
         return row(logits)
-    perm = list(range(rank))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
     return Transpose(row(Transpose(logits, perm)), perm)
 
 

@@ -10,10 +10,11 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, complex_numbers, elementwise, layout, reduction
+from tapeflow.ops import arithmetic, complex_numbers, elementwise, layout, reduction, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.validate import invalid, shape_text
@@ -34,8 +35,21 @@ def wide(x):
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
+def _batch(call):
+    shape = shapes.square(call.shape(0))
+    return None if shape is None else shape[:-2]
+
+
+def _solve_rule(call):
+    a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
+    if a is None or b is None:
+        return [b if a is None else (*a[:-1], None)]
+    batch = shapes.merge(a[:-2], b[:-2]) or ()
+    return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
+
+
 def square_shape(call):
-    return [call.shape(0)]
+    return [shapes.square(call.shape(0))]
 
 
 def _adjoint(xp, x):
@@ -115,7 +129,7 @@ def inv(input, adjoint=False, name=None):
     "MatrixDeterminant",
     "input: T -> output: T",
     types=DENSE,
-    shape=lambda call: [None if call.shape(0) is None else call.shape(0)[:-2]],
+    shape=lambda call: [_batch(call)],
 )
 def MatrixDeterminant(xp, input):
     matrices(input, square=True)
@@ -164,7 +178,7 @@ def det(input, name=None):
     "LogMatrixDeterminant",
     "input: T -> sign: T, log_abs_determinant: T",
     types=DENSE,
-    shape=lambda call: [None if call.shape(0) is None else call.shape(0)[:-2]] * 2,
+    shape=lambda call: [_batch(call)] * 2,
 )
 def LogMatrixDeterminant(xp, input):
     matrices(input, square=True)
@@ -222,7 +236,7 @@ def _check_equations(matrix, rhs):
     "matrix: T, rhs: T -> output: T",
     types=DENSE,
     attrs={"adjoint": False},
-    shape=lambda call: [call.shape(1)],
+    shape=_solve_rule,
 )
 def MatrixSolve(xp, matrix, rhs, adjoint):
     if matrix.ndim != rhs.ndim:
@@ -273,13 +287,12 @@ def solve(matrix, rhs, adjoint=False, name=None):
 
 
 def _triangular_shape(call):
-    from tapeflow.ops import shapes
-
-    a, b = call.shape(0), call.shape(1)
-    if a is None or b is None or len(a) < 2 or len(b) < 2:
+    a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
+    if a is None or b is None:
         return [None]
     batch = shapes.broadcast(a[:-2], b[:-2])
-    return [None if batch is None else (*batch, *b[-2:])]
+    assert batch is not None
+    return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
 
 
 @op(
@@ -372,10 +385,22 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
         from tapeflow.ops.matrix_function import pinv
 
         return matmul(pinv(matrix), rhs)
-    m, n = matrix.shape.as_list()[-2:]
-    tall = m >= n
+    m, n = size_of(matrix, -2), size_of(matrix, -1)
+    if not isinstance(m, int) or not isinstance(n, int):
+        from tapeflow.ops.control import cond
+
+        return cond(
+            convert_to_tensor(m) >= n,
+            lambda: _least_squares(matrix, rhs, l2_regularizer, n, True),
+            lambda: _least_squares(matrix, rhs, l2_regularizer, m, False),
+        )
+    return _least_squares(matrix, rhs, l2_regularizer, min(m, n), m >= n)
+
+
+def _least_squares(matrix, rhs, l2_regularizer, size, tall):
+    """By the normal equations, which are `size` many."""
     gram = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
-    ridge = arithmetic.Mul(eye(min(m, n), dtype=matrix.dtype), l2_regularizer)
+    ridge = arithmetic.Mul(eye(size, dtype=matrix.dtype), l2_regularizer)
     gram = arithmetic.AddV2(gram, ridge)
     if tall:
         return MatrixSolve(gram, matmul(matrix, rhs, adjoint_a=True))

@@ -11,7 +11,7 @@ from tapeflow.core.public import public
 from tapeflow.ops.arithmetic import subtract
 from tapeflow.ops.array import shape
 from tapeflow.ops.elementwise import negative
-from tapeflow.ops.layout import transpose
+from tapeflow.ops.layout import axis_swapped, transpose
 from tapeflow.ops.selection import TopKV2
 from tapeflow.ops.static import concrete_value
 
@@ -44,20 +44,20 @@ def _ordered(values, axis, direction):
     values = convert_to_tensor(values)
     axis = int(concrete_value(axis))
     rank = values.shape.rank
-    if not -rank <= axis < rank:
+    if rank is not None and not -rank <= axis < rank:
         raise InvalidArgumentError(
             None, None, f"slice index {axis} of dimension 0 out of bounds."
         )
-    swap = [*range(rank)]
-    swap[axis], swap[-1] = swap[-1], swap[axis]
-    moved = axis not in (-1, rank - 1)
-    keys = transpose(values, swap) if moved else values
+    swap = axis_swapped(values, axis)
+    keys = values if swap is None else transpose(values, swap)
     if direction == "ASCENDING":
         keys = _mirrored(keys)
     ordered, indices = TopKV2(keys, shape(keys)[-1], True, dtypes.int32)
     if direction == "ASCENDING":
         ordered = _mirrored(ordered)
-    return (transpose(ordered, swap), transpose(indices, swap)) if moved else (ordered, indices)
+    if swap is None:
+        return ordered, indices
+    return transpose(ordered, swap), transpose(indices, swap)
 
 
 def _mirrored(values):

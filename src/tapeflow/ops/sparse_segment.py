@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import segment
+from tapeflow.ops import segment, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
 from tapeflow.ops.validate import first_out_of_range, invalid, one_value
@@ -29,30 +29,36 @@ def _chosen(data, indices, segment_ids):
     return data[indices]
 
 
-def _weights(kind, segment_ids, rows):
+def _weights(xp, kind, segment_ids, rows):
     """What each segment's sum is multiplied with."""
-    counts = np.maximum(np.bincount(segment_ids, minlength=rows), 1)
-    return {"Sum": np.ones(rows), "Mean": 1 / counts, "SqrtN": 1 / np.sqrt(counts)}[kind]
+    length = {"minlength": rows} if xp is np else {"length": rows}
+    counts = xp.maximum(xp.bincount(segment_ids, **length), 1)
+    return {"Sum": xp.ones(rows), "Mean": 1 / counts, "SqrtN": 1 / xp.sqrt(counts)}[kind]
 
 
-def _reduced(kind, data, indices, segment_ids, rows):
+def _reduced(xp, kind, data, indices, segment_ids, rows):
     chosen = _chosen(data, indices, segment_ids)
     count = segment.sorted_ids(chosen, segment_ids)
     if rows is None:
         rows = count
     elif count > rows:
         raise invalid("segment ids must be < num_segments")
-    total = segment.accumulate(np, "add", chosen, segment_ids, rows, 0)
+    total = segment.accumulate(xp, "add", chosen, segment_ids, rows, 0)
     if kind == "Sum":
         return total
-    weights = _weights(kind, segment_ids, rows).reshape(-1, *(1,) * (total.ndim - 1))
+    weights = _weights(xp, kind, segment_ids, rows).reshape(-1, *(1,) * (total.ndim - 1))
     return (total * weights).astype(data.dtype)
 
 
 def _shape(call):
-    data = call.shape(0)
-    count = call.value(3) if call.count > 3 else None
-    return [None if data is None else (None if count is None else int(count), *data[1:])]
+    data = shapes.at_least(call.shape(0), 1)
+    shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
+    if call.count > 3:
+        count = shapes.size_value(call, 3)
+    else:
+        ids = call.value(2)
+        count = None if ids is None else int(ids[-1]) + 1 if ids.size else 0
+    return [None if data is None else (count, *data[1:])]
 
 
 def _reference(kind):
@@ -106,7 +112,7 @@ def _rows(kind, types):
         shape=_shape,
     )
     def plain(xp, data, indices, segment_ids, sparse_gradient):
-        return _reduced(kind, data, indices, segment_ids, None)
+        return _reduced(xp, kind, data, indices, segment_ids, None)
 
     @op(
         f"SparseSegment{kind}WithNumSegments",
@@ -119,7 +125,7 @@ def _rows(kind, types):
         rows = one_value(num_segments, "num_segments should be a scalar.")
         if rows < 0:
             raise invalid(f"num_segments = {rows} should be >= 0")
-        return _reduced(kind, data, indices, segment_ids, rows)
+        return _reduced(xp, kind, data, indices, segment_ids, rows)
 
     def gradient(call, dy):
         rows = Shape(call.data)[0]
@@ -156,9 +162,9 @@ def _gradient_row(kind):
             raise invalid(f"Index {bad[1]} out of range [0, {rows}).")
         if len(indices) != len(segment_ids):
             raise invalid("segment_ids and indices should have same size.")
-        weights = _weights(kind, segment_ids, grad.shape[0])[segment_ids]
+        weights = _weights(xp, kind, segment_ids, grad.shape[0])[segment_ids]
         spread = spread * weights.reshape(-1, *(1,) * (grad.ndim - 1))
-        return segment.accumulate(np, "add", spread.astype(grad.dtype), indices, rows, 0)
+        return segment.accumulate(xp, "add", spread.astype(grad.dtype), indices, rows, 0)
 
     @row.gradient(needs="indices, segment_ids")
     def _(call, dy):

@@ -10,6 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
+from tapeflow.ops.joining import stack
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, integer, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -77,27 +78,65 @@ def _batch_to_space(xp, input, block_shape, crops):
 
 
 def _space_to_batch_rule(call):
-    shape, blocks, pads = call.shape(0), call.value(1), call.value(2)
-    if shape is None or blocks is None or pads is None:
-        return [None if shape is None else (None,) * len(shape)]
-    space = [
-        None if d is None else (d + int(a) + int(b)) // int(block)
-        for d, (a, b), block in zip(shape[1:], pads, blocks, strict=False)
-    ]
-    batch = None if shape[0] is None else shape[0] * math.prod(int(b) for b in blocks)
-    return [(batch, *space, *shape[1 + len(blocks) :])]
+    return [_blocked(call.shape(0), *_blocks_and_pairs(call), down=True)]
 
 
 def _batch_to_space_rule(call):
-    shape, blocks, crops = call.shape(0), call.value(1), call.value(2)
-    if shape is None or blocks is None or crops is None:
-        return [None if shape is None else (None,) * len(shape)]
+    return [_blocked(call.shape(0), *_blocks_and_pairs(call), down=False)]
+
+
+def _blocks_and_pairs(call):
+    """The block and the (before, after) of each spatial dimension, None for each unknown one; None: how many?"""
+    count, pair = shapes.with_rank(call.shape(2), 2)
+    count = shapes.same_dimension(count, shapes.vector_length(call, 1))
+    shapes.exactly(pair, 2)
+    if count is None:
+        return None, None
+    blocks, pairs = shapes.vector_value(call, 1), call.value(2)
+    return blocks or [None] * count, [None] * count if pairs is None else pairs.tolist()
+
+
+def _two_blocks(call, down: bool):
+    """The rule of the rows that have one size of blocks for two dimensions."""
+    block, pairs = call.attr("block_size"), call.value(1)
+    if block < 2:
+        raise invalid(f"block_size must be at least 2, but is {block}")
+    rows, pair = shapes.with_rank(call.shape(1), 2)
+    shapes.exactly(rows, 2)
+    shapes.exactly(pair, 2)
+    shape = shapes.with_rank(call.shape(0), 4)
+    pairs = [None, None] if pairs is None else pairs.tolist()
+    return [_blocked(shape, [block] * 2, pairs, down)]
+
+
+def _blocked(shape, blocks, pairs, down: bool):
+    """The shape that comes out of SpaceToBatch (`down`) or BatchToSpace."""
+    if blocks is None:
+        return None if shape is None else (None,) * len(shape)
+    if shapes.at_least(shape, 1 + len(blocks)) is None:
+        return None
+    if any(b is not None and b < 1 for b in blocks):
+        raise invalid(f"block_shape must be positive, but is {blocks}")
+    if any(n < 0 for p in pairs if p is not None for n in p):
+        raise invalid(f"paddings and crops must be non-negative, but are {pairs}")
+    total = None if None in blocks else math.prod(blocks)
+    if total is None or shape[0] is None:
+        batch = None
+    else:
+        batch = shape[0] * total if down else shapes.divided(shape[0], total)
     space = [
-        None if d is None else d * int(block) - int(a) - int(b)
-        for d, (a, b), block in zip(shape[1:], crops, blocks, strict=False)
+        None if None in (d, block, p) else _space(d, block, sum(p), down)
+        for d, block, p in zip(shape[1:], blocks, pairs, strict=False)
     ]
-    batch = None if shape[0] is None else shape[0] // math.prod(int(b) for b in blocks)
-    return [(batch, *space, *shape[1 + len(blocks) :])]
+    return (batch, *space, *shape[1 + len(blocks) :])
+
+
+def _space(size: int, block: int, extra: int, down: bool) -> int | None:
+    if down:
+        return shapes.divided(size + extra, block)
+    if size * block < extra:
+        raise invalid(f"crops of {extra} are more than the {size * block} that there are")
+    return size * block - extra
 
 
 @op(
@@ -182,7 +221,7 @@ def _(input, block_shape, crops):
     "input: T, paddings: Tpaddings -> output: T",
     types={"T": ANY, "Tpaddings": INDEX},
     attrs={"block_size": integer},
-    shape=shapes.unknown,
+    shape=lambda call: _two_blocks(call, down=True),
 )
 def SpaceToBatch(xp, input, paddings, block_size):
     _require_block(block_size)
@@ -216,7 +255,7 @@ def _(input, paddings, block_size):
     "input: T, crops: Tidx -> output: T",
     types={"T": ANY, "Tidx": INDEX},
     attrs={"block_size": integer},
-    shape=shapes.unknown,
+    shape=lambda call: _two_blocks(call, down=False),
 )
 def BatchToSpace(xp, input, crops, block_size):
     _require_block(block_size)
@@ -266,16 +305,17 @@ def _channels_back(xp, x, data_format):
 def _depth_rule(down: bool):
     def rule(call):
         shape, block = call.shape(0), call.attr("block_size")
-        if shape is None:
-            return [(None,) * 4]
+        if block < 2:
+            raise invalid(f"block_size must be at least 2, but is {block}")
+        shape = shapes.with_rank(shape, 4)
         first = call.attr("data_format") == "NCHW"
         n, h, w, c = (shape[0], shape[2], shape[3], shape[1]) if first else shape
         if down:
-            h, w = (None if d is None else d // block for d in (h, w))
+            h, w = (shapes.divided(d, block) for d in (h, w))
             c = None if c is None else c * block * block
         else:
             h, w = (None if d is None else d * block for d in (h, w))
-            c = None if c is None else c // (block * block)
+            c = shapes.divided(c, block * block)
         return [(n, c, h, w) if first else (n, h, w, c)]
 
     return rule
@@ -414,16 +454,24 @@ def depth_to_space(input, block_size, data_format="NHWC", name=None):
 @public
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
     """The (paddings, crops) that make every dimension of `input_shape` divisible by `block_shape`."""
-    shape, blocks = (
-        np.asarray(static_value(convert_to_tensor(x))) for x in (input_shape, block_shape)
-    )
-    base = np.zeros((len(blocks), 2), np.int32)
-    if base_paddings is not None:
-        base = np.asarray(static_value(convert_to_tensor(base_paddings)))
+    given = (input_shape, block_shape, *(() if base_paddings is None else (base_paddings,)))
+    known = [static_value(convert_to_tensor(x)) for x in given]
+    if any(x is None for x in known):
+        return _dynamic_paddings(*map(convert_to_tensor, given))
+    shape, blocks = known[:2]
+    base = np.zeros((len(blocks), 2), np.int32) if base_paddings is None else known[2]
     extra = -(shape + base.sum(1)) % blocks
     paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)
     crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
     return convert_to_tensor(paddings), convert_to_tensor(crops)
+
+
+def _dynamic_paddings(shape, blocks, base=None):
+    """`required_space_to_batch_paddings` of tensors of a graph."""
+    none = blocks * 0
+    before, after = (none, none) if base is None else (base[:, 0], base[:, 1])
+    extra = -(shape + before + after) % blocks
+    return stack([before, after + extra], 1), stack([none, extra], 1)
 
 
 @public

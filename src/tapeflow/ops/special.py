@@ -183,7 +183,8 @@ def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUB
 
 def _polygamma_kernel(xp, a, x):
     if xp is not np:
-        return library(xp).polygamma(a, x)
+        whole = (a >= 0) & (a == xp.floor(a))
+        return xp.where(whole, library(xp).polygamma(xp.where(whole, a, 0).astype(int), x), xp.nan)
     whole = (a >= 0) & (a == np.floor(a))
     order = np.where(whole, a, 0).astype(np.int64)
     return np.where(whole, library(np).polygamma(order, x), np.nan).astype(x.dtype)
@@ -365,11 +366,15 @@ RandomGammaGrad.reference(
 )
 
 
+def _betainc_rule(call):
+    return [shapes.merged_or_scalar(call)]
+
+
 @op(
     "Betainc",
     "a: T, b: T, x: T -> z: T",
     types={"T": SINGLE_DOUBLE},
-    shape=shapes.broadcast_all,
+    shape=_betainc_rule,
     broadcast=True,
 )
 def Betainc(xp, a, b, x):

@@ -9,12 +9,15 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, complex_numbers, padding, shapes, slicing
+from tapeflow.ops import arithmetic, comparison, complex_numbers, layout, padding, shapes, slicing
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.reduction import Prod
 from tapeflow.ops.reorder import roll
+from tapeflow.ops.static import rank_of, size_of, static_value
 from tapeflow.ops.table import COMPLEX, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
@@ -92,16 +95,25 @@ def _pairs(after):
     return stack([arithmetic.Mul(after, 0), after], 1)
 
 
-def _last_halved(call):
-    shape = call.shape(0)
-    return [None if shape is None else (*shape[:-1], None)]
+def _real_rule(rank: int, inverse: bool):
+    def rule(call):
+        shape = shapes.at_least(call.shape(0), rank)
+        shapes.exactly(shapes.vector_length(call, 1), rank)
+        lengths = shapes.vector_value(call, 1) or [None] * rank
+        if shape is None:
+            return [None]
+        if not inverse and lengths[-1] is not None:
+            lengths = [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0]
+        return [(*shape[: len(shape) - rank], *lengths)]
+
+    return rule
 
 
 def _complex_row(name: str, rank: int, inverse: bool):
     transform = "ifftn" if inverse else "fftn"
 
     @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": COMPLEX},
-        shape=shapes.same_as_first)  # fmt: skip
+        shape=shapes.same_as(0, least=rank))  # fmt: skip
     def row(xp, input):
         _check_rank(input, rank)
         if not input.size:
@@ -133,7 +145,7 @@ def _complex_row(name: str, rank: int, inverse: bool):
 
 def _real_row(name: str, rank: int):
     @op(name, "input: Treal, fft_length: int32 -> output: Tcomplex", types={"Treal": REAL_PARTS},
-        attrs={"Tcomplex": dtype(dtypes.complex64)}, shape=_last_halved)  # fmt: skip
+        attrs={"Tcomplex": dtype(dtypes.complex64)}, shape=_real_rule(rank, inverse=False))  # fmt: skip
     def row(xp, input, fft_length, Tcomplex):
         _check_rank(input, rank)
         lengths = _lengths(fft_length, rank)
@@ -169,9 +181,25 @@ def _real_row(name: str, rank: int):
     return row
 
 
+def _multiplicity(lengths):
+    """For how many terms of a transform with these `lengths` each of the kept ones stands: 2 or 1."""
+    known = static_value(lengths)
+    if known is None:
+        n = lengths[-1]
+        k = range_(comparison.SelectV2(n > 0, n // 2 + 1, 0))
+        alone = comparison.logical_or(comparison.equal(k, 0), comparison.equal(k * 2, n))
+        return comparison.SelectV2(alone, 1.0, 2.0)
+    n = int(known[-1])
+    twice = np.full(_half(n), 2.0)
+    twice[:1] = 1
+    if n % 2 == 0:
+        twice[-1:] = 1
+    return twice
+
+
 def _inverse_real_row(name: str, rank: int):
     @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": COMPLEX},
-        attrs={"Treal": dtype(dtypes.float32)}, shape=_last_halved)  # fmt: skip
+        attrs={"Treal": dtype(dtypes.float32)}, shape=_real_rule(rank, inverse=True))  # fmt: skip
     def row(xp, input, fft_length, Treal):
         _check_rank(input, rank)
         lengths = _lengths(fft_length, rank)
@@ -188,12 +216,7 @@ def _inverse_real_row(name: str, rank: int):
         target = call.dtype("input")
         spectrum = cast(FORWARD_REAL[rank](dy, lengths, target), target)
         # All terms but the first, and the last of an even length, stand for their conjugate too.
-        n = lengths[-1:].numpy().item() if hasattr(lengths, "numpy") else int(lengths[-1])
-        twice = np.full(_half(n), 2.0)
-        twice[:1] = 1
-        if n % 2 == 0:
-            twice[-1:] = 1
-        weights = convert_to_tensor(twice.astype(target.as_numpy_dtype))
+        weights = cast(_multiplicity(lengths), target)
         dx = arithmetic.RealDiv(arithmetic.Mul(spectrum, weights), _size(lengths, spectrum))
         return _fit(dx, call.shape("input")[-rank:], rank), None
 
@@ -252,7 +275,7 @@ def _rfft(input_tensor, fft_length, rank: int):
     if fft_length is None:
         return FORWARD_REAL[rank](x, shape_of(x)[-rank:], target)
     lengths = convert_to_tensor(fft_length, dtypes.int32)
-    if x.shape.rank is not None and lengths.shape == [rank]:
+    if lengths.shape.is_compatible_with([rank]):
         x = _extended(x, lengths, rank)
     return FORWARD_REAL[rank](x, lengths, target)
 
@@ -268,7 +291,7 @@ def _irfft(input_tensor, fft_length, rank: int):
         last = arithmetic.Maximum(arithmetic.Mul(2, arithmetic.Sub(inner[-1:], 1)), 0)
         return BACKWARD_REAL[rank](x, concat([inner[:-1], last], 0), target)
     lengths = convert_to_tensor(fft_length, dtypes.int32)
-    if x.shape.rank is not None and lengths.shape == [rank]:
+    if lengths.shape.is_compatible_with([rank]):
         half = arithmetic.Add(arithmetic.FloorDiv(lengths[-1:], 2), 1)
         x = _extended(x, concat([lengths[:-1], half], 0), rank)
     return BACKWARD_REAL[rank](x, lengths, target)
@@ -277,8 +300,10 @@ def _irfft(input_tensor, fft_length, rank: int):
 def _extended(x, lengths, rank: int):
     """`x`, zero-padded at the end of its last `rank` dimensions to at least `lengths`."""
     shape = shape_of(x)
-    if all(n >= wanted for n, wanted in zip(x.shape[-rank:], lengths.numpy(), strict=True)):
-        return x
+    static, wanted = x.shape[-rank:], static_value(lengths)
+    if static.is_fully_defined() and wanted is not None:
+        if all(n >= m for n, m in zip(static.as_list(), wanted, strict=True)):
+            return x
     missing = arithmetic.Maximum(arithmetic.Sub(lengths, shape[-rank:]), 0)
     return padding.Pad(x, _pairs(concat([arithmetic.Mul(shape[:-rank], 0), missing], 0)))
 
@@ -364,14 +389,17 @@ def irfft3d(input_tensor, fft_length=None, name=None):
 
 def _shifted(x, axes, sign: int):
     x = convert_to_tensor(x)
-    if axes is None:
-        chosen = list(range(len(x.shape)))
-    else:
-        chosen = [int(axis) for axis in np.ravel(axes)]
-    for axis in chosen:
-        if not -len(x.shape) <= axis < len(x.shape):
-            raise invalid(f"axis {axis} is out of range for an input of rank {len(x.shape)}")
-    return roll(x, [sign * (int(x.shape[axis]) // 2) for axis in chosen], chosen)
+    rank, known = x.shape.rank, None if axes is None else static_value(axes)
+    if (axes is None and rank is None) or (axes is not None and known is None):
+        every = shape_of(x)
+        chosen = range_(rank_of(x)) if axes is None else layout.reshape(cast(axes, dtypes.int32), [-1])
+        halves = gather(every, chosen % rank_of(x)) // 2
+        return roll(x, halves if sign > 0 else -halves, chosen)
+    chosen = list(range(rank)) if axes is None else [int(axis) for axis in np.ravel(known)]
+    for axis in chosen if rank is not None else ():
+        if not -rank <= axis < rank:
+            raise invalid(f"axis {axis} is out of range for an input of rank {rank}")
+    return roll(x, [sign * (size_of(x, axis) // 2) for axis in chosen], chosen)
 
 
 @public

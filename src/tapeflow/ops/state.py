@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops import scatter, shapes
 from tapeflow.ops.casting import cast
@@ -13,14 +14,14 @@ from tapeflow.ops.layout import Reshape
 from tapeflow.ops.slicing import _MASKS as SLICE_MASKS
 from tapeflow.ops.slicing import Slice, numpy_key
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, dtype, op
-from tapeflow.ops.validate import first_out_of_range, invalid, shape_text
+from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
 
 
 @op(
     "ReadVariableOp",
     "resource: resource -> value: dtype",
     attrs={"dtype": dtype},
-    shape=shapes.unknown,
+    shape=lambda call: [call.variable(0)],
 )
 def ReadVariableOp(xp, resource, dtype):
     return resource.numpy()
@@ -72,7 +73,7 @@ def _updated(resource, value, update):
     shape=shapes.fixed(),
 )
 def AssignAddVariableOp(xp, resource, value):
-    _updated(resource, value, np.add)
+    _updated(resource, value, xp.add)
 
 
 AssignAddVariableOp.gradient(None)
@@ -85,7 +86,7 @@ AssignAddVariableOp.gradient(None)
     shape=shapes.fixed(),
 )
 def AssignSubVariableOp(xp, resource, value):
-    _updated(resource, value, np.subtract)
+    _updated(resource, value, xp.subtract)
 
 
 AssignSubVariableOp.gradient(None)
@@ -99,11 +100,16 @@ def VarIsInitializedOp(xp, resource):
 VarIsInitializedOp.gradient(None)
 
 
+def _rank_rule(call):
+    shape = call.variable(0)
+    return [(None if shape is None else len(shape),)]
+
+
 @op(
     "VariableShape",
     "input: resource -> output: out_type",
     attrs={"out_type": dtype(dtypes.int32)},
-    shape=shapes.unknown,
+    shape=_rank_rule,
 )
 def VariableShape(xp, input, out_type):
     return np.array(input.numpy().shape, out_type.as_numpy_dtype)
@@ -112,12 +118,19 @@ def VariableShape(xp, input, out_type):
 VariableShape.gradient(None)
 
 
+def _gather_rule(call):
+    shape, indices, batch = call.variable(0), call.shape(1), call.attr("batch_dims")
+    if indices is None or shapes.at_least(shape, 1 + batch) is None:
+        return [None]
+    return [(*indices, *shape[1 + batch :])]
+
+
 @op(
     "ResourceGather",
     "resource: resource, indices: Tindices -> output: dtype",
     types={"Tindices": INDEX},
     attrs={"batch_dims": 0, "validate_indices": True, "dtype": dtype},
-    shape=shapes.unknown,
+    shape=_gather_rule,
 )
 def ResourceGather(xp, resource, indices, batch_dims, validate_indices, dtype):
     params = resource.numpy()
@@ -148,7 +161,7 @@ def _(call, dy):
 
 
 def _check_range(indices, size: int) -> None:
-    bad = first_out_of_range(np.asarray(indices), size)
+    bad = first_out_of_range(indices, size)
     if bad:
         raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
 
@@ -156,7 +169,7 @@ def _check_range(indices, size: int) -> None:
 def _tuples(indices, shape, what: str):
     """Index arrays for the leading axes of `shape`, checked."""
     depth = indices.shape[-1]
-    for where in np.ndindex(indices.shape[:-1]):
+    for where in np.ndindex(indices.shape[:-1]) if known(indices) else ():
         found = indices[where]
         if any(not 0 <= i < d for i, d in zip(found, shape)):
             place = f"[{','.join(map(str, where))}]" if where else ""
@@ -166,12 +179,23 @@ def _tuples(indices, shape, what: str):
     return tuple(indices[..., k] for k in range(depth))
 
 
+def _gather_nd_rule(call):
+    shape, indices = call.variable(0), shapes.at_least(call.shape(1), 1)
+    if shape is None or indices is None or indices[-1] is None:
+        return [None]
+    if indices[-1] > len(shape):
+        raise invalid(
+            f"indices.shape[-1] must be <= params.rank, but saw {list(indices)} and {list(shape)}"
+        )
+    return [(*indices[:-1], *shape[indices[-1] :])]
+
+
 @op(
     "ResourceGatherNd",
     "resource: resource, indices: Tindices -> output: dtype",
     types={"Tindices": INDEX},
     attrs={"dtype": dtype},
-    shape=shapes.unknown,
+    shape=_gather_nd_rule,
 )
 def ResourceGatherNd(xp, resource, indices, dtype):
     params = resource.numpy()
@@ -185,7 +209,7 @@ def ResourceGatherNd(xp, resource, indices, dtype):
             f"{indices.shape[-1]} vs. {params.ndim}"
         )
     at = _tuples(indices, params.shape, "param shape ")
-    return params[at] if at else np.broadcast_to(params, indices.shape[:-1] + params.shape)
+    return params[at] if at else xp.broadcast_to(params, indices.shape[:-1] + params.shape)
 
 
 @ResourceGatherNd.gradient(needs="resource indices")
@@ -221,12 +245,25 @@ _UPDATES = {
 }
 
 
+def _combined(xp, name: str, params, at, updates):
+    """`params`, a fresh array, with `updates` combined into the places `at`."""
+    if xp is np:
+        _UPDATES[name][0](params, at, updates)
+        return params
+    if name == "Div" and np.issubdtype(params.dtype, np.integer):
+        raise UnimplementedError(None, None, "Division of integers into a variable cannot be compiled")
+    how = {"Update": "set", "Sub": "add", "Mul": "multiply", "Div": "divide"}.get(name, name.lower())
+    if name == "Sub":
+        updates = -updates
+    return getattr(params.at[at], how)(updates)
+
+
 def _scatter_row(name: str):
-    update, types = _UPDATES[name]
+    types = _UPDATES[name][1]
 
     def kernel(xp, resource, indices, updates):
         _check_dtype(resource, updates)
-        params = np.array(resource.numpy())
+        params = xp.array(resource.numpy())
         if params.ndim < 1 or (updates.ndim and updates.shape != indices.shape + params.shape[1:]):
             raise invalid(
                 "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
@@ -235,7 +272,8 @@ def _scatter_row(name: str):
             )
         _check_range(indices, params.shape[0])
         with np.errstate(all="ignore"):
-            update(params, (indices,), np.broadcast_to(updates, indices.shape + params.shape[1:]))
+            wide = xp.broadcast_to(updates, indices.shape + params.shape[1:])
+            params = _combined(xp, name, params, (indices,), wide)
         resource.assign(params)
 
     row = op(
@@ -258,11 +296,11 @@ ResourceScatterMax = _scatter_row("Max")
 
 
 def _scatter_nd_row(name: str):
-    update, types = _UPDATES[name]
+    types = _UPDATES[name][1]
 
     def kernel(xp, ref, indices, updates, use_locking, bad_indices_policy):
         _check_dtype(ref, updates)
-        params = np.array(ref.numpy())
+        params = xp.array(ref.numpy())
         if indices.ndim < 1:
             raise invalid(
                 f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
@@ -280,10 +318,10 @@ def _scatter_nd_row(name: str):
             )
         at = _tuples(indices, params.shape, "shape ")
         if at:
-            update(params, at, updates)
+            params = _combined(xp, name, params, at, updates)
         else:
             for one in updates.reshape(-1, *params.shape):
-                update(params, (), one)
+                params = _combined(xp, name, params, (), one)
         ref.assign(params)
 
     row = op(
@@ -313,18 +351,21 @@ ResourceScatterNdMax = _scatter_nd_row("Max")
 )
 def ResourceStridedSliceAssign(xp, ref, begin, end, strides, value, **masks):
     _check_dtype(ref, value)
-    params = np.array(ref.numpy())
+    params = xp.array(ref.numpy())
     key = numpy_key(params.shape, begin, end, strides, masks.values())
     cut = params[key].shape
     while value.ndim > len(cut) and value.shape[0] == 1:
         value = value[0]
     try:
-        params[key] = np.broadcast_to(value, cut)
+        wide = xp.broadcast_to(value, cut)
     except ValueError:
         raise invalid(
             f"Cannot broadcast input shape {shape_text(value.shape)} into final shape {shape_text(cut)}"
         ) from None
-    ref.assign(params)
+    if xp is np:
+        params[key] = wide
+    ref.assign(params if xp is np else params.at[key].set(wide))
 
 
 ResourceStridedSliceAssign.gradient(None)
+ResourceStridedSliceAssign.compiled(static="begin, end, strides")

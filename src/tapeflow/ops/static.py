@@ -1,4 +1,6 @@
-"""What is known without running anything: values of concrete tensors and plain data, sizes of known dimensions."""
+"""What is known without running anything: values of concrete tensors, of constants of a graph and of plain data,
+sizes of known dimensions.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +9,105 @@ import math
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.core import context
 from tapeflow.core.public import public
+
+_Eager = _native.EagerTensor
+_Tensor = _native.Tensor
+_Variable = _native.Variable
 
 
 def static_value(x) -> np.ndarray | None:
-    """The value of `x` as an array, or None for a tensor of a graph under construction."""
+    """The value of `x` as an array, or None where it is only known when the graph runs."""
+    if isinstance(x, _Eager):
+        return np.asarray(x.numpy())
+    if isinstance(x, _Tensor):
+        return x.constant_value()
+    if isinstance(x, _Variable):
+        return np.asarray(x.numpy()) if context.executing_eagerly() else None
+    if isinstance(x, (list, tuple)) and not context.executing_eagerly() and _holds_symbolic(x):
+        return _native.convert(x, None).constant_value()
     if hasattr(x, "numpy"):
         return np.asarray(x.numpy())
-    if hasattr(x, "op") or hasattr(x, "graph"):
-        return None
     return np.asarray(x)
+
+
+def _holds_symbolic(x) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(_holds_symbolic(part) for part in x)
+    return isinstance(x, (_Tensor, _Variable)) and not isinstance(x, _Eager)
 
 
 @public
 def get_static_value(tensor, partial=False):
-    """The value of a tensor that is known without running a graph, else None; no tensor comes back as it is."""
-    if isinstance(tensor, _native.EagerTensor):
+    """The value of a tensor that is known without running a graph, else None; no tensor comes back as it is.
+
+    With `partial`, an integer vector of which some elements are known comes as an array of objects, with None for
+    the others.
+    """
+    if isinstance(tensor, _Eager):
         return tensor.numpy()
-    return None if isinstance(tensor, (_native.Tensor, _native.Variable)) else tensor
+    if not isinstance(tensor, _Tensor):
+        return None if isinstance(tensor, _Variable) else tensor
+    value = tensor.constant_value()
+    if value is None and partial and tensor.dtype.is_integer and tensor.shape.rank == 1:
+        from tapeflow.ops import partial_values
+
+        found = partial_values.elements(tensor)
+        if found is not None:
+            return np.array(found, object)
+    return value
 
 
 def concrete_value(x) -> np.ndarray:
-    """The value of `x` as an array. Raises ValueError for a tensor of a graph under construction."""
+    """The value of `x` as an array. Raises ValueError where it is only known when the graph runs."""
     value = static_value(x)
     if value is None:
         raise ValueError(f"The value of {x} is needed, but it is only known when the graph runs.")
     return value
 
 
+def is_eager(*values) -> bool:
+    """Whether a call with `values` runs at once: no graph is being built, and none of them is of one."""
+    for x in values:
+        if isinstance(x, _Tensor) and not isinstance(x, _Eager):
+            return False
+    return context.executing_eagerly()
+
+
+def rank_of(x):
+    """The number of dimensions of a tensor: an int where it is known, else a scalar int32 tensor."""
+    rank = x.shape.rank
+    if rank is None:
+        from tapeflow.ops.array import Rank
+
+        return Rank(x)
+    return rank
+
+
+def rank_in(call, name: str):
+    """`rank_of` the input `name` of a call whose gradient is being made, without keeping the input."""
+    rank = call.static_shape(name).rank
+    if rank is None:
+        from tapeflow.ops.array import Size
+
+        return Size(call.shape(name))
+    return rank
+
+
 def sizes_of(x) -> list:
     """The sizes of `x`'s dimensions: an int where it is known, else a scalar int32 tensor. The rank must be known."""
     return _sizes(x.shape, lambda: _shape_of(x))
+
+
+def size_of(x, axis: int):
+    """The size of one dimension: an int where it is known, else a scalar int32 tensor. The rank may be unknown."""
+    shape = x.shape
+    if shape.rank is not None:
+        size = shape.as_list()[axis]
+        if size is not None:
+            return size
+    return _shape_of(x)[axis]
 
 
 def sizes_in(call, name: str) -> list:
@@ -72,3 +142,18 @@ def as_shape(sizes):
 def product(sizes):
     """The product of a list of ints and scalar tensors."""
     return math.prod(sizes)
+
+
+def joined(*parts):
+    """A shape made of lists of ints and vectors, one behind the other; an int or a scalar stands for so many ones."""
+    parts = tuple([1] * part if isinstance(part, int) else part for part in parts)
+    if all(isinstance(part, list) for part in parts):
+        return as_shape([d for part in parts for d in part])
+    from tapeflow.ops.construction import fill
+    from tapeflow.ops.joining import ConcatV2
+
+    vectors = [
+        np.array(part, np.int32) if isinstance(part, list) else part if part.shape.rank else fill([part], 1)
+        for part in parts
+    ]
+    return ConcatV2(vectors, 0)

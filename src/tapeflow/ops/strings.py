@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public
-from tapeflow.ops import shapes
+from tapeflow.ops import control, shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.output import tensor_text
 from tapeflow.ops.static import concrete_value
@@ -31,8 +32,12 @@ def each(function, *arrays, kind=object) -> np.ndarray:
     return out
 
 
+def _join_rule(call):
+    return [shapes.merged_or_scalar(call)]
+
+
 @op("StringJoin", "inputs: N*string -> output: string", attrs={"separator": ""},
-    shape=shapes.broadcast_all)  # fmt: skip
+    shape=_join_rule)  # fmt: skip
 def StringJoin(xp, inputs, separator):
     shape = next((x.shape for x in inputs if x.ndim), ())
     for x in inputs:
@@ -177,8 +182,13 @@ def strip(input, name=None):
     return StringStrip(input)
 
 
+def _part_rule(call):
+    places = shapes.merge(call.shape(1), call.shape(2))
+    return [shapes.broadcast(call.shape(0), places)]
+
+
 @op("Substr", "input: string, pos: T, len: T -> output: string", types={"T": INDEX}, attrs=UNIT,
-    shape=lambda call: [shapes.broadcast(call.shape(0), call.shape(1))])  # fmt: skip
+    shape=_part_rule)  # fmt: skip
 def Substr(xp, input, pos, len, unit):
     if pos.shape != len.shape:
         raise invalid(
@@ -306,7 +316,7 @@ def reduce_join_v1(
 
 
 @op("StringSplitV2", "input: string, sep: string -> indices: int64, values: string, shape: int64",
-    attrs={"maxsplit": -1}, shape=lambda call: [(None, 2), (None,), (2,)])  # fmt: skip
+    attrs={"maxsplit": -1}, shape=shapes.with_ranks(shapes.fixed((None, 2), (None,), (2,)), 1, 0))  # fmt: skip
 def StringSplitV2(xp, input, sep, maxsplit):
     if input.ndim != 1:
         raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")
@@ -356,7 +366,15 @@ def format_(template, inputs, placeholder="{}", summarize=3, name=None):
             f"The template expects {len(pieces) - 1} tensors, but the inputs only has {len(inputs)}. Please "
             "ensure the number of placeholders in template matches inputs length."
         )
+    if control._staged(*inputs):
+        return control.staging.py_function(
+            lambda *given: _formatted(pieces, given, summarize), inputs, dtypes.string, name
+        )
+    return convert_to_tensor(_formatted(pieces, inputs, summarize))
+
+
+def _formatted(pieces, values, summarize) -> str:
     text = pieces[0]
-    for value, rest in zip(inputs, pieces[1:], strict=True):
+    for value, rest in zip(values, pieces[1:], strict=True):
         text += tensor_text(concrete_value(convert_to_tensor(value)), summarize) + rest
-    return convert_to_tensor(text)
+    return text

@@ -112,20 +112,20 @@ def _mask(allowed: tuple[DType, ...]) -> int:
     return sum(1 << int(t) for t in allowed)
 
 
-class _Argument(NamedTuple):
+class Argument(NamedTuple):
     name: str
     type: str
     times: str  # "" for a single tensor, else what stands before the `*`
 
 
-def _arguments(text: str) -> list[_Argument]:
+def arguments(text: str) -> list[Argument]:
     parsed = []
     for part in text.split(","):
         if not part.strip():
             continue
         name, _, kind = part.partition(":")
         count, star, element = kind.strip().partition("*")
-        parsed.append(_Argument(name.strip(), element if star else count, count if star else ""))
+        parsed.append(Argument(name.strip(), element if star else count, count if star else ""))
     return parsed
 
 
@@ -136,6 +136,7 @@ def op(
     attrs: Mapping[str, Any] | None = None,
     shape: Callable[[Any], list[Any]] | None = None,
     broadcast: bool = False,
+    stateful: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -145,14 +146,16 @@ def op(
       attrs: the default of each attr, or its kind if it has none.
       shape: the shape rule, for graphs.
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
+      stateful: whether it has effects or results that differ from call to call, so that graphs keep each
+        call; None: it does if it takes a resource or draws from a stream of random numbers.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
     attr_names = list(kinds)
     before, _, after = signature.partition("->")
-    inputs, outputs = _arguments(before), _arguments(after)
+    inputs, outputs = arguments(before), arguments(after)
 
-    def type_of(argument: _Argument) -> tuple[int, int, int]:
+    def type_of(argument: Argument) -> tuple[int, int, int]:
         """Index of a type variable, index of a dtype attr, fixed dtype: what there is of these."""
         if argument.type in variables:
             return variables.index(argument.type), -1, 0
@@ -183,9 +186,17 @@ def op(
     row.attrs = kinds
     row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
     row.shape_rule = shape
+    if stateful is None:
+        resources = any(a.type == "resource" for a in (*inputs, *outputs))
+        stateful = resources or {"seed", "seed2"} <= kinds.keys()
+    row.stateful = stateful
+    row.broadcasts = broadcast
+    row.none_gradients = False
     row.gradient = MethodType(_gradient, row)
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
+    row.compiled = MethodType(_compiled, row)
+    row.compiled_kernel, row.static, row.not_compiled = None, frozenset(), ""
     row.sample_source = row.formula = None
     row.gradient_known = False
     if len(outputs) > 1:
@@ -223,6 +234,7 @@ def _gradient(
         ]
         row._set_gradient(given, *masks, none)
         row.gradient_known = True
+        row.none_gradients = none
         return given
 
     return register if function is ... else register(function)
@@ -238,3 +250,24 @@ def _reference(row: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
     """Register what computes the row's result independently of its kernels."""
     row.formula = formula
     return formula
+
+
+def _compiled(
+    row: Any, kernel: Callable[..., Any] | None = None, static: str = "", never: str = ""
+) -> Any:
+    """Say how a row is compiled by XLA where that differs from running its kernel under `jax.numpy`.
+
+    Args:
+      kernel: what runs in place of the row's kernel; `row.compiled()` is a decorator for it.
+      static: names of inputs whose values the kernel needs while it is compiled, besides those that the
+        shape rule reads.
+      never: why the row cannot be compiled.
+    """
+    row.static = frozenset(static.replace(",", " ").split())
+    row.not_compiled = never
+
+    def register(given: Callable[..., Any]) -> Callable[..., Any]:
+        row.compiled_kernel = given
+        return given
+
+    return register if kernel is None else register(kernel)

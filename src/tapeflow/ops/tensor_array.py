@@ -1,29 +1,53 @@
-"""TensorArray: a list of tensors of one dtype that loops fill and read."""
+"""TensorArray: a list of tensors of one dtype that loops fill and read.
+
+Eagerly it is a Python list (`EagerTensorArray`); in a graph, a list of tensors in a variant tensor, its flow
+(`tensor_array_staged`). Where composites are expanded, a TensorArray is its flow, so that it goes through loops,
+branches and functions; it comes out as what the place needs.
+"""
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.ops import list_payload
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.joining import Pack, concat, split, unstack
-from tapeflow.ops.static import concrete_value
+from tapeflow.ops.static import concrete_value, static_value
+from tapeflow.ops.tensor_list import TensorListReserve, TensorListSetItem
+from tapeflow.ops.tensor_list_reading import TensorListGetItem
+from tapeflow.ops.tensor_list_rows import TensorListFromTensor
+
+_Eager = _native.EagerTensor
+_Tensor = _native.Tensor
 
 
 class TensorArray:
     """Tensors of dtype `dtype`, read and written by index.
 
     `size` is the number of elements, and grows with what is written where `dynamic_size`. Each element is written
-    once; with `clear_after_read` (the default) it is also read once. Methods that write return the array, which
-    the program must use from then on.
+    once; with `clear_after_read` (the default) it is also read once, which only eager execution checks. Methods that
+    write return the array, which the program must use from then on. `flow` is what another array consists of.
 
     Raises OutOfRangeError for an index outside of the array, InvalidArgumentError for elements that were not
-    written, were read before, or have another dtype or shape than the array.
+    written, were read before, or have another dtype than the array, ValueError for another shape.
     """
 
-    def __init__(
-        self,
+    _dtype: Any
+    _dynamic_size: bool
+    _infer_shape: bool
+    # A list of one shape, shared by the arrays that come of one another: what one learns, all know.
+    _shape: list[TensorShape]
+
+    def __new__(
+        cls,
         dtype,
         size=None,
         dynamic_size=None,
@@ -36,16 +60,19 @@ class TensorArray:
         colocate_with_first_write_call=True,
         name=None,
     ):
+        if cls is TensorArray:
+            cls = EagerTensorArray
+            if not context.executing_eagerly() or _is_symbolic(flow) or _is_symbolic(size):
+                from tapeflow.ops.tensor_array_staged import StagedTensorArray
+
+                cls = StagedTensorArray
+        self = object.__new__(cls)
         self._dtype = dtypes.as_dtype(dtype)
         self._dynamic_size = bool(dynamic_size)
-        self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
         self._infer_shape = infer_shape
-        self._element_shape = TensorShape(element_shape)
-        count = 0 if size is None else int(concrete_value(size))
-        if count < 0:
-            raise InvalidArgumentError(None, None, f"Size must be non-negative, got {count}")
-        self._tensors: list = [None] * count
-        self._cleared: set[int] = set()
+        self._shape = [TensorShape(element_shape)]
+        self._begin(size, flow, clear_after_read)
+        return self
 
     @property
     def dtype(self):
@@ -57,25 +84,91 @@ class TensorArray:
 
     @property
     def element_shape(self):
-        return self._element_shape
+        """What is known of the shape of the elements."""
+        return self._shape[0]
+
+    @property
+    def handle(self):
+        """None: an array is its flow."""
+        return None
+
+    @property
+    def _type_spec(self):
+        return TensorArraySpec(
+            self.element_shape, self._dtype, self._dynamic_size, self._infer_shape
+        )
+
+    @property
+    def _trace_key(self):
+        """What traces of functions differ by."""
+        return self._type_spec
+
+    def mark_used(self):
+        """Nothing; in TensorFlow it silences a warning."""
+
+    def _checked(self, value):
+        """`value` as an element, or several elements' tensor."""
+        value = convert_to_tensor(value, dtype_hint=self._dtype)
+        if value.dtype != self._dtype:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} ",
+            )
+        return value
+
+    def _learn(self, shape, message="Incompatible shape for value ({}), expected ({})"):
+        """Checks the shape of an element, and remembers it where shapes are to be inferred."""
+        known = self._shape[0]
+        if not known.is_compatible_with(shape):
+            raise ValueError(message.format(shape, known))
+        if self._infer_shape:
+            self._shape[0] = known.merge_with(shape)
+
+
+def _is_symbolic(x: Any) -> bool:
+    return isinstance(x, _Tensor) and not isinstance(x, _Eager)
+
+
+def shape_input(shape: TensorShape) -> np.ndarray:
+    """A shape as the TensorList ops take it."""
+    if shape.rank is None:
+        return np.array(-1, np.int32)
+    return np.array([-1 if d is None else d for d in shape.as_list()], np.int32)
+
+
+class EagerTensorArray(TensorArray):
+    """The array of eager execution: a Python list."""
+
+    def _begin(self, size, flow, clear_after_read):
+        self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
+        self._cleared: set[int] = set()
+        if isinstance(flow, _Tensor) and flow.dtype == dtypes.variant:
+            self._tensors = _elements_of(flow, self.element_shape, self._dtype)
+            return
+        if size is None:
+            raise ValueError(
+                "Size must be declared for TensorArrays when eager execution is enabled."
+            )
+        count = int(concrete_value(size))
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"Size must be non-negative, got {count}")
+        self._tensors: list = [None] * count
 
     @property
     def flow(self):
         """A scalar that stands for the order of writes; eagerly they are in order."""
-        return convert_to_tensor(0.0)
-
-    @property
-    def handle(self):
-        return None
-
-    def __len__(self):
-        return len(self._tensors)
+        return convert_to_tensor(0, dtype=dtypes.int32)
 
     def identity(self):
         return self
 
-    def mark_used(self):
-        """Nothing; in graphs it silences a warning."""
+    def grad(self, source, flow=None, name=None):
+        """Raises NotImplementedError: a tape differentiates arrays as they are."""
+        raise NotImplementedError(
+            "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does "
+            "not use/need this function to compute gradients of operations that use TensorArrays."
+        )
 
     def size(self, name=None):
         """The number of elements, an int32 scalar."""
@@ -83,6 +176,8 @@ class TensorArray:
 
     def read(self, index, name=None):
         """The element at `index`."""
+        if _is_symbolic(index):
+            return self._staged().read(index)
         at = int(concrete_value(index))
         if not 0 <= at < len(self._tensors):
             raise OutOfRangeError(
@@ -107,17 +202,19 @@ class TensorArray:
 
     def _blank(self):
         """What stands where nothing was written: zeros of the elements' shape."""
-        if not self._element_shape.is_fully_defined():
+        if not self.element_shape.is_fully_defined():
             raise InvalidArgumentError(
                 None,
                 None,
                 "Could not read from a TensorArray element that was not written before, and whose shape "
-                f"{self._element_shape} is not fully known",
+                f"{self.element_shape} is not fully known",
             )
-        return zeros(self._element_shape, self._dtype)
+        return zeros(self.element_shape, self._dtype)
 
     def write(self, index, value, name=None):
         """The array with `value` at `index`."""
+        if _is_symbolic(index):
+            return self._staged().write(index, value)
         at = int(concrete_value(index))
         if at < 0 or (at >= len(self._tensors) and not self._dynamic_size):
             raise OutOfRangeError(
@@ -125,19 +222,10 @@ class TensorArray:
                 None,
                 f"Tried to write to index {at} but array is not resizeable and size is: {len(self._tensors)} ",
             )
-        value = convert_to_tensor(value, dtype_hint=self._dtype)
-        if value.dtype != self._dtype:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} ",
-            )
-        if not self._element_shape.is_compatible_with(value.shape):
-            raise ValueError(
-                f"Incompatible shape for value ({value.shape}), expected ({self._element_shape})"
-            )
-        if self._infer_shape:
-            self._element_shape = self._element_shape.merge_with(value.shape)
+        value = self._checked(value)
+        if type(value) is not _Eager:
+            return self._staged().write(index, value)
+        self._learn(value.shape)
         if at >= len(self._tensors):
             self._tensors += [None] * (at + 1 - len(self._tensors))
         self._tensors[at] = value
@@ -146,12 +234,14 @@ class TensorArray:
     def stack(self, name=None):
         """All elements as one tensor with a new first dimension."""
         if not self._tensors:
-            shape = self._element_shape.as_list() if self._element_shape.is_fully_defined() else []
+            shape = self.element_shape.as_list() if self.element_shape.is_fully_defined() else []
             return zeros([0, *shape], self._dtype)
         return Pack([self.read(i) for i in range(len(self._tensors))])
 
     def gather(self, indices, name=None):
         """The elements at `indices`, stacked."""
+        if static_value(indices) is None:
+            return self._staged().gather(indices)
         return Pack([self.read(int(i)) for i in concrete_value(indices)])
 
     def concat(self, name=None):
@@ -160,32 +250,165 @@ class TensorArray:
 
     def unstack(self, value, name=None):
         """The array with the slices of `value` along its first dimension as elements."""
-        parts = unstack(convert_to_tensor(value, dtype_hint=self._dtype))
+        value = self._checked(value)
+        if type(value) is not _Eager:
+            return self._staged().unstack(value)
+        parts = unstack(value)
         if len(parts) > len(self._tensors) and not self._dynamic_size:
             raise ValueError(
                 f"Cannot unstack {len(parts)} tensors into a TensorArray of static size {len(self._tensors)} "
             )
-        for i, part in enumerate(parts):
-            self.write(i, part)
-        return self
+        self._tensors = [None] * len(parts)
+        return self._written(enumerate(parts))
+
+    def _written(self, parts):
+        array = self
+        for i, part in parts:
+            array = array.write(i, part)
+        return array
 
     def scatter(self, indices, value, name=None):
         """The array with the slices of `value` at `indices`."""
-        for i, part in zip(concrete_value(indices), unstack(value), strict=True):
-            self.write(int(i), part)
-        return self
+        value = self._checked(value)
+        if type(value) is not _Eager or static_value(indices) is None:
+            return self._staged().scatter(indices, value)
+        places = [int(i) for i in concrete_value(indices)]
+        return self._written(zip(places, unstack(value), strict=True))
 
     def split(self, value, lengths, name=None):
         """The array with consecutive parts of `value` of the given lengths as elements."""
+        value = self._checked(value)
+        if type(value) is not _Eager or static_value(lengths) is None:
+            return self._staged().split(value, lengths)
         sizes = concrete_value(lengths)
         if sizes.ndim != 1:
             raise InvalidArgumentError(
                 None, None, f"lengths must be a vector, got shape {sizes.shape}"
             )
-        for i, part in enumerate(split(convert_to_tensor(value), sizes)):
-            self.write(i, part)
-        return self
+        return self._written(enumerate(split(value, sizes)))
 
     def close(self, name=None):
         """Forgets all elements."""
         self._tensors.clear()
+
+    def _staged(self):
+        """The array as a graph that is being built takes it."""
+        return _like(self, self._list())
+
+    def _list(self):
+        """The elements as a list of tensors in a variant tensor."""
+        with context.eager_mode():
+            tensors = self._tensors
+            shape = shape_input(self.element_shape)
+            if not any(t is not None and _native.is_watched(t) for t in tensors):
+                dims = None if shape.ndim == 0 else [None if d < 0 else int(d) for d in shape]
+                return list_payload.element(
+                    list_payload.TensorList(tensors, self._dtype, dims), dtypes.variant
+                )
+            if all(t is not None and t.shape == tensors[0].shape for t in tensors):
+                return TensorListFromTensor(Pack(tensors), shape)
+            made = TensorListReserve(shape, len(tensors), self._dtype)
+            for i, t in enumerate(tensors):
+                if t is not None:
+                    made = TensorListSetItem(made, i, t)
+            return made
+
+
+def _elements_of(flow, shape, dtype) -> list:
+    payload = flow.numpy()
+    if not isinstance(payload, list_payload.TensorList) or payload.dtype != dtype:
+        raise ValueError(f"flow must hold a list of {dtype.name} tensors, but is {flow!r}")
+    tensors = payload.tensors()
+    if not _native.is_watched(flow):
+        return tensors
+    wanted = shape_input(shape)
+    return [
+        None if t is None else TensorListGetItem(flow, i, wanted, dtype)
+        for i, t in enumerate(tensors)
+    ]
+
+
+def _like(array, flow):
+    """An array as `array` is, of another flow."""
+    staged = not isinstance(array, EagerTensorArray)
+    if isinstance(flow, _Eager) and context.executing_eagerly():
+        return EagerTensorArray(
+            array._dtype,
+            dynamic_size=array._dynamic_size,
+            clear_after_read=None if staged else array._clear_after_read,
+            flow=flow,
+            infer_shape=array._infer_shape,
+            element_shape=array.element_shape,
+        )
+    from tapeflow.ops.tensor_array_staged import StagedTensorArray
+
+    made = StagedTensorArray(
+        array._dtype,
+        dynamic_size=array._dynamic_size,
+        flow=flow,
+        infer_shape=array._infer_shape,
+        element_shape=array.element_shape,
+    )
+    if staged:
+        made._shape, made._size = array._shape, array._size
+    return made
+
+
+nest.register_composite(
+    TensorArray,
+    lambda array: [array._list()],
+    lambda array, components: _like(array, components[0]),
+)
+
+
+class TensorArraySpec(TypeSpec):
+    """Describes a TensorArray.
+
+    Args:
+      element_shape: of each element.
+      dtype: of the elements.
+      dynamic_size: whether the array grows with what is written.
+      infer_shape: whether the shape of the elements is that of what is written.
+    """
+
+    __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
+
+    def __init__(
+        self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True
+    ):
+        self._element_shape = tensor_shape.as_shape(element_shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._dynamic_size = dynamic_size
+        self._infer_shape = infer_shape
+
+    @property
+    def value_type(self):
+        return TensorArray
+
+    @staticmethod
+    def from_value(value):
+        """The spec of a TensorArray. Raises TypeError for anything else."""
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`.")
+        return value._type_spec
+
+    def _parts(self):
+        return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
+
+    @property
+    def _component_specs(self):
+        return [TensorSpec([], dtypes.variant)]
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether a TensorArray, or one that a spec describes, agrees with this spec."""
+        if isinstance(spec_or_value, TensorArray):
+            spec_or_value = spec_or_value._type_spec
+        return (
+            isinstance(spec_or_value, TensorArraySpec)
+            and self._dtype == spec_or_value._dtype
+            and self._dynamic_size == spec_or_value._dynamic_size
+            and self._element_shape.is_compatible_with(spec_or_value._element_shape)
+        )
+
+    def __repr__(self):
+        return f"TensorArraySpec({', '.join(repr(part) for part in self._parts())})"

@@ -8,18 +8,23 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import comparison
+from tapeflow.ops import comparison, shapes
 from tapeflow.ops.table import COMPLEX, FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 ELEMENTS = (*FLOATING, *INDEX, *COMPLEX)
 
 
+def _whole_rule(call):
+    shape = shapes.at_least(call.shape(0), 1)
+    return [None if shape is None else shape * 2]
+
+
 @op(
     "Diag",
     "diagonal: T -> output: T",
     types={"T": ELEMENTS},
-    shape=lambda call: [None if call.shape(0) is None else call.shape(0) * 2],
+    shape=_whole_rule,
 )
 def Diag(xp, diagonal):
     if diagonal.ndim < 1:
@@ -47,13 +52,21 @@ def _(diagonal):
     return out
 
 
+def _part_rule(call):
+    shape = call.shape(0)
+    if shape is None:
+        return [None]
+    half, odd = divmod(len(shape), 2)
+    if odd or not half:
+        raise invalid(f"Input must have even and non-zero rank, input rank is {len(shape)}")
+    return [shapes.merge(shape[:half], shape[half:])]
+
+
 @op(
     "DiagPart",
     "input: T -> diagonal: T",
     types={"T": ELEMENTS},
-    shape=lambda call: [
-        None if call.shape(0) is None else call.shape(0)[: len(call.shape(0)) // 2]
-    ],
+    shape=_part_rule,
 )
 def DiagPart(xp, input):
     half = input.ndim // 2
@@ -109,7 +122,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     from tapeflow.ops.layout import ExpandDims
 
     columns = num_rows if num_columns is None else num_columns
-    zeros([num_rows, columns], dtypes.bool)  # sizes without end fail here, before half of them is computed
+    zeros(
+        [num_rows, columns], dtypes.bool
+    )  # sizes without end fail here, before half of them is computed
     same = comparison.Equal(ExpandDims(range_(num_rows), 1), range_(columns))
     one = cast(same, dtypes.as_dtype(dtype))
     if batch_shape is None:

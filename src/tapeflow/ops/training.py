@@ -15,7 +15,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import shapes
 from tapeflow.ops.table import INDEX, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, known, shape_text
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 
@@ -24,7 +24,7 @@ _TYPES = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 class _Rule:
     slots: tuple[str, ...]
     inputs: str  # after the slots, in TensorFlow's order; `grad` or `delta` is the gradient
-    update: Callable  # (var, slots..., gradient, **scalars and attrs) -> new var, new slots...
+    update: Callable  # (xp, var, slots..., gradient, **scalars and attrs) -> new var, new slots...
     attrs: dict
 
     @property
@@ -62,7 +62,7 @@ def _check_rows(var, grad, indices) -> None:
             raise invalid(f"var and grad must match in dimension {i}")
     if grad.shape[0] != indices.size:
         raise invalid("grad must be the same size as indices in the first dimension.")
-    for offset, i in enumerate(indices.tolist()):
+    for offset, i in enumerate(indices.tolist() if known(indices) else ()):
         if not 0 <= i < var.shape[0]:
             raise invalid(f"Index {i} at offset {offset} in indices is out of range")
 
@@ -74,7 +74,7 @@ def _named(rule: _Rule, values) -> dict:
 def _dense(rule: _Rule):
     def kernel(xp, *inputs, use_locking, **attrs):
         variables, values = inputs[: len(rule.slots) + 1], inputs[len(rule.slots) + 1 :]
-        var, *slots = (np.array(v.numpy()) for v in variables)
+        var, *slots = (xp.array(v.numpy()) for v in variables)
         _check_slots(rule, var, slots)
         scalars = {n: _check_scalar(n, v) for n, v in _named(rule, values).items()}
         grad = values[rule.names.index(rule.gradient)]
@@ -83,11 +83,23 @@ def _dense(rule: _Rule):
                 f"var and {rule.gradient} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}"
             )
         with np.errstate(all="ignore"):
-            results = rule.update(var, *slots, grad, **scalars, **attrs)
+            results = rule.update(xp, var, *slots, grad, **scalars, **attrs)
         for variable, result in zip(variables, results):
-            variable.assign(np.asarray(result, var.dtype))
+            variable.assign(xp.asarray(result, var.dtype))
 
     return kernel
+
+
+def _rows_by_jax(rule: _Rule, arrays, grad, indices, named) -> list:
+    """The arrays with the rows `indices` updated, one after the other: one may come twice."""
+    import jax
+
+    def update(row, now):
+        i = indices[row]
+        results = rule.update(jax.numpy, *(a[i] for a in now), grad[row], **named)
+        return [a.at[i].set(r.astype(a.dtype)) for a, r in zip(now, results)]
+
+    return jax.lax.fori_loop(0, indices.size, update, arrays)
 
 
 def _sparse(rule: _Rule):
@@ -96,7 +108,7 @@ def _sparse(rule: _Rule):
     def kernel(xp, *inputs, use_locking, **attrs):
         variables, values = inputs[: len(rule.slots) + 1], list(inputs[len(rule.slots) + 1 :])
         indices = values.pop(at)
-        arrays = [np.array(v.numpy()) for v in variables]
+        arrays = [xp.array(v.numpy()) for v in variables]
         _check_slots(rule, arrays[0], arrays[1:])
         if arrays[0].ndim < 1:
             raise invalid("var must be at least 1 dimensional")
@@ -104,10 +116,15 @@ def _sparse(rule: _Rule):
         grad = values[at - 1]
         _check_rows(arrays[0], grad, indices)
         with np.errstate(all="ignore"):
-            for row, i in enumerate(indices.tolist()):
-                results = rule.update(*(a[i] for a in arrays), grad[row], **scalars, **attrs)
-                for a, result in zip(arrays, results):
-                    a[i] = result
+            if xp is np:
+                for row, i in enumerate(indices.tolist()):
+                    results = rule.update(
+                        np, *(a[i] for a in arrays), grad[row], **scalars, **attrs
+                    )
+                    for a, result in zip(arrays, results):
+                        a[i] = result
+            else:
+                arrays = _rows_by_jax(rule, arrays, grad, indices, {**scalars, **attrs})
         for variable, a in zip(variables, arrays):
             variable.assign(a)
 
@@ -143,14 +160,14 @@ def _rows(name: str, slots: str, inputs: str, update, sparse: bool = False, **at
     return made if sparse else made[0]
 
 
-def _gradient_descent(v, g, alpha):
+def _gradient_descent(xp, v, g, alpha):
     return (v - alpha * g,)
 
 
 ResourceApplyGradientDescent = _rows("GradientDescent", "", "alpha, delta", _gradient_descent)
 
 
-def _momentum(v, a, g, lr, momentum, use_nesterov):
+def _momentum(xp, v, a, g, lr, momentum, use_nesterov):
     a = a * momentum + g
     return v - (g * lr + a * momentum * lr if use_nesterov else a * lr), a
 
@@ -160,7 +177,7 @@ ResourceApplyMomentum, ResourceSparseApplyMomentum = _rows(
 )
 
 
-def _keras_momentum(v, a, g, lr, momentum, use_nesterov):
+def _keras_momentum(xp, v, a, g, lr, momentum, use_nesterov):
     a = a * momentum - g * lr
     return v + (a * momentum - g * lr if use_nesterov else a), a
 
@@ -172,31 +189,31 @@ ResourceApplyKerasMomentum, ResourceSparseApplyKerasMomentum = _rows(
 _ADAM_INPUTS = "beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad"
 
 
-def _adam(x, m, v, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon, use_nesterov):
-    alpha = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+def _adam(xp, x, m, v, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon, use_nesterov):
+    alpha = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
     m = m + (g - m) * (1 - beta1)
     v = v + (g * g - v) * (1 - beta2)
     step = g * (1 - beta1) + beta1 * m if use_nesterov else m
-    return x - step * alpha / (np.sqrt(v) + epsilon), m, v
+    return x - step * alpha / (xp.sqrt(v) + epsilon), m, v
 
 
 ResourceApplyAdam = _rows("Adam", "m v", _ADAM_INPUTS, _adam, use_nesterov=False)
 
 
-def _amsgrad(x, m, v, vhat, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon):
-    alpha = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+def _amsgrad(xp, x, m, v, vhat, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon):
+    alpha = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
     m = m + (g - m) * (1 - beta1)
     v = v + (g * g - v) * (1 - beta2)
-    vhat = np.maximum(v, vhat)
-    return x - m * alpha / (np.sqrt(vhat) + epsilon), m, v, vhat
+    vhat = xp.maximum(v, vhat)
+    return x - m * alpha / (xp.sqrt(vhat) + epsilon), m, v, vhat
 
 
 ResourceApplyAdamWithAmsgrad = _rows("AdamWithAmsgrad", "m v vhat", _ADAM_INPUTS, _amsgrad)
 
 
-def _adamax(x, m, v, g, beta1_power, lr, beta1, beta2, epsilon):
+def _adamax(xp, x, m, v, g, beta1_power, lr, beta1, beta2, epsilon):
     m = m + (g - m) * (1 - beta1)
-    v = np.maximum(beta2 * v, np.abs(g))
+    v = xp.maximum(beta2 * v, xp.abs(g))
     return x - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
 
 
@@ -205,9 +222,9 @@ ResourceApplyAdaMax = _rows(
 )
 
 
-def _adagrad(v, a, g, lr, update_slots):
+def _adagrad(xp, v, a, g, lr, update_slots):
     a = a + g * g if update_slots else a
-    return v - g * lr / np.sqrt(a), a
+    return v - g * lr / xp.sqrt(a), a
 
 
 ResourceApplyAdagrad, ResourceSparseApplyAdagrad = _rows(
@@ -215,9 +232,9 @@ ResourceApplyAdagrad, ResourceSparseApplyAdagrad = _rows(
 )
 
 
-def _adagrad_v2(v, a, g, lr, epsilon, update_slots):
+def _adagrad_v2(xp, v, a, g, lr, epsilon, update_slots):
     a = a + g * g if update_slots else a
-    return v - g * lr / (np.sqrt(a) + epsilon), a
+    return v - g * lr / (xp.sqrt(a) + epsilon), a
 
 
 ResourceApplyAdagradV2, ResourceSparseApplyAdagradV2 = _rows(
@@ -225,13 +242,13 @@ ResourceApplyAdagradV2, ResourceSparseApplyAdagradV2 = _rows(
 )
 
 
-def _adagrad_da(v, total, squares, g, lr, l1, l2, global_step):
+def _adagrad_da(xp, v, total, squares, g, lr, l1, l2, global_step):
     """Duchi et al., "Adaptive subgradient methods", 2011: dual averaging."""
     total = total + g
     squares = squares + g * g
-    steps = v.dtype.type(global_step)
-    shrunk = np.sign(total) * np.maximum(np.abs(total) - l1 * steps, 0) if l1 > 0 else total
-    return -lr * shrunk / (l2 * steps * lr + np.sqrt(squares)), total, squares
+    steps = xp.asarray(global_step, v.dtype)
+    shrunk = xp.sign(total) * xp.maximum(xp.abs(total) - l1 * steps, 0) if xp is not np or l1 > 0 else total
+    return -lr * shrunk / (l2 * steps * lr + xp.sqrt(squares)), total, squares
 
 
 ResourceApplyAdagradDA, ResourceSparseApplyAdagradDA = _rows(
@@ -243,9 +260,9 @@ ResourceApplyAdagradDA, ResourceSparseApplyAdagradDA = _rows(
 )
 
 
-def _adadelta(v, a, u, g, lr, rho, epsilon):
+def _adadelta(xp, v, a, u, g, lr, rho, epsilon):
     a = a * rho + g * g * (1 - rho)
-    step = np.sqrt(u + epsilon) / np.sqrt(a + epsilon) * g
+    step = xp.sqrt(u + epsilon) / xp.sqrt(a + epsilon) * g
     return v - step * lr, a, u * rho + step * step * (1 - rho)
 
 
@@ -254,9 +271,9 @@ ResourceApplyAdadelta, ResourceSparseApplyAdadelta = _rows(
 )
 
 
-def _rmsprop(v, ms, mom, g, lr, rho, momentum, epsilon):
+def _rmsprop(xp, v, ms, mom, g, lr, rho, momentum, epsilon):
     ms = ms + (g * g - ms) * (1 - rho)
-    mom = mom * momentum + g * lr / np.sqrt(ms + epsilon)
+    mom = mom * momentum + g * lr / xp.sqrt(ms + epsilon)
     return v - mom, ms, mom
 
 
@@ -265,10 +282,10 @@ ResourceApplyRMSProp, ResourceSparseApplyRMSProp = _rows(
 )
 
 
-def _centered_rmsprop(v, mg, ms, mom, g, lr, rho, momentum, epsilon):
+def _centered_rmsprop(xp, v, mg, ms, mom, g, lr, rho, momentum, epsilon):
     ms = ms + (g * g - ms) * (1 - rho)
     mg = mg + (g - mg) * (1 - rho)
-    mom = mom * momentum + g * lr / np.sqrt(ms - mg * mg + epsilon)
+    mom = mom * momentum + g * lr / xp.sqrt(ms - mg * mg + epsilon)
     return v - mom, mg, ms, mom
 
 
@@ -281,14 +298,14 @@ ResourceApplyCenteredRMSProp, ResourceSparseApplyCenteredRMSProp = _rows(
 )
 
 
-def _ftrl(v, a, linear, g, lr, l1, l2, lr_power, multiply_linear_by_lr, l2_shrinkage=0):
+def _ftrl(xp, v, a, linear, g, lr, l1, l2, lr_power, multiply_linear_by_lr, l2_shrinkage=0):
     """McMahan et al., "Ad click prediction: a view from the trenches", 2013."""
     total = a + g * g
     before, after = a**-lr_power, total**-lr_power
     scale, over = (lr, 1) if multiply_linear_by_lr else (1, lr)
     linear = linear + (g + 2 * l2_shrinkage * v) * scale - (after - before) / over * v
-    sparse = (np.sign(linear) * l1 * scale - linear) / (after / over + 2 * l2 * scale)
-    return np.where(np.abs(linear) > l1 * scale, sparse, 0), total, linear
+    sparse = (xp.sign(linear) * l1 * scale - linear) / (after / over + 2 * l2 * scale)
+    return xp.where(xp.abs(linear) > l1 * scale, sparse, 0), total, linear
 
 
 ResourceApplyFtrl, ResourceSparseApplyFtrl = _rows(
@@ -309,15 +326,15 @@ ResourceApplyFtrlV2, ResourceSparseApplyFtrlV2 = _rows(
 )
 
 
-def _proximal(x, lr, l1, l2):
+def _proximal(xp, x, lr, l1, l2):
     for name, value in (("l1", l1), ("l2", l2)):
-        if not value >= 0:
+        if known(value) and not value >= 0:
             raise invalid(f"{name} regularization strength is not a non-negative scalar: {value}")
-    return (np.sign(x) * np.maximum(np.abs(x) - lr * l1, 0) if l1 > 0 else x) / (1 + l2 * lr)
+    return (xp.sign(x) * xp.maximum(xp.abs(x) - lr * l1, 0) if xp is not np or l1 > 0 else x) / (1 + l2 * lr)
 
 
-def _proximal_gradient_descent(v, g, alpha, l1, l2):
-    return (_proximal(v - g * alpha, alpha, l1, l2),)
+def _proximal_gradient_descent(xp, v, g, alpha, l1, l2):
+    return (_proximal(xp, v - g * alpha, alpha, l1, l2),)
 
 
 ResourceApplyProximalGradientDescent, ResourceSparseApplyProximalGradientDescent = _rows(
@@ -325,12 +342,12 @@ ResourceApplyProximalGradientDescent, ResourceSparseApplyProximalGradientDescent
 )
 
 
-def _proximal_adagrad(v, a, g, lr, l1, l2):
-    if not lr > 0:
+def _proximal_adagrad(xp, v, a, g, lr, l1, l2):
+    if known(lr) and not lr > 0:
         raise invalid(f"lr is not a positive scalar: {lr}")
     a = a + g * g
-    rate = lr / np.sqrt(a)
-    return _proximal(v - g * rate, rate, l1, l2), a
+    rate = lr / xp.sqrt(a)
+    return _proximal(xp, v - g * rate, rate, l1, l2), a
 
 
 ResourceApplyProximalAdagrad, ResourceSparseApplyProximalAdagrad = _rows(
@@ -338,17 +355,17 @@ ResourceApplyProximalAdagrad, ResourceSparseApplyProximalAdagrad = _rows(
 )
 
 
-def _add_sign(v, m, g, lr, alpha, sign_decay, beta):
+def _add_sign(xp, v, m, g, lr, alpha, sign_decay, beta):
     m = m * beta + g * (1 - beta)
-    return v - lr * (alpha + sign_decay * np.sign(g) * np.sign(m)) * g, m
+    return v - lr * (alpha + sign_decay * xp.sign(g) * xp.sign(m)) * g, m
 
 
 ResourceApplyAddSign = _rows("AddSign", "m", "lr, alpha, sign_decay, beta, grad", _add_sign)
 
 
-def _power_sign(v, m, g, lr, logbase, sign_decay, beta):
+def _power_sign(xp, v, m, g, lr, logbase, sign_decay, beta):
     m = m * beta + g * (1 - beta)
-    return v - lr * np.exp(logbase * sign_decay * np.sign(g) * np.sign(m)) * g, m
+    return v - lr * xp.exp(logbase * sign_decay * xp.sign(g) * xp.sign(m)) * g, m
 
 
 ResourceApplyPowerSign = _rows("PowerSign", "m", "lr, logbase, sign_decay, beta, grad", _power_sign)

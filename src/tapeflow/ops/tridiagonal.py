@@ -8,10 +8,12 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, layout, padding, reduction
+from tapeflow.ops import arithmetic, layout, padding, reduction, shapes
+from tapeflow.ops.array import Rank
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixDiagPartV3
 from tapeflow.ops.solve import DENSE, solve_triangular
+from tapeflow.ops.static import size_of
 from tapeflow.ops.table import COMPLEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -25,11 +27,23 @@ def _check(length, rhs, diagonals):
         )
 
 
+def _product_rule(call):
+    rhs = shapes.at_least(call.shape(3), 2)
+    for i in range(3):
+        diagonal = shapes.at_least(call.shape(i), 2)
+        if diagonal is not None:
+            shapes.exactly(diagonal[-2], 1)
+            if rhs is not None:
+                size = shapes.same_dimension(diagonal[-1], rhs[-2])
+                rhs = (*(shapes.merge(diagonal[:-2], rhs[:-2]) or ()), size, rhs[-1])
+    return [rhs]
+
+
 @op(
     "TridiagonalMatMul",
     "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T",
     types=TYPES,
-    shape=lambda call: [call.shape(3)],
+    shape=_product_rule,
 )
 def TridiagonalMatMul(xp, superdiag, maindiag, subdiag, rhs):
     for part in (superdiag, maindiag, subdiag):
@@ -47,17 +61,14 @@ def TridiagonalMatMul(xp, superdiag, maindiag, subdiag, rhs):
 def _(call, dy):
     above, main, below = (conj(d) for d in (call.superdiag, call.maindiag, call.subdiag))
     rhs = conj(call.rhs)
-    rank = call.static_shape("rhs").rank
-    of_above = arithmetic.Mul(_moved(rhs, -1, rank), dy)
-    of_below = arithmetic.Mul(_moved(rhs, 1, rank), dy)
-    column = [
-        layout.transpose(d, [*range(rank - 2), rank - 1, rank - 2]) for d in (above, main, below)
-    ]
+    of_above = arithmetic.Mul(_moved(rhs, -1), dy)
+    of_below = arithmetic.Mul(_moved(rhs, 1), dy)
+    column = [layout.transpose(d, layout.last_swapped(d)) for d in (above, main, below)]
     of_rhs = arithmetic.AddV2(
         arithmetic.Mul(column[1], dy),
         arithmetic.AddV2(
-            _moved(arithmetic.Mul(column[0], dy), 1, rank),
-            _moved(arithmetic.Mul(column[2], dy), -1, rank),
+            _moved(arithmetic.Mul(column[0], dy), 1),
+            _moved(arithmetic.Mul(column[2], dy), -1),
         ),
     )
     rows = (
@@ -67,11 +78,21 @@ def _(call, dy):
     return (*rows, of_rhs)
 
 
-def _moved(x, by, rank):
+def _moved(x, by):
     """The rows of `x` one further down (1) or up (-1), zeros where none come from."""
-    none = [(0, 0)] * (rank - 2)
     kept = x[..., :-1, :] if by > 0 else x[..., 1:, :]
-    return padding.Pad(kept, [*none, (1, 0) if by > 0 else (0, 1), (0, 0)])
+    return _padded(kept, [(1, 0) if by > 0 else (0, 1), (0, 0)])
+
+
+def _padded(x, last):
+    """`x` with zeros around its last dimensions."""
+    rank = x.shape.rank
+    if rank is not None:
+        return padding.Pad(x, [*[(0, 0)] * (rank - len(last)), *last])
+    from tapeflow.ops.construction import zeros
+    from tapeflow.ops.joining import ConcatV2
+
+    return padding.Pad(x, ConcatV2([zeros([Rank(x) - len(last), 2], dtypes.int32), last], 0))
 
 
 @TridiagonalMatMul.samples
@@ -103,12 +124,22 @@ def _dense(above, main, below):
     return np.diag(above[:-1], 1) + np.diag(main) + np.diag(below[1:], -1)
 
 
+def _solve_rule(call):
+    diagonals, rhs = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 2)
+    if diagonals is not None:
+        shapes.exactly(diagonals[-2], 3)
+    if diagonals is None or rhs is None:
+        return [rhs]
+    batch = shapes.merge(diagonals[:-2], rhs[:-2]) or ()
+    return [(*batch, shapes.same_dimension(diagonals[-1], rhs[-2]), rhs[-1])]
+
+
 @op(
     "TridiagonalSolve",
     "diagonals: T, rhs: T -> output: T",
     types=TYPES,
     attrs={"partial_pivoting": True, "perturb_singular": False},
-    shape=lambda call: [call.shape(1)],
+    shape=_solve_rule,
 )
 def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
     if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
@@ -122,7 +153,9 @@ def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
         + xp.eye(n, k=-1) * below[..., None]
     )
     try:
-        return xp.linalg.solve(dense, rhs).astype(rhs.dtype)
+        x = xp.linalg.solve(dense, rhs).astype(rhs.dtype)
+        # NumPy raises where JAX answers with infinities.
+        return x if xp is np else xp.where(xp.isfinite(x).all((-2, -1), keepdims=True), x, xp.nan)
     except np.linalg.LinAlgError:
         return xp.full_like(rhs, np.nan)
 
@@ -131,11 +164,10 @@ def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
 def _(call, dy):
     adjoint = adjoint_diagonals(call.diagonals)
     of_rhs = TridiagonalSolve(adjoint, dy, call.partial_pivoting, call.perturb_singular)
-    rank = call.static_shape("rhs").rank
     x = conj(call.output)
     parts = [
         arithmetic.Mul(reduction.Sum(arithmetic.Mul(of_rhs, moved), [-1]), -1)
-        for moved in (_moved(x, -1, rank), x, _moved(x, 1, rank))
+        for moved in (_moved(x, -1), x, _moved(x, 1))
     ]
     from tapeflow.ops.joining import stack
 
@@ -145,11 +177,10 @@ def _(call, dy):
 def adjoint_diagonals(diagonals):
     """The diagonals of the adjoint: the upper and the lower one change places."""
     d = conj(diagonals)
-    none = [(0, 0)] * (d.shape.rank - 2)
     from tapeflow.ops.joining import concat
 
-    above = padding.Pad(d[..., 2:3, 1:], [*none, (0, 0), (0, 1)])
-    below = padding.Pad(d[..., 0:1, :-1], [*none, (0, 0), (1, 0)])
+    above = _padded(d[..., 2:3, 1:], [(0, 0), (0, 1)])
+    below = _padded(d[..., 0:1, :-1], [(0, 0), (1, 0)])
     return concat([above, d[..., 1:2, :], below], -2)
 
 
@@ -189,15 +220,21 @@ def compact(diagonals, form):
         return MatrixDiagPartV3(dense, [-1, 1], 0, "LEFT_RIGHT")
     if form == "sequence":
         above, main, below = (convert_to_tensor(d) for d in diagonals)
-        n, none = main.shape.as_list()[-1], [(0, 0)] * (main.shape.rank - 1)
-        if above.shape.as_list()[-1] == n - 1:
-            above = padding.Pad(above, [*none, (0, 1)])
-        if below.shape.as_list()[-1] == n - 1:
-            below = padding.Pad(below, [*none, (1, 0)])
+        n = size_of(main, -1)
+        above = _as_long(above, n, (0, 1))
+        below = _as_long(below, n, (1, 0))
         return stack([above, main, below], -2)
     if form != "compact":
         raise ValueError(f"Unrecognized diagonals_format: {form}")
     return convert_to_tensor(diagonals)
+
+
+def _as_long(diagonal, n, place):
+    """A diagonal of n - 1 or n elements as one of n; `place` says where a zero is to come."""
+    missing = n - size_of(diagonal, -1)
+    if isinstance(missing, int):
+        return _padded(diagonal, [place]) if missing == 1 else diagonal
+    return _padded(diagonal, [[d * missing for d in place]])
 
 
 @public
@@ -230,12 +267,20 @@ def tridiagonal_solve(
     if vector:
         rhs = layout.ExpandDims(conj(rhs) if conjugate_rhs else rhs, -1)
     elif transpose_rhs:
-        rank = rhs.shape.rank
-        rhs = layout.transpose(rhs, [*range(rank - 2), rank - 1, rank - 2], conjugate=conjugate_rhs)
+        rhs = layout.transpose(rhs, layout.last_swapped(rhs), conjugate=conjugate_rhs)
     elif conjugate_rhs:
         rhs = conj(rhs)
     x = TridiagonalSolve(d, rhs, bool(partial_pivoting), bool(perturb_singular))
     return layout.Squeeze(x, [-1]) if vector else x
+
+
+def _banded_rule(call):
+    a, b = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 2)
+    if a is None or b is None:
+        return [None]
+    batch = shapes.broadcast(a[:-2], b[:-2])
+    assert batch is not None
+    return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
 
 
 @op(
@@ -243,7 +288,7 @@ def tridiagonal_solve(
     "matrix: T, rhs: T -> output: T",
     types=DENSE,
     attrs={"lower": True, "adjoint": False},
-    shape=lambda call: [call.shape(1)],
+    shape=_banded_rule,
 )
 def BandedTriangularSolve(xp, matrix, rhs, lower, adjoint):
     if matrix.ndim < 2:

@@ -6,15 +6,14 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import shapes
 from tapeflow.ops.table import INDEX, Sample, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, known, shape_text
 
 
 def _rule(call):
-    indices, dims = call.shape(0), call.shape(1)
-    if indices is None or dims is None:
-        return [None]
-    return [(dims[0], *indices)]
+    indices, count = call.shape(0), shapes.vector_length(call, 1)
+    return [None if indices is None else (count, *indices)]
 
 
 @op(
@@ -34,15 +33,18 @@ def UnravelIndex(xp, indices, dims):
             f"Input dim cannot be zero or negative as it would cause division by zero: {sizes}"
         )
     total = int(np.prod(np.array(sizes, object))) if sizes else 1
-    for i in np.ravel(indices):
+    for i in np.ravel(indices) if known(indices) else ():
         if not 0 <= i < total:
             raise invalid(f"index is out of bound as with dims: {int(i)} is not in [0, {total})")
-    return np.array(np.unravel_index(indices, sizes), indices.dtype).reshape(
+    return xp.array(xp.unravel_index(indices, sizes), indices.dtype).reshape(
         len(sizes), *indices.shape
     )
 
 
 UnravelIndex.gradient(None)
+
+
+UnravelIndex.compiled(static="dims")
 
 
 @UnravelIndex.samples

@@ -18,6 +18,11 @@ def shape_text(shape: Iterable) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
+def known(x) -> bool:
+    """Whether the elements of `x` are there to be looked at; they are not while the call is compiled."""
+    return isinstance(x, (np.ndarray, np.generic, int, float))
+
+
 def one_value(x, text: str) -> int:
     """The only element of an integer array of any rank."""
     x = np.asarray(x)
@@ -63,7 +68,12 @@ def dimensions(x, what: str = "dims") -> tuple[int, ...]:
 
 
 def first_out_of_range(indices: np.ndarray, limit: int) -> tuple[str, int] | None:
-    """Where `indices` first leaves [0, limit), as text such as `[1,0]` (empty for a scalar), and its value."""
+    """Where `indices` first leaves [0, limit), as text such as `[1,0]` (empty for a scalar), and its value.
+
+    None, too, for indices whose values are not known yet, as when the call is compiled.
+    """
+    if not known(indices):
+        return None
     bad = (indices < 0) | (indices >= limit)
     if not bad.any():
         return None

@@ -22,6 +22,9 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.ops import slicing, state
 
+# What makes variables while a graph is built; set by the room of graphs.
+creation: Any = None
+
 
 class VariableSynchronization(enum.Enum):
     """When the copies of a variable on several devices are brought together."""
@@ -150,6 +153,9 @@ class Variable(_native.Variable, metaclass=_Creation):
     )  # fmt: skip
     __array_priority__ = 100
     _declared: Any = None
+    _collections: Any = None
+    # The nodes of a variable of a graph.
+    _parts: Any = None
 
     def __init__(
         self,
@@ -181,12 +187,25 @@ class Variable(_native.Variable, metaclass=_Creation):
             trainable = synchronization is not VariableSynchronization.ON_READ
         if dtype is not None:
             dtype = dtypes.as_dtype(dtype)
-        base = "Variable" if name is None else str(name)
+        given = {
+            "initial_value": initial_value, "trainable": trainable, "validate_shape": validate_shape,
+            "name": None if name is None else str(name), "dtype": dtype, "constraint": constraint,
+            "synchronization": synchronization, "aggregation": aggregation, "shape": shape,
+            "collections": self._collections,
+        }  # fmt: skip
+        self._create(given)
+
+    def _create(self, given):
+        """Makes the variable of checked arguments: at once, or as nodes of the graph being built."""
+        if not context.executing_eagerly():
+            creation.create(self, given)
+            return
+        initial_value, dtype, shape = given["initial_value"], given["dtype"], given["shape"]
         if callable(initial_value):
             with context.name_scope("Initializer"):
                 initial_value = initial_value()
         value = convert_to_tensor(initial_value, dtype)
-        self._init(value.dtype, bool(trainable))
+        self._init(value.dtype, bool(given["trainable"]))
         if shape is not None:
             declared = tensor_shape.as_shape(shape)
             if not declared.is_compatible_with(value.shape):
@@ -195,13 +214,19 @@ class Variable(_native.Variable, metaclass=_Creation):
                     f"compatible with the explicitly supplied `shape` argument ({shape})."
                 )
             self._declared = declared
-        elif not validate_shape:
+        elif not given["validate_shape"]:
             self._declared = tensor_shape.as_shape(None)
         self._set(value)
-        self.name = f"{context.current_name_scope()}{base}:0"
-        self.constraint = constraint
-        self.synchronization = synchronization
-        self.aggregation = aggregation
+        self._finish(given)
+
+    def _finish(self, given):
+        """What every variable has besides its value."""
+        base = given["name"] or "Variable"
+        name = given.get("full_name") or f"{context.current_name_scope()}{base}"
+        self.name = f"{name}:0"
+        self.constraint = given["constraint"]
+        self.synchronization = given["synchronization"]
+        self.aggregation = given["aggregation"]
 
     @property
     def shape(self):
@@ -218,34 +243,58 @@ class Variable(_native.Variable, metaclass=_Creation):
         self._declared = self.shape.merge_with(shape)
 
     @property
+    def handle(self):
+        """A scalar resource tensor that stands for the variable."""
+        parts = self._parts
+        return _native.Variable.handle.__get__(self) if parts is None else parts.handle
+
+    @property
     def device(self):
         """Name of the device that holds the value."""
-        return self._peek().device
+        return self._peek().device if self._parts is None else self._parts.handle.device
+
+    def _part(self, name, error, text):
+        parts = self._parts
+        if parts is None:
+            raise error(text)
+        return getattr(parts, name)
 
     @property
     def initial_value(self):
-        """Only known while a graph is built."""
-        raise RuntimeError("This property is not supported when eager execution is enabled.")
+        """The tensor of the value to begin with; only there in a graph."""
+        return self._part(
+            "initial_value", RuntimeError, "This property is not supported when eager execution is enabled."
+        )
 
     @property
     def initializer(self):
-        """The operation that initialises the variable: None, as it happens on creation."""
-        return None
+        """The operation that initialises the variable; None eagerly, where it happens on creation."""
+        return None if self._parts is None else self._parts.initializer
 
     @property
     def op(self):
-        """Only there in a graph."""
-        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        """The operation of the handle; only there in a graph."""
+        return self._part(
+            "handle", AttributeError, "Tensor.op is undefined when eager execution is enabled."
+        ).op
 
     @property
     def graph(self):
         """Only there in a graph."""
-        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        return self._part(
+            "graph", AttributeError, "Tensor.graph is undefined when eager execution is enabled."
+        )
 
     @property
     def create(self):
-        """Only there in a graph."""
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        """The operation that initialises the variable; only there in a graph."""
+        return self._part(
+            "initializer", RuntimeError, "This operation is not supported when eager execution is enabled."
+        )
+
+    def _as_graph_element(self):
+        """What a session fetches for the variable."""
+        return None if self._parts is None else self._parts.element
 
     @property
     def _shared_name(self):
@@ -253,15 +302,21 @@ class Variable(_native.Variable, metaclass=_Creation):
 
     def is_initialized(self, name=None):
         """A bool scalar tensor: whether there is a value."""
+        if not context.executing_eagerly():
+            return state.VarIsInitializedOp(self)
         return convert_to_tensor(self._is_set)
 
     def initialized_value(self):
-        """The value."""
-        return self.read_value()
+        """The value; in a graph the initial one as long as there is no other."""
+        if self._parts is None:
+            return self.read_value()
+        from tapeflow.ops import control
+
+        return control.cond(self.is_initialized(), self.read_value, lambda: self.initial_value)
 
     def eval(self, session=None):
-        """The value as a NumPy array."""
-        return self.numpy()
+        """The value as a NumPy array; in a graph that in `session` or the default one."""
+        return self.numpy() if self._parts is None else self._parts.element.eval(session=session)
 
     def _peek(self):
         """The value, without telling tapes."""
@@ -293,8 +348,20 @@ class Variable(_native.Variable, metaclass=_Creation):
         Raises ValueError for a value of another dtype or a shape that is not the variable's.
         """
         if not self._try_assign(value):
+            if not context.executing_eagerly():
+                return self._assign_in_graph(state.AssignVariableOp, value, read_value, name)
             self._assign_converted(promotion.assigned(self, value, "assign"))
         return self
+
+    def _assign_in_graph(self, row, value, read_value=True, name=None):
+        """The assignment as an operation; returns the variable as it is after it."""
+        value = convert_to_tensor(value, self.dtype)
+        if not self.shape.is_compatible_with(value.shape):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
+                f"{self.shape}, and the assigned value shape {value.shape} are incompatible."
+            )
+        return creation.assigned(self, row(self, value), read_value)
 
     def _assign_converted(self, value):
         tensor = convert_to_tensor(value, self.dtype)
@@ -308,6 +375,8 @@ class Variable(_native.Variable, metaclass=_Creation):
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
         """Adds `delta`, of the variable's dtype and shape, to the value. Returns the variable."""
         if not self._assign_add(delta):
+            if not context.executing_eagerly():
+                return self._assign_in_graph(state.AssignAddVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_add")
             state.AssignAddVariableOp(self, convert_to_tensor(delta, self.dtype))
         return self
@@ -315,21 +384,31 @@ class Variable(_native.Variable, metaclass=_Creation):
     def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
         """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
         if not self._assign_sub(delta):
+            if not context.executing_eagerly():
+                return self._assign_in_graph(state.AssignSubVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_sub")
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self.dtype))
         return self
 
     def load(self, value, session=None):
-        """The same as `assign`, of the 1.x API."""
-        self.assign(value)
+        """The same as `assign`, of the 1.x API; in a graph it is done at once, in `session` or the default one."""
+        if self._parts is None:
+            self.assign(value)
+        else:
+            initializer = self._parts.initializer
+            initializer.run({initializer.inputs[1]: value}, session)
 
     def _scatter(self, row, sparse_delta):
         if not isinstance(sparse_delta, IndexedSlices):
             raise TypeError(
                 f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
             )
-        row(self, sparse_delta.indices, convert_to_tensor(sparse_delta.values, self.dtype))
-        return self
+        op = row(self, sparse_delta.indices, convert_to_tensor(sparse_delta.values, self.dtype))
+        return self._after(op)
+
+    def _after(self, op):
+        """The variable as it is after an assignment: itself, where that happened at once."""
+        return self if op is None else creation.assigned(self, op, True)
 
     def scatter_add(self, sparse_delta, use_locking=False, name=None):
         """Adds slices of an `IndexedSlices` to rows of the value. Returns the variable."""
@@ -391,8 +470,7 @@ class Variable(_native.Variable, metaclass=_Creation):
         return self._scatter_nd(state.ResourceScatterNdMin, indices, updates)
 
     def _scatter_nd(self, row, indices, updates):
-        row(self, indices, convert_to_tensor(updates, self.dtype))
-        return self
+        return self._after(row(self, indices, convert_to_tensor(updates, self.dtype)))
 
     def sparse_read(self, indices, name=None):
         """The rows of the value at `indices`; its gradient is an `IndexedSlices`."""
@@ -445,6 +523,8 @@ class Variable(_native.Variable, metaclass=_Creation):
     # Text and copies.
 
     def __repr__(self):
+        if self._parts is not None or not context.executing_eagerly():
+            return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
         if not self._is_set:
             return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy=<uninitialized>>"
         return printing.variable_to_str(self.name, self.numpy(), self.shape, self.dtype)
@@ -530,6 +610,7 @@ class VariableV1(Variable):
         aggregation=VariableAggregation.NONE,
         shape=None,
     ):
+        self._collections = collections
         super().__init__(
             initial_value,
             trainable,

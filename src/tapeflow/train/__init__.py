@@ -1,5 +1,9 @@
 """`tf.train`: optimizers, the global step, learning rates that change."""
 
+import importlib
+from typing import Any
+
+from tapeflow import protos
 from tapeflow.train.adaptive import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
@@ -35,6 +39,34 @@ from tapeflow.train.gradient_descent import (
 )
 from tapeflow.train.moving_averages import ExponentialMovingAverage
 from tapeflow.train.optimizer import Optimizer
+
+# What is loaded when it is first used, and the modules that hold it.
+_LAZY_NAMES = {
+    "export_meta_graph": "tapeflow.train.meta_graph",
+    "import_meta_graph": "tapeflow.train.meta_graph",
+    "write_graph": "tapeflow.graph.writing",
+}
+# Messages that are built when they are first used.
+_MESSAGES = {
+    "BytesList", "ClusterDef", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
+    "Int64List", "JobDef", "SaverDef", "SequenceExample", "ServerDef",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_NAMES:
+        value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+    elif name in _MESSAGES:
+        value = getattr(protos, name)
+    else:
+        raise AttributeError(f"module 'tapeflow.train' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY_NAMES, *_MESSAGES})
+
 
 __all__ = [
     "AdadeltaOptimizer",

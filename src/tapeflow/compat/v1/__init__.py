@@ -8,9 +8,20 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.compat.v1 import bitwise, debugging, errors, linalg, math, nn, random, strings
+from tapeflow.compat.v1.modes import (
+    control_flow_v2_enabled,
+    disable_control_flow_v2,
+    disable_eager_execution,
+    disable_resource_variables,
+    disable_v2_behavior,
+    enable_control_flow_v2,
+    enable_resource_variables,
+    enable_v2_behavior,
+    executing_eagerly_outside_functions,
+    resource_variables_enabled,
+)
 from tapeflow.core.context import device_v1 as device
 from tapeflow.core.context import (
-    disable_eager_execution,
     disable_tensor_equality,
     enable_eager_execution,
     enable_tensor_equality,
@@ -328,7 +339,7 @@ from tapeflow.ops.strings import join as string_join
 from tapeflow.ops.strings import reduce_join_v1 as reduce_join
 from tapeflow.ops.strings import strip as string_strip
 from tapeflow.ops.strings import substr_v1 as substr
-from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array import TensorArray, TensorArraySpec
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.tensor_diagonal import tensor_diag as diag
 from tapeflow.ops.tensor_diagonal import tensor_diag_part as diag_part
@@ -375,6 +386,7 @@ _LAZY_ROOMS = {
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
     "gfile": "tapeflow.compat.v1.gfile",
+    "graph_util": "tapeflow.compat.v1.graph_util",
     "image": "tapeflow.compat.v1.image",
     "initializers": "tapeflow.compat.v1.initializers",
     "io": "tapeflow.compat.v1.io",
@@ -391,6 +403,48 @@ _LAZY_ROOMS = {
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
+    "fixed_size_partitioner": "tapeflow.compat.v1.partitioned",
+    "min_max_variable_partitioner": "tapeflow.compat.v1.partitioned",
+    "variable_axis_size_partitioner": "tapeflow.compat.v1.partitioned",
+    "Graph": "tapeflow.graph.graph",
+    "GraphKeys": "tapeflow.graph.collections",
+    "InteractiveSession": "tapeflow.graph.session",
+    "Operation": "tapeflow.graph.operation",
+    "RegisterGradient": "tapeflow.compat.v1.gradient_registry",
+    "Session": "tapeflow.graph.session",
+    "add_to_collection": "tapeflow.graph.collections",
+    "add_to_collections": "tapeflow.graph.collections",
+    "all_variables": "tapeflow.graph.collections",
+    "assert_variables_initialized": "tapeflow.graph.variables",
+    "colocate_with": "tapeflow.compat.v1.scopes",
+    "container": "tapeflow.compat.v1.scopes",
+    "function": "tapeflow.function.function",
+    "get_all_collection_keys": "tapeflow.graph.collections",
+    "get_collection": "tapeflow.graph.collections",
+    "get_collection_ref": "tapeflow.graph.collections",
+    "get_default_graph": "tapeflow.graph.graph",
+    "get_default_session": "tapeflow.graph.session",
+    "global_variables": "tapeflow.graph.collections",
+    "global_variables_initializer": "tapeflow.graph.variables",
+    "hessians": "tapeflow.graph.derivatives",
+    "import_graph_def": "tapeflow.graph.importing",
+    "initialize_all_variables": "tapeflow.graph.variables",
+    "initialize_local_variables": "tapeflow.graph.variables",
+    "initialize_variables": "tapeflow.graph.variables",
+    "is_variable_initialized": "tapeflow.graph.variables",
+    "local_variables": "tapeflow.graph.collections",
+    "local_variables_initializer": "tapeflow.graph.variables",
+    "make_template": "tapeflow.function.template",
+    "model_variables": "tapeflow.graph.collections",
+    "moving_average_variables": "tapeflow.graph.collections",
+    "op_scope": "tapeflow.compat.v1.scopes",
+    "placeholder": "tapeflow.graph.placeholders",
+    "placeholder_with_default": "tapeflow.graph.placeholders",
+    "report_uninitialized_variables": "tapeflow.graph.variables",
+    "reset_default_graph": "tapeflow.graph.graph",
+    "trainable_variables": "tapeflow.graph.collections",
+    "variables_initializer": "tapeflow.graph.variables",
+    "wrap_function": "tapeflow.function.wrapping",
     "AUTO_REUSE": "tapeflow.compat.v1.variable_scoping",
     "AggregationMethod": "tapeflow.autodiff.aggregation",
     "Module": "tapeflow.core.module",
@@ -413,6 +467,8 @@ _LAZY_NAMES = {
     "ifft": "tapeflow.ops.spectral",
     "ifft2d": "tapeflow.ops.spectral",
     "ifft3d": "tapeflow.ops.spectral",
+    "make_ndarray": "tapeflow.core.tensor_proto",
+    "make_tensor_proto": "tapeflow.core.tensor_proto",
     "matching_files": "tapeflow.ops.file",
     "no_gradient": "tapeflow.compat.v1.gradient_registry",
     "no_regularizer": "tapeflow.compat.v1.variable_getting",
@@ -424,6 +480,11 @@ _LAZY_NAMES = {
     "variable_scope": "tapeflow.compat.v1.variable_scoping",
     "write_file": "tapeflow.ops.file",
 }
+_MESSAGES = {
+    "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",
+    "LogMessage", "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata",
+    "RunOptions", "SessionLog", "Summary", "SummaryMetadata", "TensorInfo",
+}  # fmt: skip
 _INITIALIZERS = {
     "constant_initializer",
     "glorot_normal_initializer",
@@ -442,8 +503,12 @@ _INITIALIZERS = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY_ROOMS:
         value = importlib.import_module(_LAZY_ROOMS[name])
+    elif name == "gradients":
+        value = importlib.import_module("tapeflow.graph.derivatives").gradients_v1
     elif name in _LAZY_NAMES:
         value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+    elif name in _MESSAGES:
+        value = getattr(importlib.import_module("tapeflow.protos"), name)
     elif name in _INITIALIZERS:
         value = getattr(importlib.import_module("tapeflow.compat.v1.initializers"), name)
     else:
@@ -452,27 +517,13 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def enable_v2_behavior() -> None:
-    """Behave as TensorFlow 2.x: eagerly, tensors compared by their elements, shapes of plain integers."""
-    enable_eager_execution()
-    enable_tensor_equality()
-    enable_v2_tensorshape()
-
-
-def disable_v2_behavior() -> None:
-    """Behave as TensorFlow 1.x."""
-    disable_eager_execution()
-    disable_tensor_equality()
-    disable_v2_tensorshape()
-
-
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_ROOMS, *_LAZY_NAMES, *_INITIALIZERS})
+    return sorted({*__all__, "gradients", *_LAZY_ROOMS, *_LAZY_NAMES, *_MESSAGES, *_INITIALIZERS})
 
 
 __all__ = [
     "Assert", "DType", "DeviceSpec", "Dimension", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
-    "OpError", "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorShape", "TensorSpec", "TypeSpec",
+    "OpError", "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec",
     "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
     "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "arg_max", "arg_min", "argmax", "argmin",
     "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater",

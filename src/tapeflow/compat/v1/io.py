@@ -24,6 +24,7 @@ from tapeflow.io import (
     read_file,
     serialize_tensor,
     write_file,
+    write_graph,
 )
 from tapeflow.ops.csv import decode_csv_v1 as decode_csv
 from tapeflow.ops.raw_bytes import decode_raw_v1 as decode_raw
@@ -33,5 +34,5 @@ __all__ = [
     "decode_base64", "decode_bmp", "decode_compressed", "decode_csv", "decode_gif", "decode_image",
     "decode_jpeg", "decode_png", "decode_raw", "decode_webp", "encode_base64", "encode_jpeg",
     "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "matching_files", "parse_tensor",
-    "read_file", "serialize_tensor", "tf_record_iterator", "write_file",
+    "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""`tf.get_variable` of 1.x, as it is under eager execution.
+"""`tf.get_variable` of 1.x: variables found by their names.
 
-It makes a new variable on every call: variables are only shared by name while an `EagerVariableStore` is
-the default.
+Eagerly it makes a new variable on every call: variables are only shared by name while an `EagerVariableStore` is
+the default. Each graph has a store of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.compat.v1.variable_scoping import AUTO_REUSE, refuse_partitioner, scopes, wrapped
+from tapeflow.compat.v1.variable_scoping import refuse_partitioner, scopes, wrapped
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
@@ -104,11 +104,11 @@ def get_variable(
         "dtype": scope.dtype if dtype is None else dtypes.as_dtype(dtype),
         "initializer": scope.initializer if initializer is None else initializer,
         "regularizer": scope.regularizer if regularizer is None else regularizer,
-        "reuse": AUTO_REUSE,
+        "reuse": scope.reuse,
         "trainable": trainable,
         "collections": collections,
         "caching_device": scope.caching_device if caching_device is None else caching_device,
-        "partitioner": None,
+        "partitioner": scope.partitioner if partitioner is None else partitioner,
         "validate_shape": validate_shape,
         "use_resource": True,
         "constraint": scope.constraint if constraint is None else constraint,
@@ -130,8 +130,22 @@ def _made(
     store = scopes.store
     dtype = dtypes.as_dtype(dtype)
     wanted = TensorShape(shape)
+    if partitioner is not None:
+        from tapeflow.compat.v1.partitioned import partitioned_variable
+
+        make = functools.partial(
+            _made, dtype=dtype, reuse=reuse, trainable=trainable, collections=collections,
+            validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
+            aggregation=aggregation,
+        )  # fmt: skip
+        return partitioned_variable(make, store, name, wanted, dtype, initializer, regularizer, partitioner, reuse)
     if store is not None and name in store:
         found = store[name]
+        if reuse is False:
+            raise ValueError(
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
+                f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at: {_origin(found)}"
+            )
         if not wanted.is_compatible_with(found.shape):
             raise ValueError(
                 f"Trying to share variable {name}, but specified shape {wanted} and found shape "
@@ -143,6 +157,11 @@ def _made(
                 f"{found.dtype.name}."
             )
         return found
+    if reuse is True:
+        raise ValueError(
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to "
+            "set reuse=tf.AUTO_REUSE in VarScope?"
+        )
     if initializer is None:
         if shape is None:
             raise ValueError(
@@ -159,8 +178,19 @@ def _made(
         store[name] = variable
     graph = context.current_graph()
     if regularizer is not None and graph is not None:
-        graph.add_to_collection(REGULARIZATION_LOSSES, regularizer(variable))
+        with name_scope(f"{name}/Regularizer/"):
+            loss = regularizer(variable)
+        if loss is not None:
+            graph.add_to_collection(REGULARIZATION_LOSSES, loss)
     return variable
+
+
+def _origin(variable) -> str:
+    parts = variable._parts
+    if parts is None:
+        return "an eager variable"
+    file, line, function = parts.handle.op.defined_at
+    return f"{file}:{line}, in {function}"
 
 
 def _default_initializer(name: str, dtype) -> Any:
@@ -212,7 +242,8 @@ def get_local_variable(
     synchronization=VariableSynchronization.AUTO,
     aggregation=VariableAggregation.NONE,
 ):
-    """`get_variable` of a variable that is not trainable."""
+    """`get_variable` of a variable that is not trainable, in the collection of local variables."""
+    collections = [*(collections or []), "local_variables"]
     return get_variable(
         name, shape, dtype, initializer, regularizer, False, collections, caching_device, partitioner,
         validate_shape, use_resource, custom_getter, constraint, synchronization, aggregation,

@@ -1,10 +1,15 @@
-"""`tf.variable_scope` of 1.x, as it is under eager execution: what scopes say of reuse is `AUTO_REUSE`."""
+"""`tf.variable_scope` of 1.x.
+
+Each graph has scopes and variables of its own, found by their names. Eagerly, what scopes say of reuse is
+`AUTO_REUSE`, and there is a store only while a program makes one the default.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import enum
 import functools
+import re
 import threading
 from typing import Any
 
@@ -26,10 +31,18 @@ _INHERITED = (
 
 
 def refuse_partitioner(partitioner: Any) -> None:
-    if partitioner is not None:
+    if partitioner is not None and not _in_graph():
         raise NotImplementedError(
             "Partitioned variables are not yet supported when eager execution is enabled."
         )
+
+
+def _in_graph() -> bool:
+    """Whether variables are nodes of a graph here, not functions' or eager ones."""
+    graph = context.current_graph()
+    while graph is not None and graph.building_function:
+        graph = graph.outer_graph
+    return graph is not None
 
 
 @public_methods
@@ -37,7 +50,7 @@ class VariableScope:
     """What `get_variable` takes from the scope around it: the prefix of names, and defaults.
 
     Args:
-      reuse: taken as `AUTO_REUSE` whatever it is.
+      reuse: False, True or AUTO_REUSE; eagerly always the last.
       name: the prefix of the names of variables.
       name_scope: the name scope that the scope was first entered with.
 
@@ -60,7 +73,7 @@ class VariableScope:
     ):
         refuse_partitioner(partitioner)
         self.name = name
-        self.reuse = AUTO_REUSE
+        self.reuse = reuse if _in_graph() else AUTO_REUSE
         self.original_name_scope = name_scope
         self.initializer = initializer
         self.regularizer = regularizer
@@ -68,12 +81,37 @@ class VariableScope:
         self.partitioner = partitioner
         self.custom_getter = custom_getter
         self.dtype = dtypes.as_dtype(dtype)
-        self.use_resource = True
+        self.use_resource = True if use_resource is None or not _in_graph() else use_resource
         self.constraint = constraint
 
     def reuse_variables(self):
-        """Nothing: eagerly, variables are reused wherever there is a store to find them in."""
-        self.reuse = AUTO_REUSE
+        """Lets `get_variable` find variables and make none; eagerly it is free to do both."""
+        self.reuse = True if _in_graph() else AUTO_REUSE
+
+    def get_variable(self, name, **kwargs):
+        """The variable of that name in this scope; see `tf.get_variable`."""
+        from tapeflow.compat.v1.variable_getting import get_variable
+
+        with variable_scope(self, auxiliary_name_scope=False):
+            return get_variable(name, **kwargs)
+
+    def global_variables(self):
+        """The variables of the graph whose names begin with this scope's."""
+        return self.get_collection("variables")
+
+    def trainable_variables(self):
+        """Those of them that are trainable."""
+        return self.get_collection("trainable_variables")
+
+    def local_variables(self):
+        """The local ones."""
+        return self.get_collection("local_variables")
+
+    def get_collection(self, name):
+        """The items of a collection of the graph whose names begin with this scope's."""
+        graph = context.current_graph()
+        scope = f"{re.escape(self.name)}/" if self.name else ""
+        return [] if graph is None else graph.get_collection(name, scope)
 
     def set_initializer(self, initializer):
         """Sets the default initializer."""
@@ -84,14 +122,17 @@ class VariableScope:
         self.regularizer = regularizer
 
     def set_caching_device(self, caching_device):
-        """Raises NotImplementedError: eagerly there are no caching devices."""
-        raise NotImplementedError(
-            "Caching devices are not yet supported when eager execution is enabled."
-        )
+        """Sets the default caching device. Raises NotImplementedError eagerly."""
+        self.caching_device = caching_device
+        if not _in_graph():
+            raise NotImplementedError(
+                "Caching devices are not yet supported when eager execution is enabled."
+            )
 
     def set_partitioner(self, partitioner):
-        """Raises NotImplementedError for any partitioner."""
+        """Sets the default partitioner. Raises NotImplementedError for any eagerly."""
         refuse_partitioner(partitioner)
+        self.partitioner = partitioner
 
     def set_custom_getter(self, custom_getter):
         """Sets the function that `get_variable` calls in its own place."""
@@ -103,22 +144,50 @@ class VariableScope:
 
     def set_use_resource(self, use_resource):
         """Raises ValueError for False: eagerly, all variables are resources."""
-        if not use_resource:
+        if not use_resource and not _in_graph():
             raise ValueError(
                 "When eager execution is enabled, use_resource cannot be set to false."
             )
 
 
-class _Scopes(threading.local):
-    """Where a thread is: its scope, how often each name was opened, and the store of variables."""
+class State:
+    """Where one is in a graph, or eagerly in a thread: the scope, how often each name was opened, the store."""
 
-    def __init__(self) -> None:
-        self.current = VariableScope(AUTO_REUSE)
+    def __init__(self, reuse: Any, store: dict[str, Any] | None) -> None:
+        self.current = VariableScope(reuse)
         self.opened: dict[str, int] = {}
-        self.store: dict[str, Any] | None = None
+        self.store = store
 
 
-scopes = _Scopes()
+class _Eager(threading.local):
+    def __init__(self) -> None:
+        self.state = State(AUTO_REUSE, None)
+
+
+_eager = _Eager()
+
+
+class _Scopes:
+    """The state of the graph being built, else that of the thread."""
+
+    @staticmethod
+    def state() -> State:
+        graph = context.current_graph()
+        while graph is not None and graph.building_function:
+            graph = graph.outer_graph
+        if graph is None:
+            return _eager.state
+        state = graph.__dict__.get("_variable_state")
+        if state is None:
+            state = graph.__dict__["_variable_state"] = State(False, {})
+        return state
+
+    current = property(lambda self: self.state().current, lambda self, v: setattr(self.state(), "current", v))
+    opened = property(lambda self: self.state().opened, lambda self, v: setattr(self.state(), "opened", v))
+    store = property(lambda self: self.state().store, lambda self, v: setattr(self.state(), "store", v))
+
+
+scopes: Any = _Scopes()
 
 
 @public
@@ -188,7 +257,7 @@ class variable_scope:
                 "The auxiliary_name_scope must be `True` or `False`, while get "
                 f"{auxiliary_name_scope}"
             )
-        if use_resource is False:
+        if use_resource is False and not _in_graph():
             raise ValueError(
                 "When eager execution is enabled, use_resource cannot be set to false."
             )
@@ -196,11 +265,13 @@ class variable_scope:
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._named = auxiliary_name_scope
+        self._reuse = reuse
         self._given = {
             "initializer": initializer,
             "regularizer": regularizer,
             "caching_device": caching_device,
             "custom_getter": custom_getter,
+            "partitioner": partitioner,
             "dtype": None if dtype is None else dtypes.as_dtype(dtype),
             "constraint": constraint,
         }
@@ -229,12 +300,15 @@ class variable_scope:
             around = stack.enter_context(name_scope(own))
         if source is given:
             around = given.original_name_scope
+        reuse = source.reuse if self._reuse is None or source.reuse is True else self._reuse
+        if self._reuse is True and given is None:
+            raise ValueError("reuse=True cannot be used without a name_or_scope")
 
         settings: dict[str, Any] = {key: getattr(source, key) for key in _INHERITED}
         changed = {key: value for key, value in self._given.items() if value is not None}
         settings.update(changed, custom_getter=wrapped(
             self._given["custom_getter"], source.custom_getter))  # fmt: skip
-        scope = VariableScope(AUTO_REUSE, name, name_scope=around, **settings)
+        scope = VariableScope(reuse, name, name_scope=around, **settings)
 
         before = dict(scopes.opened)
         scopes.opened[name] = scopes.opened.get(name, 0) + 1

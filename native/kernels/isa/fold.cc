@@ -1,0 +1,59 @@
+// Reductions of one tile of a fused instruction. Infinities and NaN come out as in reduce.cc; a sum is
+// taken in as many accumulators as keep the adders busy.
+#include <cmath>
+#include <limits>
+
+#include "../loops.h"
+
+namespace tapeflow::TAPEFLOW_ISA {
+namespace {
+
+template <typename T> constexpr int kAccumulators = 256 / sizeof(T);
+
+template <typename T> double sum(const void* p, int64_t n) {
+  constexpr int kWide = kAccumulators<T>;
+  const T* __restrict x = static_cast<const T*>(p);
+  T acc[kWide] = {};
+  const int64_t whole = n / kWide * kWide;
+  for (int64_t i = 0; i < whole; i += kWide) {
+    for (int k = 0; k < kWide; ++k) acc[k] += x[i + k];
+  }
+  double total = 0;
+  for (int k = 0; k < kWide; ++k) total += static_cast<double>(acc[k]);
+  for (int64_t i = whole; i < n; ++i) total += static_cast<double>(x[i]);
+  return total;
+}
+
+// Once NaN, an accumulator stays: nothing compares with it.
+template <typename T, bool largest> double extreme(const void* p, int64_t n) {
+  constexpr int kWide = kAccumulators<T>;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  const auto join = [](T a, T b) {
+    const T m = (largest ? b > a : b < a) ? b : a;
+    return b != b ? b : m;
+  };
+  const T* __restrict x = static_cast<const T*>(p);
+  T acc[kWide];
+  for (int k = 0; k < kWide; ++k) acc[k] = largest ? -inf : inf;
+  const int64_t whole = n / kWide * kWide;
+  for (int64_t i = 0; i < whole; i += kWide) {
+    for (int k = 0; k < kWide; ++k) acc[k] = join(acc[k], x[i + k]);
+  }
+  T total = acc[0];
+  for (int k = 1; k < kWide; ++k) total = join(total, acc[k]);
+  for (int64_t i = whole; i < n; ++i) total = join(total, x[i]);
+  return static_cast<double>(total);
+}
+
+}  // namespace
+
+void register_fold() {
+  tapeflow::register_fold("Sum", DType::kFloat32, sum<float>);
+  tapeflow::register_fold("Sum", DType::kFloat64, sum<double>);
+  tapeflow::register_fold("Max", DType::kFloat32, extreme<float, true>);
+  tapeflow::register_fold("Max", DType::kFloat64, extreme<double, true>);
+  tapeflow::register_fold("Min", DType::kFloat32, extreme<float, false>);
+  tapeflow::register_fold("Min", DType::kFloat64, extreme<double, false>);
+}
+
+}  // namespace tapeflow::TAPEFLOW_ISA

@@ -1,0 +1,238 @@
+// The Python type of plans.
+#include <Python.h>
+#include <structmember.h>
+
+#include <cstddef>
+
+#include "plan.h"
+#include "tensor_type.h"
+
+namespace tapeflow {
+
+PyTypeObject* PlanType = nullptr;
+
+namespace {
+
+Plan* self_of(PyObject* o) { return reinterpret_cast<Plan*>(o); }
+
+// The arguments are tensors, as many as the plan takes; else null with a TypeError.
+bool check_arguments(const Plan* plan, PyObject* const* args, Py_ssize_t n) {
+  if (n != plan->n_in) {
+    PyErr_Format(PyExc_TypeError, "Plan %U takes %d arguments, %zd were given", plan->name, plan->n_in, n);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (is_tensor(args[i])) continue;
+    PyErr_Format(PyExc_TypeError, "Plan %U: argument %zd is a %.100s, not an eager tensor", plan->name, i,
+                 Py_TYPE(args[i])->tp_name);
+    return false;
+  }
+  return true;
+}
+
+PyObject* results_of(Plan* plan, PyObject* const* args, Timeline* timeline) {
+  return guarded([&] {
+    PyObject* results = PyTuple_New(plan->n_out);
+    if (!results) throw PythonError();
+    // A fresh tuple's items lie in a row, and nobody sees them before they are filled.
+    auto** to = reinterpret_cast<Tensor**>(&PyTuple_GET_ITEM(results, 0));
+    try {
+      run_plan(plan, reinterpret_cast<Tensor* const*>(args), to, timeline);
+    } catch (...) {
+      Py_DECREF(results);
+      throw;
+    }
+    return results;
+  });
+}
+
+PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+  if (kwnames && PyTuple_GET_SIZE(kwnames) > 0) return PyErr_Format(PyExc_TypeError, "a Plan takes no keyword arguments");
+  if (!check_arguments(self_of(o), args, n)) return nullptr;
+  return results_of(self_of(o), args, nullptr);
+}
+
+PyObject* timed(PyObject* o, PyObject* const* args, Py_ssize_t n) {
+  if (!check_arguments(self_of(o), args, n)) return nullptr;
+  Timeline timeline;
+  PyObject* results = results_of(self_of(o), args, &timeline);
+  if (!results) return nullptr;
+  PyObject* events = PyList_New(0);
+  for (const auto& e : timeline.events) {
+    PyObject* event = events ? Py_BuildValue("(sOLLi)", instruction_name(*e.instruction), e.instruction->label,
+                                             static_cast<long long>(e.start_ns), static_cast<long long>(e.duration_ns), e.depth)
+                             : nullptr;
+    if (!event || PyList_Append(events, event) < 0) Py_CLEAR(events);
+    Py_XDECREF(event);
+    if (!events) break;
+  }
+  if (!events) {
+    Py_DECREF(results);
+    return nullptr;
+  }
+  return Py_BuildValue("(NN)", results, events);
+}
+
+template <typename F>
+PyObject* list_of(int n, F&& f) {
+  PyObject* l = PyList_New(n);
+  for (int i = 0; l && i < n; ++i) {
+    PyObject* item = f(i);
+    if (!item) Py_CLEAR(l);
+    else PyList_SET_ITEM(l, i, item);
+  }
+  return l;
+}
+
+PyObject* instructions(PyObject* o, void*) {
+  Plan* plan = self_of(o);
+  const std::vector<int>& numbers = *plan->numbers;
+  auto number = [&](int r) { return PyLong_FromLong(numbers[static_cast<size_t>(r)]); };
+  return list_of(static_cast<int>(plan->instructions->size()), [&](int i) {
+    const Instruction& at = (*plan->instructions)[static_cast<size_t>(i)];
+    return Py_BuildValue("(ssNNN)", kind_name(at.kind), instruction_name(at),
+                         list_of(at.n_in, [&](int k) { return number(at.in[k]); }),
+                         list_of(at.n_out, [&](int k) { return number(at.first_out + k); }),
+                         list_of(at.n_freed, [&](int k) { return number(at.freed[k]); }));
+  });
+}
+
+PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  static const char* keywords[] = {"name", "n_registers", "inputs", "constants", "instructions", "outputs", nullptr};
+  PyObject *name, *registers, *inputs, *constants, *instructions, *outputs;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UOOO!O!O:Plan", const_cast<char**>(keywords), &name, &registers, &inputs,
+                                   &PyList_Type, &constants, &PyList_Type, &instructions, &outputs)) return nullptr;
+  PyObject* o = type->tp_alloc(type, 0);
+  if (!o) return nullptr;
+  Plan* plan = self_of(o);
+  plan->vectorcall = vectorcall;
+  plan->name = Py_NewRef(name);
+  plan->instructions = new std::vector<Instruction>;
+  plan->numbers = new std::vector<int>;
+  plan->unused = new std::vector<int>;
+  plan->results = new std::vector<Plan::Result>;
+  plan->lists = new std::deque<std::vector<int>>;
+  plan->flags = new std::deque<std::unique_ptr<bool[]>>;
+  plan->dtypes = new std::deque<std::vector<DType>>;
+  PyObject* built = guarded([&] {
+    build_plan(plan, registers, inputs, constants, instructions, outputs);
+    return o;
+  });
+  if (!built) Py_DECREF(o);
+  return built;
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Plan* plan = self_of(o);
+  Py_VISIT(Py_TYPE(o));
+  for (int i = 0; i < plan->n_constants; ++i) Py_VISIT(plan->constants[i]);
+  if (!plan->instructions) return 0;
+  for (const Instruction& at : *plan->instructions) {
+    Py_VISIT(at.op);
+    Py_VISIT(at.callable);
+    Py_VISIT(at.label);
+    if (at.plans) {
+      for (Plan* p : *at.plans) Py_VISIT(p);
+    }
+    if (at.payload) {
+      for (PyObject* value : at.payload->attr_objects) Py_VISIT(value);
+    }
+    if (at.fused) {
+      if (const int r = traverse_fused(at.fused, visit, arg)) return r;
+    }
+  }
+  return 0;
+}
+
+// Cycles run through labels (operations of a graph), callables and attrs; the rest stays, for a plan that still runs.
+int clear(PyObject* o) {
+  Plan* plan = self_of(o);
+  if (!plan->instructions) return 0;
+  for (Instruction& at : *plan->instructions) Py_XSETREF(at.label, Py_NewRef(Py_None));
+  return 0;
+}
+
+void destroy(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  Plan* plan = self_of(o);
+  if (plan->weakrefs) PyObject_ClearWeakRefs(o);
+  if (plan->instructions) {
+    for (Instruction& at : *plan->instructions) {
+      if (at.plans) {
+        for (Plan* p : *at.plans) Py_DECREF(p);
+      }
+      if (at.payload) {
+        for (PyObject* value : at.payload->attr_objects) Py_XDECREF(value);
+      }
+      Py_XDECREF(at.op);
+      Py_XDECREF(at.callable);
+      Py_XDECREF(at.label);
+      delete at.plans;
+      delete at.payload;
+      free_fused(at.fused);
+    }
+  }
+  for (int i = 0; i < plan->n_constants; ++i) Py_DECREF(plan->constants[i]);
+  delete[] plan->constants;
+  delete plan->instructions;
+  delete plan->numbers;
+  delete plan->unused;
+  delete plan->results;
+  delete plan->lists;
+  delete plan->flags;
+  delete plan->dtypes;
+  Py_XDECREF(plan->name);
+  PyTypeObject* type = Py_TYPE(o);
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+PyObject* repr(PyObject* o) {
+  Plan* plan = self_of(o);
+  return PyUnicode_FromFormat("<Plan %U: %zd instructions, %d inputs, %d outputs>", plan->name,
+                              static_cast<Py_ssize_t>(plan->instructions->size()), plan->n_in, plan->n_out);
+}
+
+PyMethodDef methods[] = {
+    {"timeline", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(timed)), METH_FASTCALL,
+     "timeline(*tensors) -> (results, [(name, label, start in ns, duration in ns, depth), ...] in the order of the ends)"},
+    {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef getset[] = {
+    {"instructions", instructions, nullptr, "List of (kind, name, inputs, outputs, freed), registers as they were given.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Plan, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Plan, weakrefs), READONLY, nullptr},
+    {"name", T_OBJECT, offsetof(Plan, name), READONLY, nullptr},
+    {"n_inputs", T_INT, offsetof(Plan, n_in), READONLY, nullptr},
+    {"n_outputs", T_INT, offsetof(Plan, n_out), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(create)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_repr, reinterpret_cast<void*>(repr)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, getset},
+    {Py_tp_members, members},
+    {Py_tp_doc, const_cast<char*>("Plan(name, n_registers, inputs, constants, instructions, outputs): a graph, ready to run.")},
+    {0, nullptr}};
+PyType_Spec spec = {"tapeflow._native.Plan", sizeof(Plan), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+PyMethodDef module_methods[] = {
+    {"fusable", py_fusable, METH_VARARGS, "fusable(row name, dtype number): whether a fused instruction may contain it."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool init_plan(PyObject* module) {
+  PlanType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  return PlanType && PyModule_AddObjectRef(module, "Plan", reinterpret_cast<PyObject*>(PlanType)) == 0 &&
+         PyModule_AddFunctions(module, module_methods) == 0;
+}
+
+}  // namespace tapeflow

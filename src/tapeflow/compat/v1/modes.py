@@ -1,0 +1,77 @@
+"""Eager or graph, 1.x or 2.x: what a program says at its start."""
+
+from __future__ import annotations
+
+from tapeflow.core import context
+from tapeflow.core.context import enable_eager_execution, enable_tensor_equality
+from tapeflow.core.tensor_shape import disable_v2_tensorshape, enable_v2_tensorshape
+
+_resources = True
+_control_flow = True
+
+
+def disable_eager_execution() -> None:
+    """Let operations build graphs, in the whole process, as 1.x does. To be called at the start."""
+    import tapeflow.graph  # noqa: F401 (the room that makes graphs possible)
+
+    context.disable_eager_execution()
+
+
+def enable_v2_behavior() -> None:
+    """Behave as TensorFlow 2.x: eagerly, tensors compared by their elements, shapes of plain integers."""
+    enable_eager_execution()
+    enable_tensor_equality()
+    enable_v2_tensorshape()
+    enable_resource_variables()
+    enable_control_flow_v2()
+
+
+def disable_v2_behavior() -> None:
+    """Behave as TensorFlow 1.x."""
+    disable_eager_execution()
+    context.disable_tensor_equality()
+    disable_v2_tensorshape()
+    disable_resource_variables()
+    disable_control_flow_v2()
+
+
+def enable_resource_variables() -> None:
+    """Nothing but the answer of `resource_variables_enabled`: all variables are resources here."""
+    global _resources
+    _resources = True
+
+
+def disable_resource_variables() -> None:
+    """Nothing but the answer of `resource_variables_enabled`: all variables are resources here."""
+    global _resources
+    _resources = False
+
+
+def resource_variables_enabled() -> bool:
+    """What was asked for last."""
+    return _resources
+
+
+def enable_control_flow_v2() -> None:
+    """Nothing but the answer of `control_flow_v2_enabled`: control flow is made of functions here."""
+    global _control_flow
+    _control_flow = True
+
+
+def disable_control_flow_v2() -> None:
+    """Nothing but the answer of `control_flow_v2_enabled`: control flow is made of functions here."""
+    global _control_flow
+    _control_flow = False
+
+
+def control_flow_v2_enabled() -> bool:
+    """What was asked for last."""
+    return _control_flow
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Whether operations would run at once if no function was being traced."""
+    if context.executing_eagerly():
+        return True
+    with context.init_scope():
+        return context.executing_eagerly()

@@ -1,0 +1,184 @@
+"""Partitioned variables of 1.x: one value kept in several variables, split along one axis; and what says how to split."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tapeflow.core.convert import register_tensor_conversion_function
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.joining import concat
+from tapeflow.ops.slicing import slice_
+
+
+class PartitionedVariable:
+    """Several variables that together are one.
+
+    Args:
+      name: of the whole.
+      shape: of the whole, a list.
+      dtype: of all.
+      variable_list: the parts, in order.
+      partitions: how many parts each axis has.
+    """
+
+    def __init__(self, name, shape, dtype, variable_list, partitions):
+        if not isinstance(variable_list, (list, tuple)) or not variable_list:
+            raise ValueError("variable_list may not be empty")
+        self._name = name
+        self._shape = list(shape)
+        self._dtype = dtype
+        self._parts = sorted(variable_list, key=lambda v: v._save_slice_info.offset)
+        self._partitions = list(partitions)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def _get_variable_list(self) -> list[Any]:
+        return list(self._parts)
+
+    def _get_partitions(self) -> list[int]:
+        return self._partitions
+
+    def as_tensor(self) -> Any:
+        """The whole value."""
+        values = [v.read_value() for v in self._parts]
+        axis = next((i for i, n in enumerate(self._partitions) if n > 1), 0)
+        return values[0] if len(values) == 1 else concat(values, axis)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True) -> list[Any]:
+        """Assigns the parts of `value` to the variables."""
+        return [
+            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list())) for v in self._parts
+        ]
+
+
+class SaveSliceInfo:
+    """Which part of a whole a variable is."""
+
+    def __init__(self, full_name, full_shape, var_offset, var_shape):
+        self.full_name = full_name
+        self.full_shape = full_shape
+        self.offset = self.var_offset = var_offset
+        self.var_shape = var_shape
+
+    @property
+    def spec(self) -> str:
+        """The slice as text, as checkpoints name it."""
+        full = " ".join(str(d) for d in self.full_shape) + " "
+        parts = ":".join(f"{o},{s}" for o, s in zip(self.offset, self.var_shape))
+        return full + parts
+
+
+register_tensor_conversion_function(
+    PartitionedVariable, lambda value, dtype=None, name=None, as_ref=False: value.as_tensor()
+)
+
+
+def partitioned_variable(
+    make: Callable[..., Any], store: Any, name: str, shape: TensorShape, dtype: Any, initializer: Any,
+    regularizer: Any, partitioner: Any, reuse: Any,
+) -> Any:  # fmt: skip
+    """The parts of a variable as `partitioner` splits it."""
+    if not shape.is_fully_defined():
+        raise ValueError(
+            f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was {shape}."
+        )
+    sizes = shape.as_list()
+    partitions = list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
+    if len(partitions) != len(sizes) or any(p < 1 for p in partitions):
+        raise ValueError(f"Partitioner returned a partition list that does not match the shape: {partitions} vs. {shape}")
+    axes = [i for i, n in enumerate(partitions) if n > 1]
+    if len(axes) > 1:
+        raise NotImplementedError(
+            f"Can currently only partition one dimension, but {len(axes)} are in {partitions} for {name}"
+        )
+    axis = axes[0] if axes else 0
+    count = partitions[axis] if sizes else 1
+    base, extra = divmod(sizes[axis], count) if sizes else (0, 0)
+    parts, offset = [], 0
+    for i in range(count):
+        size = base + (1 if i < extra else 0)
+        own = [*sizes[:axis], size, *sizes[axis + 1 :]]
+        start = [offset if k == axis else 0 for k in range(len(sizes))]
+        part_initializer = initializer
+        own_shape: Any = own
+        if initializer is not None and not callable(initializer):
+            part_initializer, own_shape = slice_(initializer, start, own), None
+        variable = make(f"{name}/part_{i}", shape=own_shape, initializer=part_initializer, regularizer=regularizer)
+        variable._save_slice_info = SaveSliceInfo(name, sizes, start, own)
+        parts.append(variable)
+        offset += size
+    return PartitionedVariable(name, sizes, dtype, parts, partitions)
+
+
+@public
+def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None):
+    """Splits `axis` so that no part has more than `max_shard_bytes` bytes."""
+    if max_shard_bytes < 1 or bytes_per_string_element < 1:
+        raise ValueError("max_shard_bytes and bytes_per_string_element must be positive")
+    if max_shards is not None and max_shards < 1:
+        raise ValueError("max_shards must be positive")
+
+    def partitioner(shape, dtype):
+        sizes = TensorShape(shape).as_list()
+        partitions = [1] * len(sizes)
+        element = bytes_per_string_element if dtype.name == "string" else dtype.size
+        slice_bytes = element * math.prod(sizes) // max(sizes[axis], 1)
+        per_shard = max(1, int(max_shard_bytes // max(slice_bytes, 1)))
+        shards = math.ceil(sizes[axis] / per_shard)
+        partitions[axis] = max(1, min(shards, max_shards) if max_shards is not None else shards)
+        return partitions
+
+    return partitioner
+
+
+@public
+def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16):
+    """Splits `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes."""
+    if max_partitions < 1:
+        raise ValueError("max_partitions must be positive")
+
+    def partitioner(shape, dtype):
+        sizes = TensorShape(shape).as_list()
+        partitions = [1] * len(sizes)
+        element = bytes_per_string_element if dtype.name == "string" else dtype.size
+        total = element * math.prod(sizes)
+        wanted = max(1, total // min_slice_size)
+        partitions[axis] = max(1, min(sizes[axis], max_partitions, wanted))
+        return partitions
+
+    return partitioner
+
+
+@public
+def fixed_size_partitioner(num_shards, axis=0):
+    """Splits `axis` in `num_shards` parts, or as many as it has elements."""
+
+    def partitioner(shape, **_):
+        sizes = TensorShape(shape).as_list()
+        partitions = [1] * len(sizes)
+        partitions[axis] = min(num_shards, sizes[axis])
+        return partitions
+
+    return partitioner

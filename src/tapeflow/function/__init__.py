@@ -1,0 +1,18 @@
+"""Functions that are traced once and run as a plan: `tf.function` and its relatives."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Namespace(ModuleType):
+    """`tapeflow` until this room is imported: `tf.function` shall be the function, not the room of that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "function":
+            self.__class__ = ModuleType  # type: ignore[assignment]
+            from tapeflow.function.function import function as value  # type: ignore[no-redef]
+        ModuleType.__setattr__(self, name, value)
+
+
+sys.modules["tapeflow"].__class__ = _Namespace

@@ -1,0 +1,220 @@
+"""`while` and `for` statements: which kind of loop it is, decided when it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.function.autograph.errors import at_user_line
+from tapeflow.function.autograph.operators import staging
+from tapeflow.function.autograph.operators.conditional import stage_if
+from tapeflow.function.autograph.operators.iteration import Enumerated, Zipped
+from tapeflow.function.autograph.operators.staged_loop import stage_while
+from tapeflow.function.autograph.operators.state import State, is_tensor_array
+
+Options = Callable[[], dict[str, Any]] | None
+
+
+def while_stmt(
+    test: Any,
+    body: Any,
+    names: tuple[str, ...],
+    places: Any = None,
+    options: Options = None,
+) -> None:
+    """Runs `body` while `test()` holds; both are closures over the variables `names`."""
+    if staging.in_graph():
+        # What it builds must not stay in the graph if the loop is staged, for it is then built again.
+        with staging.scratch_graph():
+            holds = test()
+    else:
+        holds = test()
+    while not staging.is_staged(holds):
+        if not holds:
+            return
+        body()
+        holds = test()
+    # Also where only a later test depends on the graph: the loop goes on from here.
+    stage_while(test, body, State(body, names, places), options)
+
+
+def for_stmt(
+    iterated: Any,
+    more: Any,
+    body: Any,
+    names: tuple[str, ...],
+    targets: tuple[str, ...],
+    places: Any = None,
+    options: Options = None,
+) -> None:
+    """Runs `body(item)` for each item, as long as `more()` holds (always, if that is None).
+
+    `names` are the variables that iterations share, among them those in `targets`, the loop's own.
+    """
+    kind = _kind_of(iterated)
+    if kind is None:
+        _for_python(iterated, more, body, names, places)
+    else:
+        kind(iterated, more, body, State(body, names, places), targets, options)
+
+
+_PLAIN = frozenset({list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())})
+
+
+def _kind_of(iterated: Any) -> Any:
+    """The function that stages a loop over `iterated`, None if Python runs it."""
+    if type(iterated) in _PLAIN:
+        return None
+    if isinstance(iterated, (Zipped, Enumerated)):
+        return for_together
+    if isinstance(iterated, _native.Tensor):
+        if not staging.is_staged(iterated):
+            return for_tensor if staging.in_graph() else None
+        return for_range if iterated.op.type == "Range" else for_tensor  # type: ignore[attr-defined]
+    if not staging.in_graph():
+        return None
+    if is_tensor_array(iterated):
+        return for_tensor_array
+    if hasattr(iterated, "element_spec"):
+        if hasattr(iterated, "take_while"):
+            return for_dataset
+        if hasattr(iterated, "get_next_as_optional"):
+            return for_iterator
+    return None
+
+
+def _for_python(iterated: Any, more: Any, body: Any, names: tuple[str, ...], places: Any) -> None:
+    if more is None:
+        for item in iterated:
+            body(item)
+        return
+    goes_on = more()
+    if not staging.is_staged(goes_on) and not goes_on:
+        return
+    items = iter(iterated)
+    for item in items:
+        if staging.is_staged(goes_on):
+            _guarded(goes_on, body, item, State(body, names, places))
+        else:
+            body(item)
+        goes_on = more()
+        if staging.is_staged(goes_on):
+            if not isinstance(iterated, Sized):
+                raise at_user_line(
+                    NotImplementedError,
+                    "break and return statements which depend on a TF condition are not supported in Python for "
+                    "loops. Did you intend to make it a TF loop?",
+                )
+        elif not goes_on:
+            return
+
+
+def _guarded(goes_on: Any, body: Any, item: Any, state: State) -> None:
+    """One of a known number of iterations after one that may have left the loop."""
+    pred = staging.condition(goes_on, "loop")
+    stage_if(pred, lambda: body(item), lambda: None, state, len(state.names))
+
+
+def _both(test: Any, more: Any) -> Any:
+    """Whether there is another item and the loop was not left."""
+    if more is None:
+        return test
+    goes_on = more()
+    if not staging.is_staged(goes_on):
+        return test if goes_on else False
+    from tapeflow.ops.comparison import logical_and
+
+    return logical_and(test, goes_on)
+
+
+def for_range(
+    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
+) -> None:
+    """A loop over `tf.range`: it counts, the tensor is never made."""
+    start, limit, delta = iterated.op.inputs
+    step = delta.constant_value()
+
+    def test(i: Any) -> Any:
+        if step is None:
+            from tapeflow.ops.comparison import logical_and, logical_or
+
+            return _both(
+                logical_or(
+                    logical_and(delta >= 0, i < limit), logical_and(delta < 0, i > limit)
+                ),
+                more,
+            )
+        return _both(i < limit if step >= 0 else i > limit, more)
+
+    def one(i: Any) -> list[Any]:
+        body(i)
+        return [i + delta]
+
+    # Without any iteration, Python's variable would have no value; a loop variable of a graph has the start.
+    stage_while(test, one, state, options, [start], dict.fromkeys(targets, start))
+
+
+def for_tensor(
+    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
+) -> None:
+    """A loop over the first axis of a tensor."""
+    from tapeflow.function.autograph.operators.builtins import len_
+
+    count = len_(iterated)
+    _for_counted(count, lambda i: _row(iterated, i), more, body, state, options)
+
+
+def _row(x: Any, i: Any) -> Any:
+    from tapeflow.ops.gather import gather
+
+    return gather(x, i)
+
+
+def for_tensor_array(
+    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
+) -> None:
+    _for_counted(iterated.size(), iterated.read, more, body, state, options)
+
+
+def for_together(
+    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
+) -> None:
+    """A loop over `enumerate` or `zip` of tensors."""
+    _for_counted(iterated.count(), iterated.item, more, body, state, options)
+
+
+def _for_counted(
+    count: Any, item: Callable[[Any], Any], more: Any, body: Any, state: State, options: Options
+) -> None:
+    from tapeflow.core.convert import constant
+
+    def one(i: Any) -> list[Any]:
+        body(item(i))
+        return [i + 1]
+
+    stage_while(lambda i: _both(i < count, more), one, state, options, [constant(0)])
+
+
+def for_iterator(
+    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
+) -> None:
+    """A loop over what an iterator of a dataset still has."""
+    from tapeflow.core.convert import constant
+
+    def one(_: Any) -> list[Any]:
+        item = iterated.get_next_as_optional()
+        there = item.has_value()
+        stage_if(
+            there, lambda: body(item.get_value()), lambda: None, state, len(state.names)
+        )
+        return [there]
+
+    stage_while(lambda there: _both(there, more), one, state, options, [constant(True)])
+
+
+def for_dataset(
+    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
+) -> None:
+    """A loop over the elements of a dataset, through an iterator of the graph."""
+    for_iterator(iter(iterated), more, body, state, targets, options)

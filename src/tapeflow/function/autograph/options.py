@@ -1,0 +1,46 @@
+"""What programs may ask of AutoGraph: optional features, and options of single loops."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+
+class Feature(enum.Enum):
+    """Optional features of the conversion.
+
+    `EQUALITY_OPERATORS` converts `==` and `!=`; assertions, lists and builtins are always converted, and control
+    dependencies and name scopes need no conversion: these are accepted and change nothing.
+    """
+
+    ALL = "ALL"
+    AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
+    ASSERT_STATEMENTS = "ASSERT_STATEMENTS"
+    BUILTIN_FUNCTIONS = "BUILTIN_FUNCTIONS"
+    EQUALITY_OPERATORS = "EQUALITY_OPERATORS"
+    LISTS = "LISTS"
+    NAME_SCOPES = "NAME_SCOPES"
+
+    @classmethod
+    def all(cls) -> tuple[Feature, ...]:
+        """All features."""
+        return tuple(cls.__members__.values())
+
+    @classmethod
+    def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
+        """All features but one or several."""
+        if not isinstance(exclude, (list, tuple, set)):
+            exclude = (exclude,)
+        return tuple(set(cls.all()) - set(exclude) - {cls.ALL})
+
+
+def set_loop_options(
+    parallel_iterations: Any = None,
+    swap_memory: Any = None,
+    maximum_iterations: Any = None,
+    shape_invariants: Any = None,
+) -> None:
+    """Options of the loop in whose body it is called; the arguments are those of `tf.while_loop`.
+
+    `shape_invariants` is a list of pairs (variable, shape). Outside of a loop that goes into the graph it does nothing.
+    """

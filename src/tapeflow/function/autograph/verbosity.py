@@ -1,0 +1,44 @@
+"""How much AutoGraph tells about what it does."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+_logger = logging.getLogger("tapeflow")
+_level: int | None = None
+_to_stdout = hasattr(sys, "ps1")
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Sets how much is logged, 0 (nothing but warnings) to 10; takes precedence over `AUTOGRAPH_VERBOSITY`."""
+    global _level, _to_stdout
+    _level, _to_stdout = level, alsologtostdout
+
+
+def get_verbosity() -> int:
+    """What was set, or the environment variable `AUTOGRAPH_VERBOSITY`, or 0."""
+    if _level is not None:
+        return _level
+    return int(os.environ.get("AUTOGRAPH_VERBOSITY", "0"))
+
+
+def log(level: int, text: str, *args: object) -> None:
+    """Logs for those who asked for this level."""
+    if get_verbosity() >= level:
+        _logger.info(text, *args)
+        if _to_stdout:
+            print(text % args)
+
+
+def warn(text: str) -> None:
+    """Logs a warning."""
+    _logger.warning("%s", text)
+    if _to_stdout:
+        print("WARNING:", text)
+
+
+def trace(*args: object) -> None:
+    """Prints its arguments while a function is traced."""
+    print(*args)

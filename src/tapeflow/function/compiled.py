@@ -1,0 +1,242 @@
+"""`Compiled`: a `FuncGraph` that runs on eager tensors, and that tapes can differentiate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.graph import building, gradients, planning
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.inlining import inline
+from tapeflow.graph.tensor import SymbolicTensor
+
+_Eager = _native.EagerTensor
+
+
+def _has_gradient(dtype: Any) -> bool:
+    return dtype.is_floating or dtype.is_complex or dtype == dtypes.variant
+
+
+class Compiled:
+    """Calls a graph: as a plan on eager tensors, inlined where another graph is being built.
+
+    Args:
+      graph: its first inputs are the arguments, the others stand for what it captured.
+    """
+
+    def __init__(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None):
+        self.graph = graph
+        self.outputs = list(graph.outputs if outputs is None else outputs)
+        self.n_arguments = len(graph.inputs) - graph.num_captures
+        self._plan: Any = None
+        self._first_order: Any = None
+        self._any_order: Any = None
+
+    # Running.
+
+    @property
+    def plan(self) -> Any:
+        """The native plan of the arguments; what was captured is part of it."""
+        if self._plan is None:
+            self._plan = self.make_plan(self.outputs)
+        return self._plan
+
+    def make_plan(self, outputs: Sequence[SymbolicTensor]) -> Any:
+        program = planning.function_program(self.graph, outputs, self._constants())
+        return planning.compile_program(program)
+
+    def _constants(self) -> dict[int, Any]:
+        return {id(inner): outer for outer, inner in self.graph.captures if isinstance(outer, _Eager)}
+
+    def __call__(self, arguments: Sequence[Any]) -> list[Any]:
+        """The outputs for eager arguments, or for symbolic ones while a graph is built."""
+        if not context.executing_eagerly() or any(not isinstance(x, _Eager) for x in arguments):
+            return self.inlined(arguments)
+        if _native.recording_tapes():
+            watched = self._watched(arguments)
+            if watched is not None:
+                return self._recorded(arguments, watched)
+        return list(self.plan(*arguments))
+
+    def inlined(self, arguments: Sequence[Any]) -> list[Any]:
+        """The outputs, of operations copied into the graph being built."""
+        graph = context.current_graph()
+        captured = []
+        for outer, inner in self.graph.captures:
+            variable = self._variable_of(inner)
+            if variable is not None and isinstance(outer, _Eager):
+                captured.append(graph.capture_variable(variable, outer))
+            else:
+                captured.append(building.as_symbolic(graph, outer))
+        for variable in self.graph.variables:
+            if hasattr(graph, "watch_variable"):
+                graph.watch_variable(variable)
+        return list(inline(self.graph, self.outputs, [*arguments, *captured]))
+
+    def _variable_of(self, inner: SymbolicTensor) -> Any:
+        for variable, handle in self.graph.variables_by_handle.items():
+            if handle is inner:
+                return variable
+        return None
+
+    # Differentiating.
+
+    def _watched(self, arguments: Sequence[Any]) -> list[Any] | None:
+        """The tensors and variables that stand behind the inputs, if tapes watch any of them."""
+        inputs: list[Any] = list(arguments)
+        hit = any(_has_gradient(x.dtype) and _native.is_watched(x) for x in arguments)
+        for outer, inner in self.graph.captures:
+            variable = self._variable_of(inner)
+            inputs.append(outer if variable is None else variable)
+            if variable is not None:
+                if variable._is_set and _has_gradient(variable.dtype):
+                    hit = _native.is_watched(variable.read_value()) or hit
+            elif _has_gradient(outer.dtype):
+                hit = hit or _native.is_watched(outer)
+        return inputs if hit else None
+
+    def _recorded(self, arguments: Sequence[Any], inputs: list[Any]) -> list[Any]:
+        """Runs the plan that also returns what the gradient needs, and tells the tapes."""
+        if _native.recording_tapes() == 1 and not _native.recording_persistent():
+            pair = self._first_order
+            if pair is None:
+                pair = self._first_order = Differentiated(self, self.outputs)
+        else:
+            pair = self._any_order
+            if pair is None:
+                pair = self._any_order = Differentiated.closed(self)
+        results = list(pair.plan(*arguments))
+        count = len(pair.targets)
+        recorded = [i for i in range(count) if _has_gradient(results[i].dtype)]
+        # A result that is an argument or a variable's value must be a tensor of its own for the tape.
+        for i in recorded:
+            results[i] = _native.fresh(results[i])
+        kept = results[count:]
+        sources = pair.sources
+        if pair.higher:
+            kept = [results[i] for i in pair.places]
+        _native.record_custom(
+            self.graph.name,
+            [results[i] for i in recorded],
+            [inputs[i] for i in sources],
+            lambda *dys: pair.backward(dict(zip(recorded, dys, strict=True)), kept, results),
+        )
+        return results[: len(self.outputs)]
+
+
+class Differentiated:
+    """A graph made to be differentiated: the plan that keeps intermediate results, and the graphs of gradients.
+
+    Attributes:
+      targets: the outputs that have gradients to come; with `higher`, intermediate results too.
+      plan: returns the targets, then what `backward` reads.
+    """
+
+    def __init__(self, compiled: Compiled, targets: Sequence[SymbolicTensor], higher: bool = False):
+        self.compiled = compiled
+        self.targets = list(targets)
+        self.higher = higher
+        self.sources = _sources(compiled)
+        self._backs: dict[tuple[int, ...], Any] = {}
+        everything = tuple(i for i, y in enumerate(self.targets) if _has_gradient(y.dtype))
+        main = self._back(everything)
+        self.kept = list(main[1])
+        if higher:
+            places = {id(y): i for i, y in enumerate(self.targets)}
+            self.places = [places[id(t)] for t in self.kept]
+            self.plan = compiled.make_plan(self.targets)
+        else:
+            self.places = []
+            self.plan = compiled.make_plan([*self.targets, *self.kept])
+
+    @classmethod
+    def closed(cls, compiled: Compiled) -> Differentiated:
+        """One whose intermediate results are targets themselves, so that gradients can be differentiated."""
+        targets = list(compiled.outputs)
+        while True:
+            probe = cls.__new__(cls)
+            probe.compiled, probe.targets, probe._backs, probe.higher = compiled, targets, {}, True
+            probe.sources = _sources(compiled)
+            everything = tuple(i for i, y in enumerate(targets) if _has_gradient(y.dtype))
+            _, kept, _ = probe._back(everything)
+            known = {id(y) for y in targets}
+            fresh = [t for t in kept if id(t) not in known]
+            if not fresh:
+                return cls(compiled, targets, higher=True)
+            targets = [*targets, *fresh]
+
+    def _back(self, given: tuple[int, ...]) -> tuple[Compiled, list[SymbolicTensor], list[int]]:
+        """The graph of the gradients where those of the targets `given` are there.
+
+        Returns it, the tensors of the forward graph that it reads, and for which of `sources` it has gradients.
+        """
+        found = self._backs.get(given)
+        if found is not None:
+            return found
+        graph = self.compiled.graph
+        with graph.as_default():
+            back = FuncGraph(f"__backward_{graph.name}")
+        with back.as_default():
+            dys = [back.add_input(self.targets[i].dtype, self.targets[i].shape_tuple, f"grad_{i}") for i in given]
+            dxs = gradients.gradients(
+                [self.targets[i] for i in given], [graph.inputs[i] for i in self.sources], dys
+            )
+            reached, outputs = [], []
+            for k, dx in enumerate(dxs):
+                if dx is None:
+                    continue
+                parts = [dx.values, dx.indices] if isinstance(dx, IndexedSlices) else [dx]
+                if isinstance(dx, IndexedSlices) and dx.dense_shape is not None:
+                    parts.append(dx.dense_shape)
+                reached.append((k, len(parts)))
+                outputs += [building.as_symbolic(back, part) for part in parts]
+            back.outputs = outputs
+        kept = [outer for outer, _ in back.captures]
+        # What it reads comes as arguments.
+        back._captured = {}
+        found = self._backs[given] = (type(self.compiled)(back), kept, reached)
+        return found
+
+    def backward(self, dys: dict[int, Any], kept: list[Any], results: list[Any]) -> list[Any]:
+        """The gradients of the sources, from those of some targets."""
+        given = tuple(i for i, dy in dys.items() if dy is not None)
+        result: list[Any] = [None] * len(self.sources)
+        if not given:
+            return result
+        if not self.higher:
+            given = tuple(dys)
+            dys = {i: _zeros_like(results[i]) if dy is None else dy for i, dy in dys.items()}
+        back, read, reached = self._back(given)
+        if self.higher:
+            places = {id(y): i for i, y in enumerate(self.targets)}
+            kept = [results[places[id(t)]] for t in read]
+        upstream = [_dense(dys[i]) for i in given]
+        flat = iter(back([*upstream, *kept]))
+        for k, count in reached:
+            parts = [next(flat) for _ in range(count)]
+            result[k] = parts[0] if count == 1 else IndexedSlices(*parts)
+        return result
+
+
+def _sources(compiled: Compiled) -> list[int]:
+    """The inputs that have gradients: floating ones, and handles of variables of such."""
+    found = []
+    for i, x in enumerate(compiled.graph.inputs):
+        variable = compiled._variable_of(x) if x.dtype == dtypes.resource else None
+        if _has_gradient(x.dtype) or (variable is not None and _has_gradient(variable.dtype)):
+            found.append(i)
+    return found
+
+
+def _dense(dy: Any) -> Any:
+    return dy.to_dense() if isinstance(dy, IndexedSlices) else convert_to_tensor(dy)
+
+
+def _zeros_like(x: Any) -> Any:
+    from tapeflow.ops.construction import ZerosLike
+
+    return ZerosLike(x)

@@ -1,0 +1,521 @@
+"""`tf.function`: traces a Python function once for each kind of arguments, and runs the traces."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import context, nest
+from tapeflow.core.public import public, public_methods
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.function import arguments
+from tapeflow.function.arguments import Call, Signature
+from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.graph import building, tracing
+from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.tensor import SymbolicTensor
+
+_Eager = _native.EagerTensor
+_PLAIN = (bool, int, float, str, type(None))
+# As many traces of one function make a warning: something in its arguments is never the same.
+_MANY = 5
+
+CREATED_TWICE = (
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
+    "for more information."
+)
+
+
+@public_methods
+class Function:
+    """A function that runs as a plan.
+
+    Made by `tf.function`, whose arguments its own are.
+    """
+
+    def __init__(
+        self,
+        python_function,
+        name=None,
+        input_signature=None,
+        autograph=True,
+        jit_compile=None,
+        reduce_retracing=False,
+        experimental_implements=None,
+        experimental_autograph_options=None,
+        experimental_attributes=None,
+        creates_variables=None,
+    ):
+        self._python_function = python_function
+        self._name = name or getattr(python_function, "__name__", None) or type(python_function).__name__
+        self._signature = Signature(python_function, input_signature)
+        self._autograph = autograph
+        self._options = experimental_autograph_options
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._implements = experimental_implements
+        self._attributes = experimental_attributes
+        # Whether traces may create variables: None means only the first call's.
+        self._creates_variables = creates_variables
+        self._traces: dict[Any, list[tuple[Any, ConcreteFunction]]] = {}
+        self._count = 0
+        self._lock = threading.RLock()
+        self._bound: dict[int, Any] = {}
+        self._created: list[Any] | None = None  # variables of the first trace; None: no trace yet
+        self._dispatcher = _native.Dispatcher(self._slow_call)
+        functools.update_wrapper(self, python_function, updated=())
+        _all.add(self)
+
+    # What it is.
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        return self._signature.input_signature
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def function_spec(self) -> Signature:
+        return self._signature
+
+    _function_spec = function_spec
+
+    @property
+    def _autograph_on(self) -> bool:
+        return self._autograph
+
+    @property
+    def _experimental_autograph_options(self) -> Any:
+        return self._options
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the Python function was traced."""
+        return self._count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, as text."""
+        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._concrete_functions())
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return self._concrete_functions()
+
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        if self.input_signature is not None and not self._traces:
+            self.get_concrete_function()
+        return self._concrete_functions()
+
+    def _concrete_functions(self) -> list[ConcreteFunction]:
+        return [f for traces in self._traces.values() for _, f in traces]
+
+    def __repr__(self) -> str:
+        return f"<tapeflow.function.function.Function object {self._name} at {hex(id(self))}>"
+
+    # Calling it.
+
+    def __call__(self, *args, **kwargs):
+        return self._dispatcher(*args, **kwargs)
+
+    def _slow_call(self, *args, **kwargs):
+        if context.functions_run_eagerly():
+            return self._python_function(*args, **kwargs)
+        call = self._signature.take(args, kwargs)
+        concrete = self._trace_for(call)
+        result = concrete.call_flat(call.tensors)
+        if not kwargs:
+            self._remember(args, call, concrete)
+        return result
+
+    def _remember(self, args: tuple[Any, ...], call: Call, concrete: ConcreteFunction) -> None:
+        """Lets native code serve calls like this one, if it can."""
+        specs: list[Any] = []
+        for x in args:
+            if isinstance(x, _Eager):
+                specs.append(("tensor", int(x.dtype), tuple(x.shape.as_list())))
+            elif isinstance(x, _PLAIN):
+                specs.append(("value", x))
+            else:
+                return
+        tensors = sum(1 for kind, *_ in specs if kind == "tensor")
+        if tensors != len(call.tensors) or context.current_graph() is not None or context.device_name():
+            return
+        if self.input_signature is not None and tensors != len(args):
+            return
+        plan = concrete.native_plan()
+        if plan is None:
+            return
+        structure = concrete._outputs_structure
+        result: Any = concrete._packed
+        if concrete._single:
+            result = "single"
+        elif structure is None:
+            result = "none"
+        elif type(structure) is tuple and all(isinstance(x, SymbolicTensor) for x in structure):
+            result = "tuple"
+        self._dispatcher.add(specs, plan, result)
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace for arguments, or for specs of them.
+
+        Raises TypeError if they do not fit an input signature.
+        """
+        if self.input_signature is not None and not args and not kwargs:
+            args = self.input_signature
+        elif self.input_signature is not None:
+            args, kwargs = self._signature.bind(args, kwargs) if len(args) + len(kwargs) else (args, kwargs)
+            for given, spec in zip(nest.flatten(args), nest.flatten(self.input_signature), strict=False):
+                if isinstance(given, TypeSpec) and not given.is_subtype_of(spec):
+                    raise TypeError(arguments._mismatch(self._name, args, self.input_signature, "specs differ"))
+            args = self.input_signature
+        else:
+            args, kwargs = self._signature.bind(args, kwargs)
+        call, names = _call_of_specs(args, kwargs)
+        if self.input_signature is None:
+            concrete = self._trace_for(call, exact=True)
+        else:
+            concrete = self._trace_for(call)
+        return concrete
+
+    # Tracing.
+
+    def _trace_for(self, call: Call, exact: bool = False) -> ConcreteFunction:
+        key = (call.key, arguments.context_key())
+        traces = self._traces.get(key)
+        if traces is not None:
+            for specs, concrete in traces:
+                if specs == call.specs:
+                    return concrete
+            if not exact:
+                for specs, concrete in traces:
+                    if arguments.covers(specs, call.specs):
+                        return concrete
+        with self._lock:
+            traces = self._traces.setdefault(key, [])
+            specs = call.specs
+            if self.input_signature is not None:
+                specs = self._declared_specs(call)
+                for known, concrete in traces:
+                    if known == specs:
+                        return concrete
+            elif self._reduce_retracing and traces and not exact:
+                specs = arguments.relaxed(traces[-1][0], specs)
+            concrete = self._traced(call, specs)
+            traces.append((specs, concrete))
+            self._warn()
+            return concrete
+
+    def _declared_specs(self, call: Call) -> tuple[Any, ...]:
+        found = []
+        for spec in nest.flatten(self.input_signature):
+            if isinstance(spec, TensorSpec):
+                found.append((spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())))
+            else:
+                return call.specs
+        return (*found, *call.specs[len(found) :])
+
+    def _traced(self, call: Call, specs: Any) -> ConcreteFunction:
+        """A new trace. The first one may create variables, and is made again without doing so."""
+        if self._creates_variables:
+            return self._trace(call, specs, [])
+        if self._created is None:
+            created: list[Any] = []
+            concrete = self._trace(call, specs, created)
+            self._created = created
+            if not created:
+                return concrete
+            if concrete.graph.late_variables:
+                # Their first values depend on the arguments: this trace sets them, the later ones do not.
+                return _FirstCall(concrete, lambda: self._trace(call, specs, None))
+        return self._trace(call, specs, None)
+
+    def _trace(self, call: Call, specs: Any, created: list[Any] | None) -> ConcreteFunction:
+        self._count += 1
+        graph = FuncGraph(self._name)
+        graph.created_variables = created
+        graph.late_variables = []
+        names = _names(self._signature, call)
+        function = self._converted()
+        with graph.as_default():
+            inner = []
+            for x, (dtype, shape), name in zip(call.tensors, specs, names, strict=True):
+                made = graph.add_input(dtype, shape, name)
+                if isinstance(x, SymbolicTensor):
+                    copy_handle(x, made)
+                inner.append(made)
+            flat = iter(inner)
+            leaves = [next(flat) if isinstance(x, _native.Tensor) else x for x in call.leaves]
+            args, kwargs = nest.pack_sequence_as((call.args, call.kwargs), leaves, expand_composites=True)
+            tracing.finish(graph, function(*args, **kwargs))
+        flat_specs = iter([TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(specs, names, strict=True)])
+        signature = nest.map_structure(
+            lambda x: _spec_like(x, flat_specs), (call.args, call.kwargs), expand_composites=False
+        )
+        concrete = ConcreteFunction(graph, self._name, signature, names)
+        concrete.parameter_names = self._signature.names
+        if self._jit_compile:
+            concrete.use_xla()
+        return concrete
+
+    def _converted(self) -> Callable[..., Any]:
+        function = self._python_function
+        if not self._autograph:
+            return function
+        from tapeflow.function import autograph
+
+        return autograph.tf_convert(
+            function, recursive=True, user_requested=True, optional_features=self._options
+        )
+
+    def _warn(self) -> None:
+        recent = sum(len(t) for t in self._traces.values())
+        if recent == _MANY and not self._reduce_retracing:
+            import logging
+
+            logging.getLogger("tapeflow").warning(
+                "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive and the excessive "
+                "number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
+                "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
+                "@tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid "
+                "unnecessary retracing. For (3), pass tensors. The last trace was needed because: %s",
+                recent, recent, self, self.why_retraced(),
+            )  # fmt: skip
+
+    def why_retraced(self) -> str:
+        """What distinguishes the last trace from the one before."""
+        everything = [(key, specs) for key, traces in self._traces.items() for specs, _ in traces]
+        if len(everything) < 2:
+            return "it is the first"
+        (key_a, a), (key_b, b) = everything[-2:]
+        if key_a[0][0] != key_b[0][0]:
+            return "the structure of the arguments changed"
+        if key_a[0] != key_b[0]:
+            for i, (x, y) in enumerate(zip(key_a[0][1], key_b[0][1], strict=False)):
+                if x != y:
+                    return f"leaf {i} of the arguments changed from {_told(x)} to {_told(y)}"
+        if key_a[1] != key_b[1]:
+            return "it was called in another graph or device scope"
+        for i, (x, y) in enumerate(zip(a, b, strict=False)):
+            if x != y:
+                return f"tensor {i} had shape {x[1]} and has shape {y[1]}"
+        return "of its arguments"
+
+    # As a method.
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        known = self._bound.get(id(instance))
+        if known is not None and known[0]() is instance:
+            return known[1]
+        bound = self._for_instance(instance)
+        try:
+            key = id(instance)
+            reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+        except TypeError:
+            return bound
+        self._bound[key] = (reference, bound)
+        return bound
+
+    def _for_instance(self, instance: Any) -> Function:
+        """The function with its first argument given. It does not keep the instance alive."""
+        method = _WeakMethod(self._python_function, instance)
+        signature = self.input_signature
+        return Function(
+            method, self._name, signature, self._autograph, self._jit_compile, self._reduce_retracing,
+            self._implements, self._options, self._attributes, self._creates_variables,
+        )  # fmt: skip
+
+    def _decorate(self, decorator: Callable[..., Any]) -> None:
+        """Wraps the Python function. Raises ValueError once it was traced."""
+        if self._traces:
+            raise ValueError("Functions cannot be decorated after they have been traced.")
+        self._python_function = decorator(self._python_function)
+        self._signature = Signature(self._python_function, self.input_signature)
+
+    def _clone(self, python_function: Callable[..., Any] | None) -> Function:
+        return Function(
+            python_function or self._python_function, self._name, self.input_signature, self._autograph,
+            self._jit_compile, self._reduce_retracing, self._implements, self._options, self._attributes,
+            self._creates_variables,
+        )  # fmt: skip
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self._clone(None)
+
+    def get_initialization_function(self, *args, **kwargs):
+        """Nothing is left to initialise: variables get their values when they are made."""
+        self.get_concrete_function(*args, **kwargs)
+        return lambda: None
+
+
+_all: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def forget_fast_calls() -> None:
+    """Lets every call be looked at in Python again, as a mode has changed."""
+    for function in list(_all):
+        function._dispatcher.clear()
+
+
+class _FirstCall(ConcreteFunction):
+    """The trace that gives variables their first values: runs once, then makes room for another."""
+
+    def __init__(self, first: ConcreteFunction, again: Callable[[], ConcreteFunction]):
+        self.__dict__.update(first.__dict__)
+        self._again = again
+        self._later: ConcreteFunction | None = None
+        self._ran = False
+
+    def call_flat(self, tensors):
+        if not self._ran:
+            self._ran = True
+            return super().call_flat(tensors)
+        if self._later is None:
+            self._later = self._again()
+        return self._later.call_flat(tensors)
+
+    def native_plan(self):
+        return None
+
+
+class _WeakMethod:
+    """A function bound to an instance that it does not keep alive."""
+
+    def __init__(self, function: Callable[..., Any], instance: Any):
+        self.__func__ = function
+        try:
+            self._instance: Any = weakref.ref(instance)
+        except TypeError:
+            self._instance = lambda: instance
+        functools.update_wrapper(self, function, updated=())
+
+    @property
+    def __self__(self) -> Any:
+        instance = self._instance()
+        if instance is None:
+            raise ReferenceError(f"the object whose method {self.__func__.__name__} is called is gone")
+        return instance
+
+    @property
+    def __signature__(self) -> Any:
+        import inspect
+
+        found = inspect.signature(self.__func__)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+    def bound(self) -> Any:
+        return types.MethodType(self.__func__, self.__self__)
+
+    def __call__(self, *args, **kwargs):
+        return self.__func__(self.__self__, *args, **kwargs)
+
+
+def _told(key: Any) -> str:
+    return repr(key[1]) if isinstance(key, tuple) else repr(key)
+
+
+def _spec_like(x: Any, flat_specs: Any) -> Any:
+    if isinstance(x, _native.Tensor):
+        return next(flat_specs)
+    if nest.is_nested_or_composite(x):
+        own = getattr(x, "_type_spec", None)
+        for leaf in nest.flatten(x, expand_composites=True):
+            if isinstance(leaf, _native.Tensor):
+                next(flat_specs)
+        return x if own is None else own
+    return x
+
+
+def _names(signature: Signature, call: Call) -> list[str]:
+    """A name for each tensor: of the parameter that it is, or is part of."""
+    found: list[str] = []
+    known = signature.names
+
+    def take(label: str, value: Any) -> None:
+        leaves = [x for x in nest.flatten(value, expand_composites=True) if isinstance(x, _native.Tensor)]
+        if len(leaves) == 1 and isinstance(value, _native.Tensor):
+            own = getattr(value, "spec_name", None)
+            found.append(own or label)
+        else:
+            found.extend(f"{label}_{i}" if i else label for i in range(len(leaves)))
+
+    for i, value in enumerate(call.args):
+        take(known[i] if i < len(known) else f"args_{i}", value)
+    for key in sorted(call.kwargs):
+        take(key, call.kwargs[key])
+    return found
+
+
+def _call_of_specs(args: Any, kwargs: Any) -> tuple[Call, list[str]]:
+    """A call whose specs stand for tensors that are there only to be traced."""
+    scratch = FuncGraph("specs")
+
+    def stand_in(x: Any) -> Any:
+        if isinstance(x, TensorSpec):
+            shape = None if x.shape.rank is None else tuple(x.shape.as_list())
+            made = building.placeholder(scratch, x.dtype, shape, "spec")
+            if x.name is not None:
+                made.spec_name = x.name
+            return made
+        if isinstance(x, TypeSpec):
+            return x._from_placeholders(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
+        return arguments._as_argument(x)
+
+    args, kwargs = nest.map_structure(stand_in, (tuple(args), dict(kwargs)), expand_composites=False)
+    return arguments.take_apart(args, kwargs), []
+
+
+@public
+def function(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    jit_compile=None,
+    reduce_retracing=False,
+    experimental_implements=None,
+    experimental_autograph_options=None,
+    experimental_attributes=None,
+    experimental_relax_shapes=None,
+    experimental_compile=None,
+    experimental_follow_type_hints=None,
+):
+    """Lets `func` run as a plan, made by tracing it; also a decorator, with or without arguments.
+
+    Args:
+      input_signature: `TensorSpec`s of the arguments; with it, there is one trace only.
+      autograph: whether Python's control flow on tensors becomes part of the plan.
+      jit_compile: whether plans are compiled by XLA (needs the extra `tapeflow[xla]`).
+      reduce_retracing: whether traces get more general when shapes change.
+      experimental_autograph_options: features of AutoGraph; kept.
+      experimental_implements, experimental_attributes: kept.
+
+    Raises TypeError if `func` is not callable or `input_signature` is no sequence of specs.
+    """
+    if experimental_relax_shapes is not None:
+        reduce_retracing = experimental_relax_shapes
+    if experimental_compile is not None:
+        jit_compile = experimental_compile
+
+    def decorated(inner):
+        if not callable(inner):
+            raise TypeError(f"{inner!r} is not a callable object")
+        if isinstance(inner, Function):
+            inner = inner.python_function
+        made = Function(
+            inner, None, input_signature, autograph, jit_compile, reduce_retracing, experimental_implements,
+            experimental_autograph_options, experimental_attributes,
+        )  # fmt: skip
+        return made
+
+    return decorated if func is None else decorated(func)

@@ -1,0 +1,108 @@
+"""The collections of a graph that programs of 1.x use, by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import context
+from tapeflow.core.public import public
+from tapeflow.graph.graph import get_default_graph
+
+
+class GraphKeys:
+    """Names of collections."""
+
+    GLOBAL_VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    SUMMARIES = "summaries"
+    QUEUE_RUNNERS = "queue_runners"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    SAVERS = "savers"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+    UPDATE_OPS = "update_ops"
+    LOSSES = "losses"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    RESOURCES = "resources"
+    LOCAL_RESOURCES = "local_resources"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_OP = "ready_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    SUMMARY_OP = "summary_op"
+    GLOBAL_STEP = "global_step"
+    EVAL_STEP = "eval_step"
+    TRAIN_OP = "train_op"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
+    VARIABLES = GLOBAL_VARIABLES
+    _STREAMING_MODEL_PORTS = "streaming_model_ports"
+    _SUMMARY_COLLECTION = "_SUMMARY_V2"
+
+
+def _refuse_eager(what: str) -> None:
+    if context.executing_eagerly():
+        raise RuntimeError(f"{what} is not supported when eager execution is enabled.")
+
+
+@public
+def add_to_collection(name, value):
+    """Adds `value` to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+@public
+def add_to_collections(names, value):
+    """Adds `value` to several collections of the default graph."""
+    get_default_graph().add_to_collections(names, value)
+
+
+@public
+def get_collection_ref(key):
+    """The list itself of a collection of the default graph."""
+    return get_default_graph().get_collection_ref(key)
+
+
+@public
+def get_collection(key, scope=None):
+    """The items of a collection of the default graph; with `scope`, those whose names begin with it."""
+    return get_default_graph().get_collection(key, scope)
+
+
+@public
+def get_all_collection_keys():
+    """The names of the collections of the default graph."""
+    return get_default_graph().get_all_collection_keys()
+
+
+def _variables(key: str, doc: str) -> Any:
+    def found(scope=None):
+        return get_default_graph().get_collection(key, scope)
+
+    found.__doc__ = doc
+    found.__name__ = found.__qualname__ = key
+    return public(found)
+
+
+global_variables = _variables(GraphKeys.GLOBAL_VARIABLES, "The variables of the default graph that checkpoints hold.")
+local_variables = _variables(GraphKeys.LOCAL_VARIABLES, "The local variables of the default graph.")
+model_variables = _variables(GraphKeys.MODEL_VARIABLES, "The model variables of the default graph.")
+trainable_variables = _variables(GraphKeys.TRAINABLE_VARIABLES, "The trainable variables of the default graph.")
+moving_average_variables = _variables(
+    GraphKeys.MOVING_AVERAGE_VARIABLES, "The variables of the default graph that have moving averages."
+)
+
+
+@public
+def all_variables():
+    """The old name of `global_variables`."""
+    return global_variables()

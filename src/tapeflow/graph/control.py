@@ -1,0 +1,103 @@
+"""Control flow while a graph is built: `tf.cond`, `tf.while_loop`, `tf.group` and the like become nodes.
+
+Imported once, for its effect: it gives the functions of `ops.control` their staged half.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from tapeflow.core import context, nest
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.graph import building, python_ops
+from tapeflow.graph.conditional import conditional
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.loop import loop
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import control
+from tapeflow.ops.array import Identity
+
+
+class Staging:
+    """What `ops.control` asks for while a graph is built."""
+
+    cond = staticmethod(lambda pred, true_fn, false_fn, name: conditional(
+        pred, [true_fn, false_fn], ["true", "false"], name or "cond"))  # fmt: skip
+    loop = staticmethod(loop)
+
+    @staticmethod
+    def active(*values: Any) -> bool:
+        """Whether control flow on `values` is to be staged."""
+        return not context.executing_eagerly() or any(isinstance(v, SymbolicTensor) for v in values)
+
+    @staticmethod
+    def switch(index: Any, functions: Any, name: str | None) -> Any:
+        """The function with number `index`, the last one for others."""
+        graph = context.current_graph() or building.graph_of([index])
+        labels = [f"branch{i}" for i in range(len(functions))]
+        return conditional(building.as_symbolic(graph, index), functions, labels, name or "switch_case")
+
+    @staticmethod
+    @contextlib.contextmanager
+    def control_dependencies(inputs: Any) -> Iterator[None]:
+        if callable(inputs):
+            inputs = inputs()
+        if inputs is not None:
+            inputs = [x for x in nest.flatten(inputs) if x is not None]
+            inputs = [x() if callable(x) and not hasattr(x, "dtype") else x for x in inputs]
+            inputs = [x for x in nest.flatten(inputs) if x is not None]
+        with get_default_graph().control_dependencies(inputs):
+            yield
+
+    @staticmethod
+    def no_op(name: str | None) -> Operation:
+        return context.current_graph().add("NoOp", None, (), (), {}, name or "NoOp")
+
+    @staticmethod
+    def group(inputs: Any, name: str | None) -> Operation:
+        graph = context.current_graph()
+        found = []
+        for x in nest.flatten(inputs, expand_composites=True):
+            if x is None:
+                continue
+            if not hasattr(x, "device") and not hasattr(x, "op") and not isinstance(x, (Operation, IndexedSlices)):
+                raise TypeError(f"'inputs' should be zero (or one or more) TensorFlow objects, got type {type(x)}.")
+            found.append(x)
+        with graph.control_dependencies(found):
+            return graph.add("NoOp", None, (), (), {}, name or "group_deps")
+
+    @staticmethod
+    def tuple(tensors: Any, control_inputs: Any, name: str | None) -> list[Any]:
+        graph = context.current_graph()
+        gates = [x for x in tensors if x is not None]
+        for x in control_inputs or ():
+            if not isinstance(x, (SymbolicTensor, Operation)) and not hasattr(x, "op"):
+                raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(x)}")
+        with graph.name_scope(name or "tuple"):
+            with graph.control_dependencies([*gates, *(control_inputs or ())]):
+                gate = graph.add("NoOp", None, (), (), {}, "group_deps")
+            with graph.control_dependencies([gate]):
+                return [_gated(x) for x in tensors]
+
+    @staticmethod
+    def assertion(condition: Any, data: Any, summarize: int | None, name: str | None) -> Operation:
+        """A node that raises InvalidArgumentError unless `condition` holds."""
+        return python_ops.assertion(condition, data, summarize, name)
+
+    effect = staticmethod(python_ops.effect)
+    py_function = staticmethod(python_ops.py_function)
+    numpy_function = staticmethod(python_ops.numpy_function)
+
+
+def _gated(x: Any) -> Any:
+    if x is None or isinstance(x, Operation):
+        return None
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(Identity(x.values), Identity(x.indices), x.dense_shape)
+    return Identity(x)
+
+
+control.staging = Staging

@@ -1,0 +1,155 @@
+"""`tf.gradients` and `tf.hessians` of 1.x."""
+
+from __future__ import annotations
+
+from tapeflow import _native
+from tapeflow.autodiff.tape import UnconnectedGradients
+from tapeflow.core import context, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public
+from tapeflow.graph import gradients as walk
+from tapeflow.graph.recording import source_in, unconnected
+from tapeflow.graph.tensor import SymbolicTensor
+
+_NONE = UnconnectedGradients.NONE
+
+
+@public
+def gradients(
+    ys,
+    xs,
+    grad_ys=None,
+    name="gradients",
+    gate_gradients=False,
+    aggregation_method=None,
+    stop_gradients=None,
+    unconnected_gradients=_NONE,
+):
+    """The gradients of the sum of `ys` with respect to each of `xs`, as tensors of the graph.
+
+    Args:
+      ys, xs: a tensor (or variable) or a list of such.
+      grad_ys: weights of the elements of `ys`, a list as long; None: ones.
+      stop_gradients: tensors that are taken as constants.
+      unconnected_gradients: None or zeros for an x that `ys` do not depend on.
+
+    Raises RuntimeError eagerly, LookupError for an operation whose op has no gradient, TypeError for integer `ys`.
+    """
+    if context.executing_eagerly():
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
+    zero = UnconnectedGradients(unconnected_gradients) is not _NONE
+    targets = [_tensor(y) for y in _listed(ys)]
+    sources = _listed(xs)
+    weights = None if grad_ys is None else _listed(grad_ys)
+    if weights is not None and len(weights) != len(targets):
+        raise ValueError(f"Passed {len(weights)} grad_ys for {len(targets)} ys")
+    for y in targets:
+        if y.dtype.is_integer:
+            raise TypeError(
+                f"Gradients of integer tensors are not defined: y {y} has dtype {y.dtype.name}; expected a float or complex dtype."
+                if weights is not None else
+                "Gradient type generated for integer ys: a grad_ys is needed that is no float."
+            )  # fmt: skip
+    if weights is not None:
+        weights = [_weight(w, y) for w, y in zip(weights, targets, strict=True)]
+    found = _found(targets, sources, weights, _listed(stop_gradients or []))
+    return [unconnected(x) if dx is None and zero else dx for dx, x in zip(found, sources, strict=True)]
+
+
+def _found(targets, sources, weights, stop):
+    if not targets:
+        return [None] * len(sources)
+    graph = targets[0].op.graph
+    inner = [source_in(graph, x) for x in sources]
+    known = [i for i, x in enumerate(inner) if x is not None]
+    stopped = [x for x in (source_in(graph, s) for s in stop) if x is not None]
+    dxs = walk.gradients(targets, [inner[i] for i in known], weights, stop=stopped)
+    result = [None] * len(sources)
+    for i, dx in zip(known, dxs, strict=True):
+        result[i] = dx
+    return result
+
+
+def _listed(x):
+    if x is None:
+        return [None]
+    return list(x) if isinstance(x, (list, tuple)) else nest.flatten(x) if nest.is_nested(x) else [x]
+
+
+def _tensor(y):
+    if isinstance(y, IndexedSlices):
+        return y.values
+    if isinstance(y, SymbolicTensor):
+        return y
+    return convert_to_tensor(y.read_value() if isinstance(y, _native.Variable) else y)
+
+
+def _weight(w, y):
+    if w is None or isinstance(w, IndexedSlices):
+        return w
+    w = convert_to_tensor(w, y.dtype)
+    if not w.shape.is_compatible_with(y.shape):
+        raise ValueError(f"grad_ys has shape {w.shape}, but y has shape {y.shape}")
+    return w
+
+
+@public
+def gradients_v1(
+    ys,
+    xs,
+    grad_ys=None,
+    name="gradients",
+    colocate_gradients_with_ops=False,
+    gate_gradients=False,
+    aggregation_method=None,
+    stop_gradients=None,
+    unconnected_gradients=_NONE,
+):
+    """`gradients` with the arguments of 1.x."""
+    return gradients(
+        ys, xs, grad_ys, name, gate_gradients, aggregation_method, stop_gradients, unconnected_gradients
+    )
+
+
+@public
+def hessians(
+    ys,
+    xs,
+    gate_gradients=False,
+    aggregation_method=None,
+    name="hessians",
+    colocate_gradients_with_ops=False,
+):
+    """The second derivatives of the sum of `ys` by each of `xs`: shape `x.shape + x.shape`.
+
+    Raises ValueError where the gradient does not depend on an x.
+    """
+    from tapeflow.ops import control
+    from tapeflow.ops.array import Shape, Size
+    from tapeflow.ops.joining import concat
+    from tapeflow.ops.layout import reshape
+    from tapeflow.ops.tensor_array import TensorArray
+
+    result = []
+    for x in _listed(xs):
+        (gradient,) = gradients(ys, [x])
+        if gradient is None:
+            raise ValueError(f"the gradient with respect to {x} is None: there is no Hessian")
+        flat = reshape(gradient, [-1])
+        count = Size(flat)
+        rows = TensorArray(x.dtype, count)
+
+        def row(i, rows, flat=flat, x=x):
+            (second,) = gradients(flat[i], [x], unconnected_gradients=UnconnectedGradients.ZERO)
+            return i + 1, rows.write(i, convert_to_tensor(second))
+
+        _, rows = control.while_loop(lambda i, _, count=count: i < count, row, [0, rows])
+        tensor = convert_to_tensor(x)
+        shape = concat([Shape(tensor), Shape(tensor)], 0)
+        hessian = reshape(rows.stack(), shape)
+        hessian.set_shape(tensor.shape.concatenate(tensor.shape))
+        result.append(hessian)
+    return result

@@ -1,0 +1,222 @@
+"""`FuncGraph`: the body of a function, of a branch or of a loop: a graph with inputs, outputs and captures."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes
+from tapeflow.graph import building
+from tapeflow.graph.graph import Graph, _known_shape, default_graph
+from tapeflow.graph.tensor import SymbolicTensor
+
+_Eager = _native.EagerTensor
+# Captured whole numbers up to this size are constants: shapes and axes, which inference wants to see.
+_SMALL = 128
+
+
+class FuncGraph(Graph):
+    """A graph that is called.
+
+    Attributes:
+      inputs: placeholders, those of captures last.
+      outputs: flat list of tensors.
+      structured_outputs: what the Python function returned, with tensors of this graph.
+      structured_input_signature: (args, kwargs) of specs, for those who ask.
+      outer_graph: the graph that was being built when this one was made; None: none.
+    """
+
+    building_function = True
+
+    def __init__(self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any):
+        super().__init__()
+        self.name = name
+        self.inputs: list[SymbolicTensor] = []
+        self.outputs: list[SymbolicTensor] = []
+        self.structured_outputs: Any = None
+        self.structured_input_signature: Any = None
+        self.outer_graph = context.current_graph()
+        self.capture_by_value = capture_by_value
+        self._captured: dict[int, tuple[Any, SymbolicTensor]] = {}
+        self._variables: dict[int, Any] = {}
+        # Where variables that are created go; None: none may be created. See function.Function.
+        self.created_variables: list[Any] | None = []
+        self.late_variables: list[Any] = []
+        self.plans: dict[Any, Any] = {}  # what was compiled of it, by what for
+        outer = self.outer_graph
+        self.seed = outer.seed if outer is not None else context.eager_seed()
+        if outer is not None:
+            self._collections = outer._collections
+            scopes, theirs = self._scopes, outer._scopes
+            scopes.devices = list(theirs.devices)
+
+    # Captures.
+
+    @property
+    def captures(self) -> list[tuple[Any, SymbolicTensor]]:
+        """Pairs of a tensor from outside and the placeholder that stands for it."""
+        return list(self._captured.values())
+
+    @property
+    def external_captures(self) -> list[Any]:
+        return [outer for outer, _ in self._captured.values()]
+
+    @property
+    def internal_captures(self) -> list[SymbolicTensor]:
+        return [inner for _, inner in self._captured.values()]
+
+    @property
+    def num_captures(self) -> int:
+        return len(self._captured)
+
+    def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> SymbolicTensor:
+        """A tensor from outside as one of this graph.
+
+        Raises TypeError for a tensor of a graph that is not around this one.
+        """
+        if isinstance(tensor, SymbolicTensor) and tensor.op.graph is self:
+            return tensor
+        known = self._captured.get(id(tensor))
+        if known is not None:
+            return known[1]
+        if isinstance(tensor, _Eager):
+            if not _differentiable(tensor.dtype) and _size(tensor) <= _SMALL:
+                made = building.constant(self, tensor, name or "Const")
+                self._captured_constant(tensor, made)
+                return made
+            outer: Any = tensor
+            if isinstance(self.outer_graph, FuncGraph):
+                outer = self.outer_graph.capture(tensor, name)
+            elif self.outer_graph is not None:
+                return building.constant(self, tensor, name or "Const")
+        else:
+            if tensor.op.type == "Const":
+                made = building.constant(self, tensor.op.attrs["value"], tensor.op.name.rpartition("/")[2])
+                self._captured_constant(tensor, made)
+                return made
+            outer = self._from_outer(tensor)
+        found = self._captured.get(id(outer))
+        if found is not None:
+            return found[1]
+        return self._add_capture(outer, name)
+
+    def _captured_constant(self, tensor: Any, made: SymbolicTensor) -> None:
+        """Constants need no input; remembered here, so that each is there once."""
+        self.__dict__.setdefault("_constants", {})[id(tensor)] = (tensor, made)
+
+    def _from_outer(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        graph = self.outer_graph
+        while graph is not None and graph is not tensor.op.graph:
+            graph = graph.outer_graph
+        if graph is None:
+            file, line, function = tensor.op.defined_at
+            raise InaccessibleTensorError(
+                f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
+                f"TensorFlow collections to access it. It was defined at {file}:{line}, in {function}, in graph "
+                f"{getattr(tensor.op.graph, 'name', 'of another scope')!r}; it is used in {self.name!r}."
+            )
+        return tensor if self.outer_graph is tensor.op.graph else self.outer_graph.capture(tensor)
+
+    def _add_capture(self, outer: Any, name: str | None = None) -> SymbolicTensor:
+        shape = outer.shape_tuple if isinstance(outer, SymbolicTensor) else tuple(outer.shape.as_list())
+        with self.control_dependencies(None), self.name_scope(None):
+            inner = building.placeholder(self, outer.dtype, shape, name or "captured")
+        if isinstance(outer, SymbolicTensor):
+            copy_handle(outer, inner)
+        self._captured[id(outer)] = (outer, inner)
+        self.inputs.append(inner)
+        return inner
+
+    def capture_variable(self, variable: Any, handle: Any) -> SymbolicTensor:
+        known = self.variables_by_handle.get(variable)
+        if known is not None:
+            return known
+        outer = handle
+        if self.outer_graph is not None:
+            outer = self.outer_graph.capture_variable(variable, handle)
+        inner = self._add_capture(outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None)
+        inner.handle_shape = _known_shape(variable)
+        inner.handle_dtype = variable.dtype
+        self.variables_by_handle[variable] = inner
+        self.watch_variable(variable)
+        return inner
+
+    def replace_capture(self, tensor: Any, placeholder: SymbolicTensor) -> None:
+        """Let `placeholder` stand for `tensor` from now on."""
+        self._captured[id(tensor)] = (tensor, placeholder)
+
+    def deferred_external_captures(self) -> list[Any]:
+        return []
+
+    # Variables.
+
+    def watch_variable(self, variable: Any) -> None:
+        """Notes that the function uses `variable`, and so do those around it."""
+        self._variables.setdefault(id(variable), variable)
+        if isinstance(self.outer_graph, FuncGraph):
+            self.outer_graph.watch_variable(variable)
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that the function uses, in the order of their first use."""
+        return tuple(self._variables.values())
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(v for v in self._variables.values() if v.trainable)
+
+    # Shape of the call.
+
+    @property
+    def output_types(self) -> list[Any]:
+        return [t.dtype for t in self.outputs]
+
+    @property
+    def output_shapes(self) -> list[Any]:
+        return [t.shape for t in self.outputs]
+
+    def add_input(self, dtype: Any, shape: Any, name: str) -> SymbolicTensor:
+        """A new placeholder, after the other inputs."""
+        inner = building.placeholder(self, dtype, shape, name)
+        self.inputs.append(inner)
+        return inner
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[FuncGraph]:  # type: ignore[override]
+        with context.graph_scope(self):
+            yield self
+
+    def __repr__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self)})"
+
+
+class InaccessibleTensorError(TypeError):
+    """A tensor was used outside of the function that it belongs to."""
+
+
+def copy_handle(source: SymbolicTensor, target: SymbolicTensor) -> None:
+    """What is known of the variable behind a resource tensor."""
+    if source.dtype is dtypes.resource or source.dtype is dtypes.variant:
+        target.handle_shape = getattr(source, "handle_shape", None)
+        target.handle_dtype = getattr(source, "handle_dtype", None)
+
+
+def _differentiable(dtype: Any) -> bool:
+    return dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
+
+
+def _size(tensor: Any) -> int:
+    size = 1
+    for d in tensor.shape.as_list():
+        size *= d
+    return size
+
+
+def outermost() -> Graph:
+    """The graph around all functions being traced; the default graph if there is none."""
+    graph = context.current_graph()
+    while isinstance(graph, FuncGraph):
+        graph = graph.outer_graph
+    return default_graph() if graph is None else graph

@@ -1,0 +1,330 @@
+"""Graphs as `GraphDef` messages: nodes, and a library with the functions that nodes call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tapeflow import protos
+from tapeflow.core import dtypes
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph import attributes, op_defs
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.order import needed
+from tapeflow.graph.tensor import SymbolicTensor
+
+# The version of GraphDef that is written; those that read it must be as new as the second number.
+MIN_CONSUMER = 0
+# Nodes with bodies: the type to write where nothing in the bodies has effects.
+_STATELESS = {"If": "StatelessIf", "Case": "StatelessCase", "While": "StatelessWhile"}
+
+
+def to_graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = False) -> Any:
+    """The `GraphDef` of a graph.
+
+    Args:
+      from_version: only the nodes added after the graph had this version.
+      add_shapes: whether to note the shapes of outputs, as the attr `_output_shapes`.
+
+    Raises ValueError if it would be larger than 2GB.
+    """
+    first = 0 if from_version is None else from_version
+    return of_operations(graph, graph.operations[first:] if first else graph.operations, add_shapes)
+
+
+def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool = False) -> Any:
+    """The `GraphDef` of some operations of a graph."""
+    made = protos.GraphDef()
+    made.versions.producer = graph.producer_version
+    made.versions.min_consumer = MIN_CONSUMER
+    library = Library()
+    size = 0
+    for op in operations:
+        node = made.node.add()
+        write_node(op, node, library.name_of, reference)
+        if add_shapes and op.outputs:
+            _add_shapes(op, node)
+        size += node.ByteSize()
+        if size >= 1 << 31:
+            raise ValueError("GraphDef cannot be larger than 2GB.")
+    made.library.function.extend(library.functions.values())
+    return made
+
+
+def node_def(op: Operation) -> Any:
+    """The `NodeDef` of an operation."""
+    node = protos.NodeDef()
+    write_node(op, node, Library().name_of, reference)
+    return node
+
+
+def op_def(op: Operation) -> Any:
+    """The `OpDef` of an operation; one made up of its tensors for a type that is not known."""
+    kind = written_type(op)
+    if op_defs.known(kind):
+        return op_defs.op_def(kind)
+    made = protos.OpDef(name=kind, is_stateful=op.stateful)
+    for target, tensors, label in ((made.input_arg, op.inputs, "input"), (made.output_arg, op.outputs, "output")):
+        for i, x in enumerate(tensors):
+            target.add(name=f"{label}_{i}", type=x.dtype.as_datatype_enum)
+    return made
+
+
+def written_type(op: Operation) -> str:
+    """The type of the node that an operation is written as."""
+    if op.type == "PartitionedCall" and op.stateful:
+        return "StatefulPartitionedCall"
+    if op.type in _STATELESS and not op.stateful:
+        return _STATELESS[op.type]
+    return op.type
+
+
+def reference(tensor: SymbolicTensor) -> str:
+    """How nodes of a graph name a tensor."""
+    return f"{tensor.op.name}:{tensor.value_index}" if tensor.value_index else tensor.op.name
+
+
+def write_node(
+    op: Operation, node: Any, function_name: Callable[[Any], str], refer: Callable[[SymbolicTensor], str]
+) -> None:
+    """Fills a `NodeDef`."""
+    node.name = op.name
+    node.op = written_type(op)
+    node.device = op.device or ""
+    node.input.extend(map(refer, op.inputs))
+    node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
+    definition = op_def(op)
+    values = _values(op, definition)
+    kinds = {a.name: a.type for a in definition.attr}
+    for name, value in values.items():
+        try:
+            made = attributes.of(value, kinds[name], function_name) if name in kinds else attributes.guessed(value)
+        except (TypeError, ValueError) as error:
+            if name not in kinds:
+                continue  # what only this library keeps with a node
+            raise TypeError(f"attr '{name}' of operation '{op.name}' ({op.type}) cannot be written: {error}") from None
+        node.attr[name].CopyFrom(made)
+    for name, value in op.extra_attrs.items():
+        node.attr[name].CopyFrom(attributes.guessed(value))
+
+
+def _add_shapes(op: Operation, node: Any) -> None:
+    shapes = _loop_shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
+    node.attr["_output_shapes"].CopyFrom(attributes.of(shapes, "list(shape)"))
+
+
+# Attrs.
+
+
+def _values(op: Operation, definition: Any) -> dict[str, Any]:
+    """The Python value of each attr of the definition."""
+    special = _BODIES.get(op.type)
+    if special is not None:
+        return special(op)
+    found: dict[str, Any] = {}
+    at = 0
+    for argument, size in zip(definition.input_arg, _sizes(op, definition), strict=True):
+        group = [x.dtype.base_dtype for x in op.inputs[at : at + size]]
+        at += size
+        if argument.type_list_attr:
+            found[argument.type_list_attr] = group
+        elif argument.type_attr and group:
+            found.setdefault(argument.type_attr, group[0])
+        if argument.number_attr:
+            found[argument.number_attr] = size
+    outputs = {a.type_list_attr for a in definition.output_arg if a.type_list_attr} - found.keys()
+    for name in outputs:
+        found[name] = [y.dtype for y in op.outputs]
+    for attr in definition.attr:
+        name = attr.name
+        if name in op.attrs and name not in found:
+            found[name] = _plain(op.attrs[name], attr.type)
+        elif name not in found:
+            found[name] = _otherwise(op, attr)
+    if op.row is None and not op_defs.known(op.type):
+        return {**op.attrs, **found}
+    return {name: found[name] for name in (a.name for a in definition.attr) if found[name] is not None}
+
+
+def _plain(value: Any, kind: str) -> Any:
+    return TensorShape(None) if value is None and kind == "shape" else value
+
+
+def _otherwise(op: Operation, attr: Any) -> Any:
+    """The value of an attr that was not given: its default."""
+    if attr.HasField("default_value"):
+        return attributes.value_of(attr.default_value, attr.type, attr.name)
+    if attr.type == "type":
+        allowed = attr.allowed_values.list.type
+        return dtypes.as_dtype(allowed[0]) if len(allowed) else None
+    if attr.name == "token":
+        return f"pyfunc_{id(op.attrs.get('function'))}"
+    if attr.type == "shape":
+        return TensorShape(None)
+    return None
+
+
+def _sizes(op: Operation, definition: Any) -> list[int]:
+    """How many tensors each argument of the definition is."""
+    if any(a.type_list_attr for a in definition.input_arg):
+        singles = len(definition.input_arg) - 1
+        return [len(op.inputs) - singles if a.type_list_attr else 1 for a in definition.input_arg]
+    return [1 if size is None else size for size in op.input_sizes]
+
+
+def _branches(op: Operation) -> dict[str, Any]:
+    bodies = op.attrs["branches"]
+    shared = {
+        "Tin": [x.dtype for x in op.inputs[1:]],
+        "Tout": [y.dtype for y in op.outputs],
+        "output_shapes": [TensorShape(y.shape_tuple) for y in op.outputs],
+    }
+    if op.type == "Case":
+        return {**shared, "branches": bodies}
+    return {**shared, "Tcond": op.inputs[0].dtype, "then_branch": bodies[0], "else_branch": bodies[1]}
+
+
+def _loop(op: Operation) -> dict[str, Any]:
+    return {
+        "T": [x.dtype for x in op.inputs],
+        "cond": Whole(op.attrs["cond"], 0),
+        "body": Whole(op.attrs["body"], op.attrs["n_vars"]),
+        "output_shapes": _loop_shapes(op),
+        "parallel_iterations": 10,
+    }
+
+
+def _loop_shapes(op: Operation) -> list[TensorShape]:
+    """Those of the outputs, and of what TensorFlow's loop returns unchanged."""
+    return [TensorShape(x.shape_tuple) for x in (*op.outputs, *op.inputs[op.attrs["n_vars"] :])]
+
+
+def _call(op: Operation) -> dict[str, Any]:
+    return {
+        "Tin": [x.dtype for x in op.inputs],
+        "Tout": [y.dtype for y in op.outputs],
+        "f": op.attrs["branches"][0],
+        "config": "",
+        "config_proto": "",
+        "executor_type": "",
+    }
+
+
+_BODIES: dict[str, Callable[[Operation], dict[str, Any]]] = {
+    "If": _branches, "Case": _branches, "While": _loop, "PartitionedCall": _call,
+}  # fmt: skip
+
+
+class Whole:
+    """A body of a loop as TensorFlow has it: what does not change from one iteration to the next is returned as well.
+
+    Args:
+      variables: how many of the inputs the body returns anew; 0 for a condition.
+    """
+
+    def __init__(self, body: Any, variables: int):
+        self.graph = body.graph
+        self.outputs = [*body.outputs, *body.graph.inputs[variables:]] if variables else list(body.outputs)
+
+
+# Functions.
+
+
+class Library:
+    """The `FunctionDef`s that nodes need, by name."""
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Any] = {}
+
+    def name_of(self, body: Any) -> str:
+        """The name of a body (`graph`, `outputs`), which is added if it is new."""
+        name = function_name(body)
+        if name not in self.functions:
+            self.functions[name] = None
+            self.functions[name] = function_def(body, name, self.name_of)
+        return name
+
+
+_taken: dict[str, int] = {}
+
+
+def function_name(body: Any) -> str:
+    """The name of a body's function: always the same one for the same graph and outputs."""
+    names = body.graph.__dict__.setdefault("_function_names", {})
+    key = tuple(map(id, body.outputs))
+    if key not in names:
+        base = re.sub(r"[^A-Za-z0-9_]", "_", body.graph.name) or "function"
+        count = _taken.get(base, 0)
+        _taken[base] = count + 1
+        names[key] = f"{base}_{count}"
+    return names[key]
+
+
+def function_def(body: Any, name: str, name_of: Callable[[Any], str]) -> Any:
+    """The `FunctionDef` of a body."""
+    graph, outputs = body.graph, body.outputs
+    made = protos.FunctionDef()
+    made.signature.name = name
+    arguments = {}
+    taken: set[str] = set()
+    for i, x in enumerate(graph.inputs):
+        label = _argument_name(x.op.name, taken)
+        arguments[id(x)] = label
+        made.signature.input_arg.add(name=label, type=x.dtype.as_datatype_enum)
+        shapes = attributes.of([TensorShape(x.shape_tuple)], "list(shape)")
+        made.arg_attr[i].attr["_output_shapes"].CopyFrom(shapes)
+
+    def refer(tensor: SymbolicTensor) -> str:
+        own = arguments.get(id(tensor))
+        return _inner_reference(tensor) if own is None else own
+
+    ops = [op for op in graph.operations if op.effects]
+    for op in needed(graph, outputs, ops, graph.inputs):
+        if op.outputs and id(op.outputs[0]) in arguments:
+            continue
+        write_node(op, made.node_def.add(), name_of, refer)
+        made.signature.is_stateful |= op.stateful
+        if op.effects:
+            made.control_ret[op.name] = op.name
+            made.signature.control_output.append(op.name)
+    for y in outputs:
+        label = _argument_name(y.op.name, taken)
+        made.signature.output_arg.add(name=label, type=y.dtype.as_datatype_enum)
+        made.ret[label] = refer(y)
+    return made
+
+
+def _argument_name(name: str, taken: set[str]) -> str:
+    base = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    if not base or not base[0].isalpha():
+        base = f"arg_{base}" if base else "arg"
+    label = base
+    count = 0
+    while label in taken:
+        count += 1
+        label = f"{base}_{count}"
+    taken.add(label)
+    return label
+
+
+def _inner_reference(tensor: SymbolicTensor) -> str:
+    """How nodes of a function name a tensor: by the output of the op's definition, and the place in it."""
+    op = tensor.op
+    at = tensor.value_index
+    for argument, count in output_sizes(op):
+        if at < count:
+            return f"{op.name}:{argument}:{at}"
+        at -= count
+    raise ValueError(f"{tensor!r} is no output of its operation")
+
+
+def output_sizes(op: Operation) -> list[tuple[str, int]]:
+    """The names of the outputs in the op's definition, and how many tensors each is."""
+    definition = op_def(op)
+    if any(a.type_list_attr for a in definition.output_arg):
+        return [(definition.output_arg[0].name, len(op.outputs))]
+    if not any(a.number_attr for a in definition.output_arg):
+        return [(a.name, 1) for a in definition.output_arg]
+    values = _values(op, definition)
+    return [(a.name, values[a.number_attr] if a.number_attr else 1) for a in definition.output_arg]

@@ -1,0 +1,75 @@
+"""Inlining: the operations of a function's body copied into the graph that calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core import context
+from tapeflow.graph import building
+from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.order import needed
+from tapeflow.graph.tensor import SymbolicTensor
+
+
+def inline(
+    graph: FuncGraph, outputs: Sequence[SymbolicTensor], inputs: Sequence[Any], effects: bool = True
+) -> list[SymbolicTensor]:
+    """Copies what `outputs`, and with `effects` the side effects, of `graph` need into the graph being built.
+
+    Args:
+      inputs: what stands for the inputs of `graph`, one each.
+    """
+    target = context.current_graph()
+    found: dict[int, SymbolicTensor] = {}
+    for inner, given in zip(graph.inputs, inputs, strict=True):
+        found[id(inner)] = building.as_symbolic(target, given)
+    targets = [op for op in graph.operations if op.effects] if effects else []
+    placeholders = {id(x) for x in graph.inputs}
+    copies: dict[int, Operation] = {}
+    for op in needed(graph, outputs, targets, graph.inputs):
+        if op.outputs and id(op.outputs[0]) in placeholders:
+            continue
+        copies[id(op)] = copy_operation(target, op, found, copies)
+    return [found[id(y)] for y in outputs]
+
+
+def copy_operation(
+    target: Any, op: Operation, found: dict[int, SymbolicTensor], copies: dict[int, Operation]
+) -> Operation:
+    """A copy of `op` in `target`; `found` gives its inputs, and takes its outputs."""
+    inputs = tuple(found[id(x)] for x in op.inputs)
+    attrs = op.attrs
+    if "branches" in attrs:  # each node has its own lists of what its branches return
+        attrs = {**attrs, "branches": [body._replace(outputs=list(body.outputs)) for body in attrs["branches"]]}
+    copy = target.add(op.type, op.row, inputs, op.input_sizes, attrs, op.name.rpartition("/")[2])
+    copy.custom_gradient = op.custom_gradient
+    copy.defined_at = op.defined_at
+    copy._extra = op._extra
+    for other in op.control_inputs:
+        known = copies.get(id(other))
+        if known is not None:
+            copy.control_inputs.append(known)
+    shapes = None
+    if op.row is not None and any(x.shape_tuple is None or None in x.shape_tuple for x in op.outputs):
+        shapes = _inferred(op, inputs)
+    for i, y in enumerate(op.outputs):
+        shape = y.shape_tuple if shapes is None else shapes[i]
+        made = copy.add_output(y.dtype, shape)
+        copy_handle(y, made)
+        found[id(y)] = made
+    return copy
+
+
+def _inferred(op: Operation, inputs: tuple[SymbolicTensor, ...]) -> Any:
+    """Shapes may be better known where the body was put than where it was traced."""
+    from tapeflow.core.errors import InvalidArgumentError
+    from tapeflow.ops import shape_inference, shapes
+
+    lists = [s for s in op.input_sizes if s is not None]
+    try:
+        fresh = shape_inference.infer(op.row, inputs, op.attrs, lists)
+        return [shapes.merge(a, y.shape_tuple) for a, y in zip(fresh, op.outputs, strict=True)]
+    except InvalidArgumentError:
+        return None

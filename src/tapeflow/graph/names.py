@@ -1,0 +1,54 @@
+"""Names in a graph: which are valid, and how they are made unique."""
+
+from __future__ import annotations
+
+import re
+
+_OP = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+
+
+def check_op(name: str) -> None:
+    """Raises ValueError unless `name` can be an operation's."""
+    if not isinstance(name, str) or not _OP.match(name):
+        raise ValueError(f"'{name}' is not a valid node name. Accepted names conform to Regex {_OP.pattern!r}")
+
+
+def check_scope(name: str, root: bool) -> None:
+    """Raises ValueError unless `name` can be a name scope's; one at the root begins like an operation's."""
+    pattern = _OP if root else _SCOPE
+    if not pattern.match(name):
+        raise ValueError(f"'{name}' is not a valid {'root ' if root else ''}scope name. A {'root ' if root else ''}"
+                         f"scope name has to match the following pattern: {pattern.pattern}")  # fmt: skip
+
+
+class Names:
+    """The names that are taken. Names that differ in case only count as the same, as some file systems do."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name.lower() in self._used
+
+    def unique(self, name: str, mark: bool = True) -> str:
+        """`name`, or `name_1`, `name_2`, ... if it is taken."""
+        used = self._used
+        key = name.lower()
+        count = used.get(key, 0)
+        if mark:
+            used[key] = count + 1
+        if not count:
+            return name
+        candidate = key
+        while candidate in used:
+            candidate = f"{key}_{count}"
+            count += 1
+        if mark:
+            used[candidate] = 1
+            used[key] = count
+        return f"{name}_{count - 1}"
+
+    def mark(self, name: str) -> None:
+        """Take `name`."""
+        self._used.setdefault(name.lower(), 1)

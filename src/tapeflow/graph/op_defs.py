@@ -1,0 +1,172 @@
+"""Definitions of ops as `OpDef` messages: those of rows, and of the nodes that only graphs have."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+from tapeflow import protos
+from tapeflow.core import dtypes
+from tapeflow.core.dtypes import DType
+from tapeflow.graph import attributes
+from tapeflow.ops.table import REGISTRY, arguments
+
+_KINDS = {0: "int", 1: "float", 2: "bool", 3: "type", 4: "string", 5: "shape", 6: "list(int)", 7: "func"}
+# Attrs that are any object for their rows.
+_OTHER_KINDS = {("Bucketize", "boundaries"): "list(float)"}
+
+
+class _Attr(NamedTuple):
+    kind: str
+    default: Any = ...
+
+
+class _Node(NamedTuple):
+    """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too."""
+
+    signature: str
+    attrs: dict[str, _Attr]
+    stateful: bool = False
+
+
+_TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
+_SHAPES = _Attr("list(shape)", [])
+_IF = _Node(
+    "cond: Tcond, input: Tin -> output: Tout",
+    {"Tcond": _TYPE, "Tin": _TYPES, "Tout": _TYPES, "then_branch": _FUNC, "else_branch": _FUNC, "output_shapes": _SHAPES},
+)
+_CASE = _Node(
+    "branch_index: int32, input: Tin -> output: Tout",
+    {"Tin": _TYPES, "Tout": _TYPES, "branches": _Attr("list(func)"), "output_shapes": _SHAPES},
+)
+_WHILE = _Node(
+    "input: T -> output: T",
+    {"T": _TYPES, "cond": _FUNC, "body": _FUNC, "output_shapes": _SHAPES, "parallel_iterations": _Attr("int", 10)},
+)
+_CALL = _Node(
+    "args: Tin -> output: Tout",
+    {"Tin": _TYPES, "Tout": _TYPES, "f": _FUNC, "config": _Attr("string", ""), "config_proto": _Attr("string", ""),
+     "executor_type": _Attr("string", "")},
+)  # fmt: skip
+_PYTHON = _Node("input: Tin -> output: Tout", {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES})
+_EAGER_PYTHON = _PYTHON._replace(attrs={**_PYTHON.attrs, "is_async": _Attr("bool", False)})
+_NODES = {
+    "Const": _Node("-> output: dtype", {"value": _Attr("tensor"), "dtype": _TYPE}),
+    "Placeholder": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape", None)}),
+    "PlaceholderV2": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),
+    "PlaceholderWithDefault": _Node("input: dtype -> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),
+    "NoOp": _Node("->", {}),
+    "ControlTrigger": _Node("->", {}),
+    "IdentityN": _Node("input: T -> output: T", {"T": _TYPES}),
+    "If": _IF._replace(stateful=True),
+    "StatelessIf": _IF,
+    "Case": _CASE._replace(stateful=True),
+    "StatelessCase": _CASE,
+    "While": _WHILE._replace(stateful=True),
+    "StatelessWhile": _WHILE,
+    "StatefulPartitionedCall": _CALL._replace(stateful=True),
+    "PartitionedCall": _CALL,
+    "VarHandleOp": _Node(
+        "-> resource: resource",
+        {"container": _Attr("string", ""), "shared_name": _Attr("string", ""), "debug_name": _Attr("string", ""),
+         "dtype": _TYPE, "shape": _Attr("shape"), "allowed_devices": _Attr("list(string)", [])},
+        stateful=True,
+    ),
+    "Assert": _Node("condition: bool, data: T ->", {"T": _TYPES, "summarize": _Attr("int", 3)}, stateful=True),
+    "EagerPyFunc": _EAGER_PYTHON._replace(stateful=True),
+    "PyFunc": _PYTHON._replace(stateful=True),
+    "PyFuncStateless": _PYTHON,
+}  # fmt: skip
+
+
+def known(kind: str) -> bool:
+    """Whether an op of this name can be in a graph."""
+    return kind in _NODES or kind in REGISTRY
+
+
+def has_row(kind: str) -> bool:
+    return kind not in _NODES and kind in REGISTRY
+
+
+@functools.cache
+def op_def(kind: str) -> Any:
+    """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
+    node = _NODES.get(kind)
+    return _of_row(REGISTRY[kind]) if node is None else _of_node(kind, node)
+
+
+def _of_node(kind: str, node: _Node) -> Any:
+    made = protos.OpDef(name=kind, is_stateful=node.stateful)
+    lists = {name for name, attr in node.attrs.items() if attr.kind == "list(type)"}
+    _add_arguments(made, node.signature, node.attrs, lists)
+    for name, attr in node.attrs.items():
+        own = made.attr.add(name=name, type=attr.kind)
+        if attr.default is not ...:
+            own.default_value.CopyFrom(attributes.of(attr.default, attr.kind))
+    return made
+
+
+def _of_row(row: Any) -> Any:
+    made = protos.OpDef(name=row.name, is_stateful=row.stateful)
+    variables = {**row.types, **row.attrs}
+    _add_arguments(made, row.signature, variables, set())
+    for name, allowed in row.types.items():
+        own = made.attr.add(name=name, type="type")
+        own.allowed_values.list.type.extend(sorted(int(t) for t in allowed))
+    numbers = {a.number_attr: None for a in (*made.input_arg, *made.output_arg) if a.number_attr}
+    for name in numbers:
+        if name not in row.attrs:
+            made.attr.add(name=name, type="int", has_minimum=True, minimum=0 if _may_be_empty(made, name) else 1)
+    for name, kind in row.attrs.items():
+        own = made.attr.add(name=name, type=_OTHER_KINDS.get((row.name, name)) or _KINDS[kind.number])
+        if not kind.required and not (kind.default is None and own.type in ("type", "int", "func")):
+            own.default_value.CopyFrom(_default(kind.default, own.type))
+        if kind.choices:
+            own.allowed_values.list.s.extend(choice.encode() for choice in kind.choices)
+    return made
+
+
+def _default(value: Any, kind: str) -> Any:
+    return attributes.of("" if value is None and kind == "string" else value, kind)
+
+
+def _may_be_empty(made: Any, name: str) -> bool:
+    """A list next to other inputs of its type can be empty; on its own it must tell the type."""
+    return any(not a.number_attr for a in made.input_arg)
+
+
+def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -> None:
+    before, _, after = signature.partition("->")
+    for target, text in ((made.input_arg, before), (made.output_arg, after)):
+        for argument in arguments(text):
+            own = target.add(name=argument.name)
+            if argument.type in lists:
+                own.type_list_attr = argument.type
+            elif argument.type in variables:
+                own.type_attr = argument.type
+            else:
+                own.type = dtypes.as_dtype(argument.type).as_datatype_enum
+            if argument.times:
+                own.number_attr = argument.times
+
+
+def dtypes_of(argument: Any, attrs: dict[str, Any]) -> list[DType]:
+    """The dtypes of an argument of an `OpDef`, one for each tensor, where attrs have these values."""
+    if argument.type_list_attr:
+        return list(attrs[argument.type_list_attr])
+    kind = attrs[argument.type_attr] if argument.type_attr else dtypes.as_dtype(argument.type)
+    return [kind] * (attrs[argument.number_attr] if argument.number_attr else 1)
+
+
+def short(definition: Any) -> str:
+    """A definition as errors show it: its signature and attrs in one line."""
+    ins = ", ".join(f"{a.name}:{_type_text(a)}" for a in definition.input_arg)
+    outs = ", ".join(f"{a.name}:{_type_text(a)}" for a in definition.output_arg)
+    attrs = "".join(f"; attr={a.name}:{a.type}" for a in definition.attr)
+    state = "; is_stateful=true" if definition.is_stateful else ""
+    return f"Op<name={definition.name}; signature={ins} -> {outs}{attrs}{state}>"
+
+
+def _type_text(argument: Any) -> str:
+    text = argument.type_list_attr or argument.type_attr or dtypes.as_dtype(argument.type).name
+    return f"{argument.number_attr}*{text}" if argument.number_attr else text

@@ -1,0 +1,235 @@
+"""`Operation`: a node of a graph."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tapeflow.core import public
+from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import shape_inference
+
+PACKAGE = public.PACKAGE_DIRECTORY
+# Runs an operation in a session: (operation, feeds, session) -> None; set by the room's session.
+run_operation: Any = None
+
+
+def user_frame() -> tuple[str, int, str]:
+    """File, line and function of the innermost frame outside of this package."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE):
+            return code.co_filename, frame.f_lineno, code.co_name
+        frame = frame.f_back
+    return "<unknown>", 0, "<unknown>"
+
+
+class Operation:
+    """A node: an op, its inputs, its attrs.
+
+    Attributes:
+      graph: where it is.
+      name: unique in the graph.
+      type: the name of the op.
+      row: the op's row, or None for the few nodes that only graphs have, such as Placeholder.
+      inputs: tuple of tensors, lists spread out.
+      input_sizes: for each input of the row None, or the length of the list that it is.
+      attrs: the row's attrs that were given, as Python values.
+      outputs: list of tensors.
+      control_inputs: operations that run before this one.
+      device: what tf.device said, or "".
+      defined_at: file, line and function of the user's code that made it.
+      custom_gradient: None, or f(op, *gradients of the outputs) -> gradients of the inputs.
+    """
+
+    __slots__ = (
+        "graph", "name", "type", "row", "inputs", "input_sizes", "attrs", "outputs", "control_inputs",
+        "device", "defined_at", "custom_gradient", "index", "_extra", "__weakref__",
+    )  # fmt: skip
+
+    def __init__(self, graph, kind, row, inputs, input_sizes, attrs, name, device, control_inputs):
+        self.graph = graph
+        self.type = kind
+        self.row = row
+        self.inputs = inputs
+        self.input_sizes = input_sizes
+        self.attrs = attrs
+        self.name = name
+        self.device = device
+        self.control_inputs = control_inputs
+        self.outputs: list[SymbolicTensor] = []
+        self.custom_gradient = None
+        self.defined_at = user_frame()
+        self.index: float = -1  # its place in the order in which operations run
+        self._extra: dict[str, Any] | None = None
+
+    def add_output(self, dtype: DType, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
+        tensor = SymbolicTensor(self, len(self.outputs), dtype, shape)
+        self.outputs.append(tensor)
+        return tensor
+
+    @property
+    def stateful(self) -> bool:
+        """Whether a run of it has effects, or results that differ from run to run."""
+        if self.row is not None:
+            return self.row.stateful
+        if self.type in ("If", "Case", "PartitionedCall"):
+            return any(op.stateful for body in self.attrs["branches"] for op in body.graph.operations)
+        if self.type == "While":
+            bodies = (self.attrs["cond"], self.attrs["body"])
+            return any(op.stateful for body in bodies for op in body.graph.operations)
+        return self.type in _STATEFUL or bool(self.attrs.get("stateful"))
+
+    @property
+    def effects(self) -> bool:
+        """Whether a run of it is noticed by others, so that it runs though nobody needs its outputs."""
+        if self.type in ("If", "Case", "PartitionedCall"):
+            return any(op.effects for body in self.attrs["branches"] for op in body.graph.operations)
+        if self.type == "While":
+            bodies = (self.attrs["cond"], self.attrs["body"])
+            return any(op.effects for body in bodies for op in body.graph.operations)
+        return self.type not in READS and self.stateful
+
+    @property
+    def traceback(self) -> list[Any]:
+        import traceback
+
+        file, line, function = self.defined_at
+        return [traceback.FrameSummary(file, line, function)]
+
+    @property
+    def _id(self) -> int:
+        return self.index
+
+    @property
+    def op_def(self) -> Any:
+        from tapeflow.graph import graph_def
+
+        return graph_def.op_def(self)
+
+    @property
+    def node_def(self) -> Any:
+        from tapeflow.graph import graph_def
+
+        return graph_def.node_def(self)
+
+    # Attrs.
+
+    def get_attr(self, name: str) -> Any:
+        """The value of an attr. Raises ValueError if there is none of this name."""
+        extra = self._extra
+        if extra is not None and name in extra:
+            return extra[name]
+        if name in self.attrs:
+            return _plain(self.attrs[name])
+        row = self.row
+        if row is not None:
+            if name in row.defaults:
+                return _plain(row.defaults[name])
+            found = self.inferred_attrs().get(name)
+            if found is not None:
+                return found
+        elif name in ("T", "dtype") and self.outputs:
+            return self.outputs[0].dtype
+        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+
+    def inferred_attrs(self) -> dict[str, Any]:
+        """Those that follow from the inputs: type variables, and lengths of lists."""
+        schema = shape_inference.schema(self.row)
+        found: dict[str, Any] = {}
+        at = 0
+        for argument, size in zip(schema.inputs, self.input_sizes, strict=True):
+            count = 1 if size is None else size
+            if argument.variable and count and argument.variable not in found:
+                found[argument.variable] = self.inputs[at].dtype.base_dtype
+            if size is not None:
+                found.setdefault("N", size)
+            at += count
+        return found
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        if self._extra is None:
+            self._extra = {}
+        self._extra[name] = value
+
+    @property
+    def extra_attrs(self) -> dict[str, Any]:
+        """Attrs that the row does not know, such as `_class`."""
+        return self._extra or {}
+
+    def _set_device(self, device: Any) -> None:
+        from tapeflow.core import device as placement
+
+        self.device = placement.canonical_name(device)
+
+    # Edges.
+
+    def _add_control_input(self, op: Operation) -> None:
+        self._add_control_inputs([op])
+
+    def _add_control_inputs(self, ops: list[Operation]) -> None:
+        for op in ops:
+            if op.graph is not self.graph:
+                raise ValueError(f"{op.name} must be from the same graph as {self.name}.")
+            if op not in self.control_inputs:
+                self.control_inputs.append(op)
+                if op.index > self.index:
+                    self.graph.reordered = True
+        self.graph.version += 1
+
+    def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
+        if not 0 <= index < len(self.inputs):
+            from tapeflow.core.errors import OutOfRangeError
+
+            raise OutOfRangeError(None, None, f"Cannot update edge. Input index [{index}] is greater than the "
+                                  f"number of total inputs [{len(self.inputs)}].")  # fmt: skip
+        if tensor.graph is not self.graph:
+            raise ValueError(f"{tensor.name} must be from the same graph as {self.name}.")
+        inputs = list(self.inputs)
+        inputs[index] = tensor
+        self.inputs = tuple(inputs)
+        if tensor.op.index > self.index:
+            self.graph.reordered = True
+        self.graph.version += 1
+
+    @property
+    def _control_outputs(self) -> list[Operation]:
+        return [op for op in self.graph.operations if self in op.control_inputs]
+
+    def values(self) -> tuple[SymbolicTensor, ...]:
+        """The outputs."""
+        return tuple(self.outputs)
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Runs it in `session` or the default one."""
+        run_operation(self, feed_dict, session)
+
+    def colocation_groups(self) -> list[bytes]:
+        return list(self.extra_attrs.get("_class", [b"loc:@" + self.name.encode()]))
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __str__(self) -> str:
+        return str(self.node_def)
+
+    def __copy__(self) -> Operation:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Operation:
+        return self
+
+
+_STATEFUL = frozenset(["VarHandleOp", "EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
+# Their results differ from run to run, but nothing happens where nobody looks at them.
+READS = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarHandleOp", "VarIsInitializedOp"])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, TensorShape):
+        return as_shape(value).as_proto() if hasattr(value, "as_proto") else value
+    return value
+

@@ -1,0 +1,65 @@
+"""Which operations are needed for what is wanted, in an order in which they can run."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+
+
+def needed(
+    graph: Any, fetches: Sequence[SymbolicTensor], targets: Sequence[Operation], fed: Sequence[SymbolicTensor]
+) -> list[Operation]:
+    """The operations that `fetches` and `targets` need where `fed` are given, in an order in which they can run.
+
+    Raises InvalidArgumentError if they depend on each other in a cycle.
+    """
+    given = {id(x) for x in fed}
+    seen: set[Operation] = set()
+    todo = [x.op for x in fetches if id(x) not in given] + list(targets)
+    while todo:
+        op = todo.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        for x in op.inputs:
+            if id(x) not in given and x.op not in seen:
+                todo.append(x.op)
+        for other in op.control_inputs:
+            if other not in seen:
+                todo.append(other)
+    ordered = sorted(seen, key=lambda op: op.index)
+    return sorted_topologically(ordered, given) if graph.reordered else ordered
+
+
+def sorted_topologically(ops: list[Operation], given: set[int]) -> list[Operation]:
+    """The operations, each after those it depends on, else as they were. Raises InvalidArgumentError for a cycle."""
+    inside = set(ops)
+    waiting: dict[Operation, int] = {}
+    followers: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        sources = {x.op for x in op.inputs if id(x) not in given} | set(op.control_inputs)
+        sources &= inside
+        waiting[op] = len(sources)
+        for source in sources:
+            followers.setdefault(source, []).append(op)
+    ready = [(op.index, op) for op in ops if not waiting[op]]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        _, op = heapq.heappop(ready)
+        result.append(op)
+        for follower in followers.get(op, ()):
+            waiting[follower] -= 1
+            if not waiting[follower]:
+                heapq.heappush(ready, (follower.index, follower))
+    if len(result) < len(ops):
+        stuck = [op.name for op in ops if waiting[op]]
+        raise InvalidArgumentError(
+            None, None, f"Graph has a cycle; these operations wait for each other: {', '.join(stuck[:5])}"
+        )
+    return result

@@ -1,0 +1,19 @@
+"""Prune: what nobody needs does not run."""
+
+from __future__ import annotations
+
+from tapeflow.graph.operation import READS
+from tapeflow.graph.program import Program
+
+
+def prune(program: Program) -> None:
+    """Drops instructions without effects whose outputs are not used, and constants that are not."""
+    used = set(program.outputs)
+    kept = []
+    for each in reversed(program.instructions):
+        effects = each.stateful and each.type not in READS
+        if effects or any(v in used for v in each.outputs):
+            kept.append(each)
+            used.update(each.inputs)
+    program.instructions = kept[::-1]
+    program.constants = {v: t for v, t in program.constants.items() if v in used}

@@ -1,0 +1,149 @@
+"""What a tape that is used while a graph is built has recorded: a stretch of the graph's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import context
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.graph import building, gradients
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.construction import zeros, zeros_like
+
+_Variable = _native.Variable
+
+
+class Recording:
+    """The operations that a tape saw, and what it watches."""
+
+    def __init__(self, graph: Any, watch_accessed: bool):
+        self.graph = graph
+        self.stretches: list[list[float]] = []
+        self.watch_accessed = watch_accessed
+        self.watched: list[Any] = []
+        self._marks: tuple[Any, set[int]] | None = None
+
+    def begin(self) -> None:
+        self.stretches.append([len(self.graph.operations), float("inf")])
+
+    def end(self) -> None:
+        if self.stretches and self.stretches[-1][1] == float("inf"):
+            self.stretches[-1][1] = len(self.graph.operations)
+
+    def has(self, op: Operation) -> bool:
+        """Whether the tape recorded an operation."""
+        if op.graph is not self.graph:
+            return isinstance(op.graph, FuncGraph)  # of a body inside of what was recorded
+        return any(first <= op.index < last for first, last in self.stretches)
+
+    def watch(self, x: Any) -> None:
+        self.watched.append((x, len(self.graph.operations)))
+        self._marks = None
+
+    def variables(self) -> list[Any]:
+        """The variables watched: those told of, and the trainable ones that were read."""
+        found: dict[int, Any] = {id(x): x for x, _ in self.watched if isinstance(x, _Variable)}
+        if self.watch_accessed:
+            handles = {id(h): v for v, h in self.graph.variables_by_handle.items()}
+            for op in self.graph.operations:
+                if self.has(op):
+                    for x in op.inputs:
+                        v = handles.get(id(x))
+                        if v is not None and v.trainable:
+                            found.setdefault(id(v), v)
+        return list(found.values())
+
+    def marks(self) -> set[int]:
+        """The ids of the tensors that depend on what is watched."""
+        key = (self.graph.version, len(self.watched))
+        if self._marks is not None and self._marks[0] == key:
+            return self._marks[1]
+        found = {id(x) for x, _ in self.watched}
+        for v in self.variables():
+            handle = handle_of(self.graph, v)
+            if handle is not None:
+                found.add(id(handle))
+        for op in sorted(self.graph.operations, key=lambda op: op.index):
+            if self.has(op) and any(id(x) in found for x in op.inputs):
+                found.update(map(id, op.outputs))
+        self._marks = (key, found)
+        return found
+
+    def gradient(self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool) -> list[Any]:
+        """The gradients of the targets, as nodes of the graph being built."""
+        self_ended = [list(s) for s in self.stretches]
+        for stretch in self.stretches:
+            stretch[1] = min(stretch[1], len(self.graph.operations))
+        try:
+            return self._gradient(targets, sources, weights, zero)
+        finally:
+            self.stretches = self_ended
+
+    def _gradient(self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool) -> list[Any]:
+        marks = self.marks()
+        ys = [building.as_symbolic(self.graph, y) if not isinstance(y, SymbolicTensor) else y for y in targets]
+        graph = ys[0].op.graph
+        xs = [source_in(graph, x) for x in sources]
+        known = [i for i, x in enumerate(xs) if x is not None and (id(x) in marks or x.op.graph is not self.graph)]
+        found = gradients.gradients(ys, [xs[i] for i in known], weights, recorded=self.has)
+        result: list[Any] = [None] * len(sources)
+        for i, dx in zip(known, found, strict=True):
+            result[i] = dx
+        return [unconnected(x) if dx is None and zero else dx for dx, x in zip(result, sources, strict=True)]
+
+
+def unconnected(x: Any) -> Any:
+    """Zeros in the shape of a source."""
+    if isinstance(x, _Variable):
+        return zeros(x.shape, x.dtype) if x.shape.is_fully_defined() else zeros_like(x.read_value())
+    return zeros_like(x)
+
+
+def handle_of(graph: Any, variable: Any) -> SymbolicTensor | None:
+    """The tensor that stands for a variable in a graph and those around it, if they use it: the outermost one."""
+    parts = getattr(variable, "_parts", None)
+    if parts is not None:
+        return parts.handle
+    found = None
+    while graph is not None:
+        known = graph.variables_by_handle.get(variable)
+        found = found if known is None else known
+        graph = graph.outer_graph
+    return found
+
+
+def source_in(graph: Any, x: Any) -> SymbolicTensor | None:
+    """What gradients with respect to `x` are taken by where the targets are in `graph`; None if nothing there is made of it."""
+    if isinstance(x, IndexedSlices):
+        x = x.values
+    if isinstance(x, _Variable):
+        return handle_of(graph, x)
+    if isinstance(x, SymbolicTensor):
+        return x
+    found = None
+    while isinstance(graph, FuncGraph):
+        known = graph._captured.get(id(x))
+        found = known[1] if known is not None else found
+        graph = graph.outer_graph
+    return found
+
+
+def follow(tape: Any, event: str) -> None:
+    """What the native tape tells while a graph is built."""
+    recording = tape._in_graph
+    graph = context.current_graph()
+    if event in ("enter", "resume"):
+        if recording is None or recording.graph is not graph:
+            if recording is not None and event == "resume":
+                return
+            recording = tape._in_graph = Recording(graph, tape._watches_accessed)
+        recording.begin()
+    elif recording is not None and recording.graph is graph:
+        recording.end()
+
+
+_native.set_hook("graph_tape", follow)

@@ -1,0 +1,193 @@
+"""`SymbolicTensor`: an output of an operation in a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes
+from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.graph import static_values
+
+_UNSET: Any = object()
+# Runs a tensor in a session: (tensor, feeds, session) -> array; set by the room's session.
+evaluate: Any = None
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A tensor of a graph was used where Python needs a value now."""
+
+
+class SymbolicTensor(_native.Tensor):
+    """A tensor that gets its value when its graph runs.
+
+    Attributes:
+      op: the operation that computes it.
+      value_index: which of the operation's outputs it is.
+      dtype: a `DType`.
+      shape_tuple: sizes of the dimensions, None for unknown ones; None if the rank is unknown.
+    """
+
+    __slots__ = ("op", "value_index", "dtype", "shape_tuple", "handle_shape", "handle_dtype", "_constant",
+                 "__dict__", "__weakref__")  # fmt: skip
+
+    def __init__(self, op: Any, value_index: int, dtype: Any, shape: tuple[int | None, ...] | None):
+        self.op = op
+        self.value_index = value_index
+        self.dtype = dtype
+        self.shape_tuple = shape
+        self._constant = _UNSET
+
+    # What is known.
+
+    @property
+    def graph(self) -> Any:
+        return self.op.graph
+
+    @property
+    def name(self) -> str:
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def device(self) -> str:
+        return self.op.device
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape."""
+        return TensorShape(self.shape_tuple)
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return TensorShape(self.shape_tuple)
+
+    _shape_as_list = property(lambda self: None if self.shape_tuple is None else list(self.shape_tuple))
+
+    @property
+    def ndim(self) -> int | None:
+        return None if self.shape_tuple is None else len(self.shape_tuple)
+
+    @property
+    def _rank(self) -> int | None:
+        return self.ndim
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what `shape` knows. Raises ValueError where it contradicts what is known."""
+        merged = self.shape.merge_with(as_shape(shape))
+        self.shape_tuple = None if merged.rank is None else tuple(merged.as_list())
+
+    def constant_value(self) -> np.ndarray | None:
+        """The value if it follows from constants, else None."""
+        value = self._constant
+        if value is _UNSET:
+            value = self._constant = static_values.constant_of(self)
+        return value
+
+    def consumers(self) -> list[Any]:
+        """The operations that take this as an input."""
+        return self.op.graph.consumers_of(self)
+
+    @property
+    def is_tensor_like(self) -> bool:
+        return True
+
+    # Comparison: by elements in functions of 2.x, by identity in graphs of 1.x.
+
+    def __eq__(self, other: object) -> Any:
+        if self.op.graph.building_function and context.tensor_equality():
+            return _native.Tensor.__eq__(self, other)
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        if self.op.graph.building_function and context.tensor_equality():
+            return _native.Tensor.__ne__(self, other)
+        return self is not other
+
+    def __hash__(self) -> int:
+        if self.op.graph.building_function and context.tensor_equality():
+            raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+        return id(self)
+
+    # Values are for later.
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value, computed by `session` or the default one."""
+        return evaluate(self, feed_dict, session)
+
+    def _refuse(self, task: str) -> None:
+        raise OperatorNotAllowedInGraphError(
+            f"{task} is not allowed in Graph execution: the value of {self!r} is only known when the graph "
+            "runs. Use Eager execution or decorate this function with @tf.function."
+        )
+
+    def __bool__(self) -> bool:
+        raise OperatorNotAllowedInGraphError(
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph did convert this "
+            "function. This might indicate you are trying to use an unsupported feature."
+            if self.op.graph.building_function
+            else "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` "
+            "instead of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to "
+            "execute subgraphs conditioned on the value of a tensor."
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
+            "`len(x)` for shape information."
+        )
+
+    def __iter__(self):
+        if self.shape_tuple is None or not self.shape_tuple or self.shape_tuple[0] is None:
+            if self.shape_tuple == ():
+                raise TypeError("Cannot iterate over a scalar tensor.")
+            self._refuse("Iterating over a symbolic `tf.Tensor`")
+        assert self.shape_tuple
+        for i in range(self.shape_tuple[0] or 0):
+            yield self[i]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
+            "you're trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __int__(self) -> int:
+        raise TypeError(f"int() argument must be a number, not a symbolic tensor ({self.name})")
+
+    def __float__(self) -> float:
+        raise TypeError(f"float() argument must be a number, not a symbolic tensor ({self.name})")
+
+    def __index__(self) -> int:
+        raise TypeError(f"A symbolic tensor ({self.name}) cannot be interpreted as an integer")
+
+    def __copy__(self) -> SymbolicTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
+        return self
+
+    # Text.
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={_repr_shape(self)} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        shape = "" if self.shape_tuple is None else f", shape={_repr_shape(self)}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+
+def _repr_shape(tensor: SymbolicTensor) -> str:
+    return str(TensorShape(tensor.shape_tuple))
+
+
+def is_symbolic(x: Any) -> bool:
+    return isinstance(x, SymbolicTensor)
+
+
+VARIANT = (dtypes.resource, dtypes.variant)

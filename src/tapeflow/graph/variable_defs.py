@@ -1,0 +1,122 @@
+"""Variables of graphs as `VariableDef` messages, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow import protos
+from tapeflow.core import dtypes
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.graph import Graph
+from tapeflow.graph.variables import Parts
+from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
+
+
+def prepend_scope(name: str, scope: str | None) -> str:
+    """`name` below `scope`; the signs of control inputs and colocation stay in front."""
+    if not scope:
+        return name
+    for sign in ("^", "loc:@"):
+        if name.startswith(sign):
+            return f"{sign}{scope}/{name.removeprefix(sign)}"
+    return f"{scope}/{name}"
+
+
+def strip_scope(name: str, scope: str | None) -> str:
+    """`name` without the `scope` that it is in; what is elsewhere stays as it is."""
+    if not scope:
+        return name
+    prefix = scope.rstrip("/") + "/"
+    for sign in ("^", "loc:@"):
+        if name.startswith(sign + prefix):
+            return sign + name.removeprefix(sign + prefix)
+    return name.removeprefix(prefix)
+
+
+def in_scope(name: str, scope: str | None) -> bool:
+    return not scope or name.startswith(scope)
+
+
+def to_proto(variable: Any, export_scope: str | None = None) -> Any:
+    """The `VariableDef` of a variable of a graph; None if it is not in `export_scope`.
+
+    Raises RuntimeError for an eager variable.
+    """
+    parts = variable._parts
+    if parts is None:
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+    if not in_scope(parts.handle.name, export_scope):
+        return None
+    made = protos.VariableDef(
+        variable_name=strip_scope(parts.handle.name, export_scope),
+        initializer_name=strip_scope(parts.initializer.name, export_scope),
+        snapshot_name=strip_scope(parts.element.name, export_scope),
+        is_resource=True,
+        trainable=variable.trainable,
+        synchronization=variable.synchronization.value,
+        aggregation=variable.aggregation.value,
+    )
+    if parts.initial_value is not None:
+        made.initial_value_name = strip_scope(parts.initial_value.name, export_scope)
+    return made
+
+
+def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -> Any:
+    """The variable whose nodes in `graph` a `VariableDef` names; the same object for the same nodes.
+
+    Raises ValueError if it names none.
+    """
+    if not definition.is_resource:
+        raise ValueError(
+            f"Variable '{definition.variable_name}' is a reference variable of 1.x; only resource variables can be imported."
+        )
+
+    def element(name: str) -> Any:
+        try:
+            return graph.as_graph_element(prepend_scope(name, import_scope))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"VariableDef of '{definition.variable_name}': {error}") from None
+
+    handle = element(definition.variable_name)
+    known = _known(graph, handle)
+    if known is not None:
+        return known
+    if getattr(handle, "dtype", None) != dtypes.resource or handle.op.type != "VarHandleOp":
+        raise ValueError(f"VariableDef of '{definition.variable_name}': {handle} is no variable's handle")
+    parts = Parts()
+    parts.graph = graph
+    parts.handle = handle
+    parts.initializer = element(definition.initializer_name)
+    parts.element = element(definition.snapshot_name)
+    parts.initial_value = element(definition.initial_value_name) if definition.initial_value_name else None
+    parts.is_initialized = _is_initialized(graph, handle)
+    made = Variable.__new__(Variable)
+    made._init(handle.handle_dtype, definition.trainable)
+    made._declared = TensorShape(handle.handle_shape)
+    made._parts = parts
+    made._finish(
+        {
+            "full_name": handle.op.name, "name": None, "constraint": None,
+            "synchronization": VariableSynchronization(definition.synchronization),
+            "aggregation": VariableAggregation(definition.aggregation),
+        }
+    )  # fmt: skip
+    graph.variables_by_handle[made] = handle
+    return made
+
+
+def _known(graph: Graph, handle: Any) -> Any:
+    for variable, own in graph.variables_by_handle.items():
+        if own is handle:
+            return variable
+    return None
+
+
+def _is_initialized(graph: Graph, handle: Any) -> Any:
+    for op in graph.consumers_of(handle):
+        if op.type == "VarIsInitializedOp":
+            return op.outputs[0]
+    from tapeflow.ops import state
+
+    with graph.as_default(), graph.control_dependencies(None):
+        return state.VarIsInitializedOp(handle)

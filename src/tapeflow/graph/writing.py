@@ -1,0 +1,39 @@
+"""`tf.io.write_graph`: a graph as a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tapeflow.core.public import names_itself, public
+
+
+@public
+@names_itself
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a Graph or GraphDef, or another message, to the file `name` in `logdir`, and returns its path.
+
+    Args:
+      as_text: whether in protobuf's text format.
+    """
+    message = graph_or_graph_def
+    if hasattr(message, "as_graph_def"):
+        message = message.as_graph_def()
+    path = os.path.join(os.fspath(logdir), name)
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    write_message(message, path, as_text)
+    return path
+
+
+def write_message(message: Any, path: str, as_text: bool) -> None:
+    """Writes a message so that a reader sees the old file or the new one, never half of it."""
+    if as_text:
+        from google.protobuf import text_format
+
+        data = text_format.MessageToString(message).encode()
+    else:
+        data = message.SerializeToString(deterministic=True)
+    temporary = f"{path}.tmp{os.getpid()}"
+    with open(temporary, "wb") as file:
+        file.write(data)
+    os.replace(temporary, path)

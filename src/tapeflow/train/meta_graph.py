@@ -1,0 +1,73 @@
+"""`tf.train.export_meta_graph` and `import_meta_graph`: graphs with their collections, and what saves their variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core.public import public
+from tapeflow.graph import meta_graph
+
+# Makes the saver of an imported graph: (variables by name, SaverDef or None, scope) -> saver; set by the module of savers.
+make_saver: Any = None
+
+
+@public
+def export_meta_graph(
+    filename=None,
+    meta_info_def=None,
+    graph_def=None,
+    saver_def=None,
+    collection_list=None,
+    as_text=False,
+    graph=None,
+    export_scope=None,
+    clear_devices=False,
+    clear_extraneous_savers=False,
+    strip_default_attrs=False,
+    save_debug_info=False,
+    **kwargs,
+):
+    """The `MetaGraphDef` of a graph and its collections; with `filename` also written there.
+
+    Args:
+      meta_info_def, graph_def, saver_def: parts to take as they are.
+      collection_list: names of the collections; None: all.
+      as_text: whether the file is in protobuf's text format.
+      graph: None: the default graph.
+      export_scope: only what is in this name scope.
+      clear_devices, strip_default_attrs: whether to leave these out.
+      clear_extraneous_savers, save_debug_info: accepted; graphs hold no savers' nodes and no debug information here.
+
+    Raises RuntimeError if operations run eagerly.
+    """
+    return meta_graph.export(
+        filename, meta_info_def, graph_def, saver_def, collection_list, as_text, graph, export_scope, clear_devices,
+        strip_default_attrs, **kwargs,
+    )  # fmt: skip
+
+
+@public
+def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
+    """Adds a `MetaGraphDef`, or the one in a file, to the default graph.
+
+    Returns a `Saver` of its variables; None if it has none.
+
+    Raises RuntimeError if operations run eagerly, OSError for a file that cannot be read, ValueError for contents
+    that cannot be a graph.
+    """
+    return import_with_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
+
+
+def import_with_elements(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+) -> tuple[Any, Any]:
+    """As `import_meta_graph`; returns the saver, and what `return_elements` names."""
+    meta_graph.refuse_eager()
+    source = meta_graph_or_file
+    if not hasattr(source, "graph_def"):
+        source = meta_graph.read(source)
+    variables, elements = meta_graph.restore(source, clear_devices, import_scope=import_scope, **kwargs)
+    saver_def = source.saver_def if source.HasField("saver_def") else None
+    if make_saver is None or not (variables or saver_def is not None):
+        return None, elements
+    return make_saver(variables, saver_def, import_scope), elements

@@ -1,0 +1,185 @@
+"""`compile_graph`: a graph as a callable on eager tensors that XLA has compiled.
+
+Variables and the positions of random streams go in as values; what was written comes out and is stored afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import dtypes
+from tapeflow.core.errors import UnimplementedError
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.xla import (
+    lists,
+    slices,  # noqa: F401 (registers how slices are lowered)
+)
+from tapeflow.xla.boundary import array_of, tensor_of
+from tapeflow.xla.importing import jax
+from tapeflow.xla.loops import Lowering
+from tapeflow.xla.values import ListValue, VariableHandle, traced
+
+
+class Executable:
+    """A graph compiled by XLA, called with eager tensors for its inputs.
+
+    Args:
+      constants: id of an input -> eager tensor, for those that a call does not give.
+    """
+
+    def __init__(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor], constants: dict[int, Any]):
+        self.graph = graph
+        self.outputs = list(outputs)
+        self._constants = [constants.get(id(x)) for x in graph.inputs]
+        self._streams: list[Any] | None = None if _any_operation(graph, _draws) else []
+        self._prints = _any_operation(graph, lambda op: op.type == "PrintV2")
+        self._jitted: dict[Any, Any] = {}  # by which inputs are which variables
+        shown = {id(y) for y in graph.outputs}
+        self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
+        self._device = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+
+    def __call__(self, *arguments: Any) -> list[Any]:
+        arrays, variables, slots = self._inputs(arguments)
+        state = [_value(v) for v in variables]
+        binding = (slots, tuple([v.dtype for v in variables]))
+        with jax.enable_x64(True):
+            if self._device is None:
+                results, written, moved = self._run(binding, arrays, state)
+            else:
+                with jax.default_device(self._device):
+                    results, written, moved = self._run(binding, arrays, state)
+            if self._prints:
+                jax.effects_barrier()
+        for slot, value in written.items():
+            variables[slot].assign(tensor_of(value, variables[slot].dtype))
+        for key, blocks in moved:
+            _native.random_reserve(*key[1:], blocks)
+        return [
+            tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
+            for y, (dtype, shown) in zip(results, self._results, strict=True)
+        ]
+
+    def _inputs(self, arguments: Sequence[Any]) -> tuple[list[Any], list[Any], tuple[int, ...]]:
+        """Arrays, variables, and which variable each handle among the inputs stands for."""
+        given = iter(arguments)
+        arrays: list[Any] = []
+        variables: list[Any] = []
+        numbers: dict[int, int] = {}
+        slots = []
+        for x in self._constants:
+            if x is None:
+                x = next(given)
+            if x.dtype is dtypes.resource:
+                variable = x.numpy()()
+                if id(variable) not in numbers:
+                    numbers[id(variable)] = len(variables)
+                    variables.append(variable)
+                slots.append(numbers[id(variable)])
+            elif x.dtype is dtypes.string:
+                raise UnimplementedError(
+                    None, None, f"Strings cannot be compiled, but {self.graph.name} takes some"
+                )
+            else:
+                arrays.append(array_of(x))
+        return arrays, variables, tuple(slots)
+
+    def _run(self, binding: Any, arrays: list[Any], state: list[Any]) -> Any:
+        """Results, new values of variables by number, and by how many blocks each random stream moved on."""
+        if self._streams is None:
+            self._streams = self._probe(binding, arrays, state)
+        jitted = self._jitted.get(binding)
+        if jitted is None:
+            jitted = self._jitted[binding] = jax.jit(partial(self._trace, binding))
+        if not self._streams:
+            results, written, _ = jitted(arrays, state, [])
+            return results, written, ()
+        positions = [np.array(_native.random_reserve(*key[1:], 0), np.uint64) for key in self._streams]
+        results, written, after = jitted(arrays, state, positions)
+        moved = [(self._streams[i], _distance(positions[i], np.asarray(p))) for i, p in after.items()]
+        return results, written, moved
+
+    def _probe(self, binding: Any, arrays: list[Any], state: list[Any]) -> list[Any]:
+        """The random streams that the graph draws from."""
+        found: dict[Any, None] = {}
+
+        def run(arrays: Any, state: Any) -> Any:
+            lowering = Lowering(dict(enumerate(state)), probing=True)
+            self._body(lowering, arrays, binding)
+            found.update(lowering.streams)
+            return 0
+
+        jax.eval_shape(run, arrays, state)
+        return list(found)
+
+    def _trace(self, binding: Any, arrays: Any, state: Any, positions: Any) -> Any:
+        streams = dict(zip(self._streams or (), positions, strict=True))
+        lowering = Lowering({**dict(enumerate(state)), **streams})
+        results = self._body(lowering, arrays, binding)
+        values, changed = lowering.state.values, lowering.state.written
+        written = {slot: values[slot] for slot in range(len(state)) if slot in changed}
+        after = {i: values[key] for i, key in enumerate(streams) if key in changed}
+        return results, written, after
+
+    def _body(self, lowering: Lowering, arrays: Any, binding: Any) -> list[Any]:
+        slots, kinds = binding
+        rest, places = iter(arrays), iter(slots)
+        inputs: list[Any] = []
+        for x in self.graph.inputs:
+            if x.dtype is dtypes.resource:
+                slot = next(places)
+                inputs.append(VariableHandle(lowering, slot, kinds[slot]))
+            else:
+                inputs.append(next(rest))
+        return [traced(y) for y in lowering.body(self.graph, self.outputs, inputs)]
+
+
+def _any_operation(graph: FuncGraph, holds: Callable[[Operation], bool]) -> bool:
+    """Whether something holds of an operation of the graph or of the bodies in it."""
+    for op in graph.operations:
+        if holds(op):
+            return True
+        bodies = [op.attrs[k] for k in ("cond", "body") if op.type == "While"]
+        bodies += op.attrs["branches"] if op.type in ("If", "Case", "PartitionedCall") else []
+        if any(_any_operation(body.graph, holds) for body in bodies):
+            return True
+    return False
+
+
+def _draws(op: Operation) -> bool:
+    """Whether the operation draws numbers from a stream."""
+    return op.row is not None and {"seed", "seed2"} <= op.row.attrs.keys()
+
+
+def _value(variable: Any) -> np.ndarray:
+    return array_of(variable.read_value())
+
+
+def _distance(before: np.ndarray, after: np.ndarray) -> int:
+    """How many blocks a stream has moved on."""
+    wide = [int(p[2]) << 64 | int(p[1]) for p in (before, after)]
+    return (wide[1] - wide[0]) & ((1 << 64) - 1)
+
+
+def compile_graph(
+    graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None, constants: dict[int, Any] | None = None
+) -> Executable:
+    """`graph` compiled by XLA for the CPU: a callable on eager tensors for its inputs, variables' handles among them.
+
+    Compiled on the first call for each combination of shapes. Variables are written when the run is over.
+
+    Args:
+      outputs: instead of the graph's own.
+      constants: id of an input -> eager tensor; those inputs are not given by calls.
+
+    Raises:
+      UnimplementedError: jax is missing, or (when called) an operation cannot be compiled.
+    """
+    return Executable(graph, graph.outputs if outputs is None else outputs, constants or {})
+

@@ -1,0 +1,191 @@
+"""Every row compiled by XLA, by its own samples, against the same call run at once."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+import tapeflow.ops
+from tapeflow.ops.table import REGISTRY
+
+jax = pytest.importorskip("jax")
+
+from tapeflow.ops import shape_inference  # noqa: E402
+from tapeflow.xla import rows  # noqa: E402
+
+pytestmark = pytest.mark.xla
+
+for module in pkgutil.iter_modules(tapeflow.ops.__path__):
+    importlib.import_module(f"tapeflow.ops.{module.name}")
+
+_STRINGS = "strings"
+_SIZE = "depends on values"
+_BESSEL = "JAX has no such Bessel function"
+_REJECTION = "rejection"
+
+# Rows that cannot be compiled, and what the error says.
+NOT_COMPILED = {
+    "AsString": _STRINGS,
+    "BesselJ0": _BESSEL,
+    "BesselJ1": _BESSEL,
+    "BesselK0": _BESSEL,
+    "BesselK0e": _BESSEL,
+    "BesselK1": _BESSEL,
+    "BesselK1e": _BESSEL,
+    "BesselY0": _BESSEL,
+    "BesselY1": _BESSEL,
+    "DecodeBase64": _STRINGS,
+    "DynamicPartition": _SIZE,
+    "EncodeBase64": _STRINGS,
+    "ListDiff": _SIZE,
+    "MatrixLogarithm": "no logarithm of matrices",
+    "RandomGamma": _REJECTION,
+    "RandomPoissonV2": _REJECTION,
+    "ReduceJoin": _STRINGS,
+    "RegexFullMatch": _STRINGS,
+    "RegexReplace": _STRINGS,
+    "StatelessRandomGammaV2": _REJECTION,
+    "StatelessRandomPoisson": _REJECTION,
+    "StaticRegexReplace": _STRINGS,
+    "StringJoin": _STRINGS,
+    "StringLength": _STRINGS,
+    "StringLower": _STRINGS,
+    "StringSplitV2": _STRINGS,
+    "StringStrip": _STRINGS,
+    "StringToHashBucketFast": _STRINGS,
+    "StringToNumber": _STRINGS,
+    "StringUpper": _STRINGS,
+    "Substr": _STRINGS,
+    "Unique": _SIZE,
+    "UniqueV2": _SIZE,
+    "UniqueWithCounts": _SIZE,
+    "UniqueWithCountsV2": _SIZE,
+    "Where": _SIZE,
+}
+
+
+class Generator:
+    """What samples draw from: `normal(*shape)`."""
+
+    def __init__(self):
+        self.numbers = np.random.default_rng(7)
+
+    def normal(self, *shape):
+        return np.asarray(self.numbers.normal(size=shape))
+
+
+def leaves(value):
+    if isinstance(value, (list, tuple)):
+        return [leaf for element in value for leaf in leaves(element)]
+    return [] if value is None else [value]
+
+
+def converted(row, sample):
+    """A sample's inputs and attrs as the row's kernel gets them."""
+    seen = []
+
+    def spy(xp, *inputs, **attrs):
+        seen.append((inputs, attrs))
+        return row.kernel(xp, *inputs, **attrs)
+
+    row._kernel = spy
+    try:
+        row.call_python(*sample.inputs, **sample.attrs)
+    finally:
+        row._kernel = row.kernel
+    return seen[0]
+
+
+def has_text(arrays):
+    return any(x.dtype.kind in "OSU" for x in arrays)
+
+
+def cases():
+    found = []
+    for name, row in sorted(REGISTRY.items()):
+        if row.sample_source is None or name in NOT_COMPILED or "variant" in row.signature:
+            continue
+        for i, sample in enumerate(row.sample_source(Generator())):
+            if sample.raises is None:
+                found.append(pytest.param(row, sample, id=f"{name}-{i}"))
+    return found
+
+
+def compiled(row, inputs, attrs):
+    """The outputs of a call compiled with all inputs traced but those that have to be known."""
+    sizes = [len(x) for x in inputs if isinstance(x, list)]
+    flat = leaves(list(inputs))
+    watched = [rows.Watched(x, rows.dtype_of(x)) for x in flat]
+    shape_inference.infer(row, watched, rows.complete(row, attrs), sizes)
+    labels = rows.names(row, sizes)
+    known = [seen.asked or name in row.static for seen, name in zip(watched, labels, strict=True)]
+
+    def traced(*given):
+        rest = iter(given)
+        now = [x if fixed else next(rest) for x, fixed in zip(flat, known, strict=True)]
+        return rows.run(row, now, attrs, sizes)
+
+    with jax.enable_x64(True):
+        return jax.jit(traced)(*[x for x, fixed in zip(flat, known, strict=True) if not fixed])
+
+
+def wide(value):
+    """bfloat16 and the like as float64, so that NumPy's comparisons know them."""
+    value = np.asarray(value)
+    narrow = value.dtype.kind == "V" or (
+        value.dtype.itemsize <= 2 and value.dtype.kind not in "biuOS"
+    )
+    return value.astype(np.float64) if narrow else value
+
+
+def close(got, want):
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    size = want.dtype.itemsize // (2 if want.dtype.kind == "c" else 1)
+    tolerance = 3e-2 if size < 4 else 2e-4 if size == 4 else 1e-7
+    got, want = wide(got), wide(want)
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+@pytest.mark.parametrize(("row", "sample"), cases())
+def test_compiled_is_as_run_at_once(row, sample):
+    want = [t.numpy() for t in leaves(row(*sample.inputs, **sample.attrs))]
+    inputs, attrs = converted(row, sample)
+    if has_text(leaves(list(inputs))):
+        with pytest.raises(tf.errors.UnimplementedError, match="strings"):
+            rows.run(row, leaves(list(inputs)), attrs)
+        return
+    got = compiled(row, inputs, attrs)
+    assert len(got) == len(want)
+    for a, b in zip(got, want, strict=True):
+        close(np.asarray(a), np.asarray(b))
+
+
+@pytest.mark.parametrize("name", NOT_COMPILED)
+def test_what_cannot_be_compiled_says_so(name):
+    row = REGISTRY[name]
+    source = row.sample_source(Generator()) if row.sample_source else ()
+    sample = next((s for s in source if s.raises is None), None)
+    if sample is None:
+        assert NOT_COMPILED[name] in row.not_compiled
+        return
+    inputs, attrs = converted(row, sample)
+    sizes = [len(x) for x in inputs if isinstance(x, list)]
+    with pytest.raises(tf.errors.UnimplementedError, match=f"{name} cannot be compiled") as caught:
+        jax.eval_shape(lambda: rows.run(row, leaves(list(inputs)), attrs, sizes))
+    assert NOT_COMPILED[name] in str(caught.value)
+
+
+def test_nothing_else_says_that_it_cannot():
+    assert {n for n, row in REGISTRY.items() if row.not_compiled} <= NOT_COMPILED.keys()
+
+
+def test_an_input_that_has_to_be_known_is_named():
+    with pytest.raises(
+        tf.errors.UnimplementedError, match="Fill cannot be compiled: the value of its input `dims`"
+    ):
+        jax.jit(lambda dims: rows.run(REGISTRY["Fill"], [dims, np.float32(1)], {}))(np.array([2, 3]))
