@@ -16,7 +16,8 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 # Nodes that hand their inputs on.
 _ALIASES = frozenset(
-    ["Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault", "OptimizeDatasetV2", "RefIdentity"]
+    """Identity IdentityN StopGradient PreventGradient Snapshot GuaranteeConst PlaceholderWithDefault
+    OptimizeDatasetV2 RefIdentity""".split()
 )
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
 _EMIT: dict[str, Callable[[Any, Operation], None]] = {}
