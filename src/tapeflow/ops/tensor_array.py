@@ -119,10 +119,12 @@ class TensorArray:
     def _learn(self, shape, message="Incompatible shape for value ({}), expected ({})"):
         """Checks the shape of an element, and remembers it where shapes are to be inferred."""
         known = self._shape[0]
+        if shape is known or (shape.rank is not None and shape == known):
+            return
         if not known.is_compatible_with(shape):
             raise ValueError(message.format(shape, known))
         if self._infer_shape:
-            self._shape[0] = known.merge_with(shape)
+            self._shape[0] = shape if shape.is_fully_defined() else known.merge_with(shape)
 
     def _begin(self, size, flow, clear_after_read):
         self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)

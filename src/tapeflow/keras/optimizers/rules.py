@@ -34,6 +34,7 @@ from tapeflow.ops.training import (
 )
 from tapeflow.train.slots import make_slot
 
+
 class SGD(Optimizer):
     """w -= learning_rate * g; with momentum, velocity = momentum * velocity - learning_rate * g."""
 
