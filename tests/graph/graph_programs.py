@@ -4,6 +4,8 @@ Run by a Python that has TensorFlow:
 
     python graph_programs.py write DIRECTORY      builds each program: NAME.pb, and its results in NAME.pickle
     python graph_programs.py run DIRECTORY        runs each NAME.pb there: results in NAME.pickle
+
+Both do the same with a MetaGraph, model.meta and model.pickle.
 """
 
 import os
@@ -231,6 +233,35 @@ def run(tf, graph_def, feeds, fetches):
                 for v in session.run(fetches, feeds)]  # fmt: skip
 
 
+def write_meta_graph(tf, folder):
+    """Writes a graph with a variable and collections."""
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None, 2], name="x")
+        with tf.compat.v1.variable_scope("layer"):
+            w = tf.compat.v1.get_variable("w", initializer=tf.constant([[1.0], [2.0]]), use_resource=True)
+            y = tf.matmul(x, w, name="y")
+        for key, value in (("losses", y), ("n", 3), ("f", 1.5), ("s", b"text"), ("ops", y.op)):
+            tf.compat.v1.add_to_collection(key, value)
+        tf.compat.v1.train.export_meta_graph(str(folder / "model.meta"))
+
+
+def read_meta_graph(tf, folder):
+    """What is in the graph that was written: collections, names, and the result for one input."""
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.compat.v1.train.import_meta_graph(str(folder / "model.meta"), import_scope="in")
+        found = {
+            key: [getattr(item, "name", item) for item in graph.get_collection(key)]
+            for key in ("variables", "trainable_variables", "losses", "n", "f", "s", "ops")
+        }
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            (w,) = tf.compat.v1.global_variables()
+            session.run(w.assign([[3.0], [4.0]]))
+            found["y"] = session.run(found["losses"][0], {"in/x:0": [[1.0, 1.0]]}).tolist()
+    return found
+
+
 def prepare(tf):
     """Control flow as functions and resource variables, as tapeflow has them."""
     tf.compat.v1.enable_control_flow_v2()
@@ -244,6 +275,9 @@ if __name__ == "__main__":
 
     what, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     prepare(tensorflow)
+    if what == "write":
+        write_meta_graph(tensorflow, folder)
+    (folder / "model.pickle").write_bytes(pickle.dumps(read_meta_graph(tensorflow, folder)))
     for name in PROGRAMS:
         try:
             if what == "write":

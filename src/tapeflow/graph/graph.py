@@ -582,6 +582,12 @@ class Graph:
 
         return graph_def.to_graph_def(self, from_version, add_shapes)
 
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show."""
+        from tapeflow.graph import drawing
+
+        return drawing.draw(self)
+
     def switch_to_thread_local(self) -> None:
         """Scopes are always each thread's own."""
 

@@ -304,5 +304,7 @@ def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> 
             "Unsupported data type any_list for collection %s. Skipping.", key
         )
     else:
+        # Strings are taken for names, as TensorFlow does.
+        named = kind == "bytes_list" and scope
         for value in values:
-            graph.add_to_collection(key, value)
+            graph.add_to_collection(key, prepend_scope(value.decode(), scope) if named else value)

@@ -283,7 +283,7 @@ def _with_room(
 def _element_shapes(
     lowering: Lowering, op: Operation, start: list[Any], invariants: list[Any]
 ) -> dict[int, tuple[tuple[int, ...], Any]]:
-    """The shapes of the elements of lists, as one iteration leaves them, and their value where it is always the same."""
+    """The shapes of the elements of lists, as one iteration leaves them; their value where all have the same."""
     body = op.attrs["body"]
     shapes: dict[int, tuple[tuple[int, ...], Any]] = {}
     state = lowering.state

@@ -115,12 +115,13 @@ def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[A
         last = size if end_mask >> i & 1 else end[i]
         if isinstance(first, int) and isinstance(last, int):
             first, last, _ = slice(first, last).indices(size)
-            length: int | None = max(last - first, 0)
+            length = max(last - first, 0)
         else:
             known = None if result is None else result[len(cut.result)]
-            length = _distance(op, i) if known is None else known
-            if length is None:
+            known = _distance(op, i) if known is None else known
+            if known is None:
                 raise cannot(op.row, "the size of the slice has to be known")
+            length = known
         cut.starts.append(_from_front(first, size))
         cut.sizes.append(length)
         cut.result.append(length)

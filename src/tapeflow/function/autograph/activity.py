@@ -128,6 +128,8 @@ class Liveness:
 
     def __init__(self, body: list[ast.stmt], shared: Iterable[str]):
         self.closures = self._closures(body)
+        self._reads: dict[int, Names] = {}
+        self._kills: dict[int, Names] = {}
         self.shared = frozenset(shared) | {
             name
             for n in ast.walk(ast.Module(body, []))
@@ -158,15 +160,24 @@ class Liveness:
                     changed = True
         return {name: frozenset(names) for name, names in found.items()}
 
-    def reads(self, node) -> Names:
-        names = reads(node)
-        if self.closures:
-            for n in list(names):
-                names |= self.closures.get(n, NONE)
-        return frozenset(names)
+    def reads(self, node: ast.AST | None) -> Names:
+        # The bodies of nested loops are gone through many times.
+        known = self._reads.get(id(node))
+        if known is None:
+            names = reads(node)
+            if self.closures:
+                for n in list(names):
+                    names |= self.closures.get(n, NONE)
+            known = self._reads[id(node)] = frozenset(names)
+        return known
 
-    def kills(self, nodes) -> Names:
-        return frozenset(assigned(nodes)[0]) - self.shared
+    def kills(self, node: ast.AST, parts: list[ast.AST] | None = None) -> Names:
+        """The names that `node`, or `parts` of it, assigns for certain."""
+        known = self._kills.get(id(node))
+        if known is None:
+            found = assigned(node if parts is None else parts)[0]
+            known = self._kills[id(node)] = frozenset(found) - self.shared
+        return known
 
     def block(self, stmts: list[ast.stmt], out: Names) -> Names:
         out |= self.caught
@@ -213,7 +224,7 @@ class Liveness:
             return self.reads(s.value) | self.shared
         if isinstance(s, ast.AugAssign):
             return out | self.reads(s)
-        return (out - self.kills(self._certain(s))) | self.reads(s)
+        return (out - self.kills(s, self._certain(s))) | self.reads(s)
 
     @staticmethod
     def _certain(s: ast.stmt) -> list[ast.AST]:
