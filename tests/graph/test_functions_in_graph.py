@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
+import sys
 
 import numpy as np
 import pytest
@@ -11,11 +12,18 @@ import pytest
 import tapeflow as tf
 import tapeflow.graph
 
-_spec = importlib.util.spec_from_file_location(
-    "function_calls", pathlib.Path(__file__).with_name("function_calls.py")
-)
-function_calls = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(function_calls)
+
+
+def table(name):
+    """A module beside this one."""
+    spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(f"{name}.py"))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+function_calls = table("function_calls")
+table("image_calls")
 
 KNOWLEDGE = {
     "known": lambda shape: shape,

@@ -108,6 +108,7 @@ _DEFAULTS = {
     "float": float,
     "string": lambda text: text.strip('"'),
     "list(shape)": lambda text: [],
+    "bool": lambda text: text == "true",
 }
 
 

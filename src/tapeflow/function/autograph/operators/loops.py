@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from typing import Any, NamedTuple
 
-from tapeflow import _native
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import stage_if
-from tapeflow.function.autograph.operators.iteration import Enumerated, Zipped
-from tapeflow.function.autograph.operators.lists import StagedList
+from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
-from tapeflow.function.autograph.operators.state import State, is_tensor_array
+from tapeflow.function.autograph.operators.state import State
 
 Options = Callable[[], dict[str, Any]] | None
 
@@ -84,18 +82,11 @@ def _kind_of(iterated: Any) -> Any:
     """The function that stages a loop over `iterated`, None if Python runs it."""
     if type(iterated) in _PLAIN:
         return None
-    if isinstance(iterated, (Zipped, Enumerated)):
-        return for_together
-    if isinstance(iterated, _native.Tensor):
-        if not staging.is_staged(iterated):
-            return for_tensor if staging.in_graph() else None
-        return for_range if iterated.op.type == "Range" else for_tensor
-    if isinstance(iterated, StagedList):
-        return for_list
+    if is_countable(iterated):
+        is_range = staging.is_staged(iterated) and iterated.op.type == "Range"
+        return for_range if is_range else for_counted
     if not staging.in_graph():
         return None
-    if is_tensor_array(iterated):
-        return for_tensor_array
     if hasattr(iterated, "element_spec") and (
         hasattr(iterated, "take_while") or hasattr(iterated, "get_next_as_optional")
     ):
@@ -160,7 +151,7 @@ def for_range(
 
             return _both(
                 logical_or(
-                    logical_and(delta >= 0, i < limit), logical_and(delta < 0, i > limit)
+                    logical_and(delta > 0, i < limit), logical_and(delta < 0, i > limit)
                 ),
                 more,
             )
@@ -174,45 +165,11 @@ def for_range(
     frame.stage(test, one, [start], dict.fromkeys(frame.targets, start))
 
 
-def for_tensor(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    """A loop over the first axis of a tensor."""
-    from tapeflow.function.autograph.operators.builtins import len_
-
-    count = len_(iterated)
-    _for_counted(count, lambda i: _row(iterated, i), more, body, frame)
-
-
-def _row(x: Any, i: Any) -> Any:
-    from tapeflow.ops.gather import gather
-
-    return gather(x, i)
-
-
-def for_tensor_array(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    _for_counted(iterated.size(), iterated.read, more, body, frame)
-
-
-def for_list(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    for_tensor_array(iterated.array, more, body, frame)
-
-
-def for_together(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    """A loop over `enumerate` or `zip` of tensors."""
-    _for_counted(iterated.count(), iterated.item, more, body, frame)
-
-
-def _for_counted(
-    count: Any, item: Callable[[Any], Any], more: Any, body: Any, frame: Frame
-) -> None:
+def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+    """A loop over the first axis of a tensor, the elements of a TensorArray, or several of them together."""
     from tapeflow.core.convert import constant
+
+    count, item = count_of(iterated), reader_of(iterated)
 
     def one(i: Any) -> list[Any]:
         body(item(i))
