@@ -268,13 +268,15 @@ def test_functions_run_eagerly_on_request():
         seen.append(tf.executing_eagerly())
         return x
 
+    f(tf.constant(1.0))
+    f(tf.constant(1.0))
     tf.config.run_functions_eagerly(True)
     try:
         f(tf.constant(1.0))
     finally:
         tf.config.run_functions_eagerly(False)
     f(tf.constant(1.0))
-    assert seen == [True, False]
+    assert seen == [False, True]
 
 
 def test_init_scope_lifts_out():

@@ -141,3 +141,25 @@ def test_gradient_is_the_eager_one(function, args, kwargs, knowledge):
     got = case.gradients(case.staged(knowledge))
     assert [g is None for g in got] == [g is None for g in want]
     same([g for g in got if g is not None], [g for g in want if g is not None])
+
+
+@pytest.mark.parametrize(("function", "args", "kwargs", "knowledge"), calls(["known"]))
+def test_a_session_gives_the_eager_result(function, args, kwargs, knowledge):
+    case = Case(function, args, kwargs)
+    want = leaves(case(*case.inputs))
+    with tf.Graph().as_default():
+        fed = [
+            tf.compat.v1.placeholder(x.dtype, [None] * x.shape.rank if i % 2 else x.shape)
+            for i, x in enumerate(case.inputs)
+        ]
+        fetched = leaves(case(*fed))
+        with tf.compat.v1.Session() as session:
+            got = session.run(fetched, {p: x.numpy() for p, x in zip(fed, case.inputs, strict=True)})
+    assert [y.dtype for y in fetched] == [y.dtype for y in want]
+    for a, b in zip(got, want, strict=True):
+        a, b = np.asarray(a), np.asarray(b.numpy())
+        assert a.shape == b.shape
+        if a.dtype.kind in "OS":
+            assert a.tolist() == b.tolist()
+        else:
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)

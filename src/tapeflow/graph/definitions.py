@@ -31,7 +31,7 @@ OpWithDefaultAttr -> a: int32; default_float float 123.0
 OpWithFutureDefaultAttr ->
 RefInputIntInput a: int32, b: int32 ->
 RefOutput -> a: int32
-RefOutputFloatOutput -> a: int32, b: float32
+RefOutputFloatOutput -> a: float32, b: float32
 RequiresOlderGraphVersion! -> version: int32
 StringListAttr ->; a list(string); b string
 TwoFloatInputs a: float32, b: float32 ->

@@ -11,6 +11,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.graph import op_defs
+from tapeflow.graph.nodes import load_all_rows
 
 _VARIABLES = frozenset({"Variable", "VariableV2"})
 _READS = frozenset({"Identity", "RefIdentity"})
@@ -31,10 +32,13 @@ def rewritten(graph_def: Any) -> Any:
     """
     if not any(node.op in _VARIABLES for node in graph_def.node):
         return graph_def
+    load_all_rows()
+    source = protos.GraphDef()
+    source.CopyFrom(graph_def)
     made = protos.GraphDef()
     made.library.CopyFrom(graph_def.library)
     made.versions.CopyFrom(graph_def.versions)
-    _Rewriter(graph_def, made).run()
+    _Rewriter(source, made).run()
     return made
 
 
@@ -117,7 +121,9 @@ class _Rewriter:
             if argument.type == protos.DataType.DT_RESOURCE:
                 own = self._referenced(node, i)
                 if own is None:
-                    raise ValueError(f"Input {i} of node '{node.name}' ({node.op}) is no reference to a variable")
+                    raise ValueError(
+                        f"Input {i} of node '{node.name}' ({node.op}) is no reference to a variable"
+                    )
                 inputs.append(own.name + _HANDLE)
                 source = node.input[i].partition(":")[0]
                 if source != own.name:
@@ -126,7 +132,9 @@ class _Rewriter:
                 inputs.append(node.input[i])
         controls = [text for text in node.input if text.startswith("^")]
         dtype = variable.attr["dtype"]
-        attrs = {"dtype": dtype} if any(a.name == "dtype" for a in op_defs.op_def(kind).attr) else {}
+        attrs = (
+            {"dtype": dtype} if any(a.name == "dtype" for a in op_defs.op_def(kind).attr) else {}
+        )
         self._add(node.name + _UPDATE, kind, node, [*inputs, *controls, *waits], attrs)
         self._add(
             node.name, "ReadVariableOp", node, [variable.name + _HANDLE, f"^{node.name}{_UPDATE}"], {"dtype": dtype}
@@ -140,7 +148,9 @@ class _Rewriter:
     def _reader(self, node: Any) -> None:
         """A node that takes values: what it waits for, its reads wait for too."""
         if node.op == "CountUpTo" or node.op.startswith("Ref"):
-            raise ValueError(f"Node '{node.name}' ({node.op}) takes a reference to a variable, which is not supported")
+            raise ValueError(
+                f"Node '{node.name}' ({node.op}) takes a reference to a variable, which is not supported"
+            )
         controls = [text for text in node.input if text.startswith("^")]
         made = self.target.node.add()
         made.CopyFrom(node)

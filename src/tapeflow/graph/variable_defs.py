@@ -74,6 +74,7 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
 
     Raises ValueError if it names none.
     """
+
     def element(name: str) -> Any:
         try:
             return graph.as_graph_element(prepend_scope(name, import_scope))

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public
-from tapeflow.ops import philox
+from tapeflow.ops import philox, shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.layout import Reshape, Transpose
@@ -90,10 +90,11 @@ def _nearest(xp, at, size: int):
 
 
 def _rule(call):
-    image, boxes, size = call.shape(0), call.shape(1), call.value(3)
-    rows, columns = (None, None) if size is None else (int(v) for v in size)
-    count = None if boxes is None else boxes[0]
-    return [(count, rows, columns, None if image is None else image[3])]
+    image, boxes = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 2)
+    shapes.exactly(boxes[1], 4)
+    shapes.exactly(shapes.vector_length(call, 3), 2)
+    rows, columns = shapes.vector_value(call, 3) or (None, None)
+    return [(shapes.same_dimension(boxes[0], shapes.vector_length(call, 2)), rows, columns, image[3])]
 
 
 @op("CropAndResize", "image: T, boxes: float32, box_ind: int32, crop_size: int32 -> crops: float32",
@@ -385,8 +386,10 @@ _PATCHES = (
 
 
 def _patch_rule(call):
-    shape, sizes = call.shape(0), call.attr("ksizes")
-    depth = None if shape is None or shape[3] is None else shape[3] * sizes[1] * sizes[2]
+    shape, sizes = shapes.with_rank(call.shape(0), 4), call.attr("ksizes")
+    if len(sizes) != 4:
+        raise invalid(f"ksizes must have length 4, not {list(sizes)}")
+    depth = None if shape[3] is None else shape[3] * sizes[1] * sizes[2]
     attrs = (call.attr("strides"), call.attr("rates"), call.attr("padding"))
     return [sliding_rule("NHWC", shape, list(sizes[1:3]), *attrs, (), depth)]
 
@@ -411,7 +414,11 @@ def ExtractImagePatches(xp, images, ksizes, strides, rates, padding):
 @ExtractImagePatches.gradient(needs="")
 def _(call, dy):
     attrs = (call.ksizes, call.strides, call.rates, call.padding)
-    batch, height, width, depth = sizes_in(call, "images")
+    if call.static_shape("images").rank is None:
+        shape = call.shape("images")
+        batch, height, width, depth = (shape[i] for i in range(4))
+    else:
+        batch, height, width, depth = sizes_in(call, "images")
     area = height * width
     # Where each element of a patch comes from, counted from one; zero is the padding.
     plane = Reshape(range_(1, area + 1), as_shape([1, height, width, 1]))
@@ -487,9 +494,9 @@ _GLIMPSE = {"centered": True, "normalized": True, "uniform_noise": True, "noise"
 
 
 def _glimpse_rule(call):
-    shape, size = call.shape(0), call.value(1)
-    rows, columns = (None, None) if size is None else (int(v) for v in size)
-    batch, depth = (None, None) if shape is None else (shape[0], shape[3])
+    batch, _, _, depth = shapes.with_rank(call.shape(0), 4)
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    rows, columns = shapes.vector_value(call, 1) or (None, None)
     return [(batch, rows, columns, depth)]
 
 

@@ -384,6 +384,7 @@ from tapeflow.ops.variable_scatter import (
 newaxis = None
 
 _LAZY_ROOMS = {
+    "autograph": "tapeflow.compat.v1.autograph",
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
     "gfile": "tapeflow.compat.v1.gfile",

@@ -75,7 +75,9 @@ class Frame(NamedTuple):
         stage_while(test, body, self.state, self.options, own, defaults, self.lists)
 
 
-_PLAIN = frozenset({list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())})
+_PLAIN = frozenset(
+    {list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())}
+)
 
 
 def _kind_of(iterated: Any) -> Any:
@@ -138,9 +140,7 @@ def _both(test: Any, more: Any) -> Any:
     return logical_and(test, goes_on)
 
 
-def for_range(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
+def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over `tf.range`: it counts, the tensor is never made."""
     start, limit, delta = iterated.op.inputs
     step = delta.constant_value()
@@ -150,9 +150,7 @@ def for_range(
             from tapeflow.ops.comparison import logical_and, logical_or
 
             return _both(
-                logical_or(
-                    logical_and(delta > 0, i < limit), logical_and(delta < 0, i > limit)
-                ),
+                logical_or(logical_and(delta > 0, i < limit), logical_and(delta < 0, i > limit)),
                 more,
             )
         return _both(i < limit if step >= 0 else i > limit, more)
@@ -178,9 +176,7 @@ def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     frame.stage(lambda i: _both(i < count, more), one, [constant(0)])
 
 
-def for_dataset(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
+def for_dataset(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over the elements of a dataset, or over those that an iterator still has."""
     from tapeflow.function.autograph.operators.dataset_loop import loop_over
 
