@@ -20,7 +20,7 @@ _LONG = 512
 def _tables() -> np.ndarray:
     """tables[k][b]: what byte b, with k bytes after it in a word of 8, adds to the checksum."""
     tables = np.zeros([8, 256], np.uint32)
-    values = np.arange(256, dtype=np.uint32)
+    values: np.ndarray = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         values = (values >> 1) ^ np.where(values & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
     tables[0] = values
