@@ -183,7 +183,7 @@ def _(tag, tensor, sample_rate, max_outputs):
             file.setparams((1, 2, int(sample_rate), 0, "NONE", ""))
             file.writeframes((tensor[0] * 32768).astype("<i2").tobytes())
         value.audio.encoded_audio_string = buffer.getvalue()
-    value.audio.sample_rate, value.audio.num_channels = sample_rate, 1
+    value.audio.sample_rate, value.audio.num_channels = float(sample_rate), 1
     value.audio.length_frames, value.audio.content_type = tensor.shape[1], "audio/wav"
     return np.array(protos.Summary(value=[value]).SerializeToString(), object)
 
