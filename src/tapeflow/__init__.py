@@ -179,7 +179,8 @@ from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_padding
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
 from tapeflow.ops.static import get_static_value
 from tapeflow.ops.string_numbers import as_string
-from tapeflow.ops.tensor_array import TensorArray, TensorArraySpec
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.trigonometric import (
     acos,

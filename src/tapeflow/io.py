@@ -1,5 +1,29 @@
-"""tf.io: files."""
+"""tf.io: files, records, and tensors from bytes."""
 
+from tapeflow import gfile
+from tapeflow.core.tf_record import TFRecordOptions, TFRecordWriter
 from tapeflow.graph.writing import write_graph
+from tapeflow.image import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    decode_webp,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
+from tapeflow.ops.csv import decode_csv
+from tapeflow.ops.file import matching_files, read_file, write_file
+from tapeflow.ops.raw_bytes import decode_compressed, decode_raw, parse_tensor, serialize_tensor
+from tapeflow.ops.regex import decode_base64, encode_base64
 
-__all__ = ["write_graph"]
+__all__ = [
+    "TFRecordOptions", "TFRecordWriter", "decode_and_crop_jpeg", "decode_base64", "decode_bmp",
+    "decode_compressed", "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_png",
+    "decode_raw", "decode_webp", "encode_base64", "encode_jpeg", "encode_png", "extract_jpeg_shape",
+    "gfile", "is_jpeg", "matching_files", "parse_tensor", "read_file", "serialize_tensor", "write_file", "write_graph",
+]  # fmt: skip

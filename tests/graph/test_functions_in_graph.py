@@ -86,18 +86,30 @@ def same(got, want):
     for a, b in zip(got, want, strict=True):
         assert a.shape == b.shape
         if b.dtype == tf.string:
-            assert a.numpy().tolist() == b.numpy().tolist()
+            assert np.asarray(a.numpy()).tolist() == np.asarray(b.numpy()).tolist()
         else:
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
-CALLS = [
-    pytest.param(*rest, id=f"{name}-{i}") for i, (name, *rest) in enumerate(function_calls.CALLS)
-]
+# What a known rank decides: without one TensorFlow refuses these, too, or takes them for something else.
+NEEDS_RANK = {
+    tf.compat.v1.batch_gather,
+    tf.nn.convolution,
+    tf.nn.max_pool,
+    tf.linalg.tridiagonal_solve,
+}
 
 
-@pytest.mark.parametrize("knowledge", KNOWLEDGE)
-@pytest.mark.parametrize(("function", "args", "kwargs"), CALLS)
+def calls(kinds):
+    return [
+        pytest.param(*rest, knowledge, id=f"{name}-{i}-{knowledge}")
+        for i, (name, *rest) in enumerate(function_calls.CALLS)
+        for knowledge in kinds
+        if knowledge != "unknown" or (rest[0] not in NEEDS_RANK and "needs rank" not in name)
+    ]
+
+
+@pytest.mark.parametrize(("function", "args", "kwargs", "knowledge"), calls(KNOWLEDGE))
 def test_result_is_the_eager_one(function, args, kwargs, knowledge):
     case = Case(function, args, kwargs)
     want = leaves(case(*case.inputs))
@@ -109,8 +121,7 @@ def test_result_is_the_eager_one(function, args, kwargs, knowledge):
         assert p.shape.is_compatible_with(y.shape)
 
 
-@pytest.mark.parametrize("knowledge", ["known", "unknown"])
-@pytest.mark.parametrize(("function", "args", "kwargs"), CALLS)
+@pytest.mark.parametrize(("function", "args", "kwargs", "knowledge"), calls(["known", "unknown"]))
 def test_gradient_is_the_eager_one(function, args, kwargs, knowledge):
     case = Case(function, args, kwargs)
     if not any(x.dtype.is_floating or x.dtype.is_complex for x in case.inputs):

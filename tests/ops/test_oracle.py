@@ -43,6 +43,7 @@ _UNUSED = "TensorFlow leaves the output that was not asked for unset; here it is
 _TAPS = "TensorFlow's CPU kernel takes a window without taps; an error, as of Conv2D, is clearer"
 _GROUPS = "TensorFlow's CPU kernel has no gradient of grouped convolutions"
 _COUNTER = "TensorFlow reads behind the end of a counter that is too short"
+_DEPTH = "TensorFlow takes a gradient of another depth than the image's"
 _DILATED = "TensorFlow's CPU kernel ignores the dilations in this gradient"
 
 # Samples that TensorFlow's kernel answers otherwise, on purpose.
@@ -60,6 +61,9 @@ DIFFERENT = {
     "Einsum-9": _EINSUM,
     "Einsum-11": _EINSUM,
     "Einsum-14": "TensorFlow makes up a value for a label that no input has",
+    "EncodePng-0": "Files of PNG differ by the filters that the encoder chose",
+    "ResizeBicubicGrad-4": _DEPTH,
+    "ResizeBilinearGrad-4": _DEPTH,
     "SelfAdjointEigV2-0": _UNUSED,
     "SelfAdjointEigV2-1": _UNUSED,
     "StatelessRandomNormalV2-3": _COUNTER,

@@ -182,7 +182,8 @@ def dtype_of(x):
 
 
 def test_every_row_has_a_rule():
-    assert [name for name, row in sorted(REGISTRY.items()) if row.shape_rule is None] == []
+    without = [n for n, row in sorted(REGISTRY.items()) if row.shape_rule is None and row.outputs]
+    assert without == []
 
 
 def test_rules_refuse_what_cannot_be_right():

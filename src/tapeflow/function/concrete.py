@@ -117,6 +117,10 @@ class ConcreteFunction:
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show."""
+        return self._graph._repr_svg_()
+
     # Calling it.
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -11,8 +11,9 @@ from typing import Any
 
 from tapeflow.core import context, nest
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph import building, python_ops
+from tapeflow.graph import building, python_ops, tracing
 from tapeflow.graph.conditional import conditional
+from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.loop import loop
 from tapeflow.graph.operation import Operation
@@ -32,6 +33,18 @@ class Staging:
     def active(*values: Any) -> bool:
         """Whether control flow on `values` is to be staged."""
         return not context.executing_eagerly() or any(isinstance(v, SymbolicTensor) for v in values)
+
+    @staticmethod
+    def specs_of(function: Any, arguments: Any) -> Any:
+        """The specs of what `function` returns for tensors of which dtypes and shapes are given."""
+        graph = FuncGraph("element")
+        with graph.as_default():
+            inputs = [
+                graph.add_input(dtype, None if shape.rank is None else tuple(shape.as_list()), f"arg{i}")
+                for i, (dtype, shape) in enumerate(arguments)
+            ]
+            tracing.finish(graph, function(*inputs))
+        return nest.map_structure(tracing.spec_of, graph.structured_outputs)
 
     @staticmethod
     def switch(index: Any, functions: Any, name: str | None) -> Any:

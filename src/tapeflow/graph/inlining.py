@@ -25,7 +25,7 @@ def inline(
     found: dict[int, SymbolicTensor] = {}
     for inner, given in zip(graph.inputs, inputs, strict=True):
         found[id(inner)] = building.as_symbolic(target, given)
-    targets = [op for op in graph.operations if op.effects] if effects else []
+    targets = (graph.targets if graph.pruned else [op for op in graph.operations if op.effects]) if effects else []
     placeholders = {id(x) for x in graph.inputs}
     copies: dict[int, Operation] = {}
     for op in needed(graph, outputs, targets, graph.inputs):

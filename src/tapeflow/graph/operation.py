@@ -153,6 +153,10 @@ class Operation:
     def _set_attr(self, name: str, value: Any) -> None:
         if self._extra is None:
             self._extra = {}
+        if hasattr(value, "WhichOneof"):  # an AttrValue
+            from tapeflow.graph import attributes
+
+            value = attributes.own_value(value)
         self._extra[name] = value
 
     @property
@@ -191,7 +195,7 @@ class Operation:
         inputs = list(self.inputs)
         inputs[index] = tensor
         self.inputs = tuple(inputs)
-        if tensor.op.index > self.index:
+        if tensor.op.index >= self.index:
             self.graph.reordered = True
         self.graph.version += 1
 

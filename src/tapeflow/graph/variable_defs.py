@@ -68,7 +68,8 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
     """
     if not definition.is_resource:
         raise ValueError(
-            f"Variable '{definition.variable_name}' is a reference variable of 1.x; only resource variables can be imported."
+            f"Variable '{definition.variable_name}' is a reference variable of 1.x; "
+            "only resource variables can be imported."
         )
 
     def element(name: str) -> Any:
@@ -82,13 +83,17 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
     if known is not None:
         return known
     if getattr(handle, "dtype", None) != dtypes.resource or handle.op.type != "VarHandleOp":
-        raise ValueError(f"VariableDef of '{definition.variable_name}': {handle} is no variable's handle")
+        raise ValueError(
+            f"VariableDef of '{definition.variable_name}': {handle} is no variable's handle"
+        )
     parts = Parts()
     parts.graph = graph
     parts.handle = handle
     parts.initializer = element(definition.initializer_name)
     parts.element = element(definition.snapshot_name)
-    parts.initial_value = element(definition.initial_value_name) if definition.initial_value_name else None
+    parts.initial_value = (
+        element(definition.initial_value_name) if definition.initial_value_name else None
+    )
     parts.is_initialized = _is_initialized(graph, handle)
     made = Variable.__new__(Variable)
     made._init(handle.handle_dtype, definition.trainable)

@@ -11,6 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.keras import activations, losses, settings
 from tapeflow.keras.activations import hard_sigmoid, relu
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.settings import (
     clear_session,
@@ -233,8 +234,11 @@ def in_train_phase(x, alt, training=None):
     """x (or x()) while training, alt otherwise."""
     if training is None:
         training = learning_phase()
-    chosen = x if training else alt
-    return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+    def value(chosen):
+        return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+    return by_phase(training, lambda: value(x), lambda: value(alt))
 
 
 def in_test_phase(x, alt, training=None):

@@ -18,6 +18,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import concrete_value
+from tapeflow.ops.table import op
 
 # The staged half; an object with cond, loop, switch, ... once graphs are there.
 staging: Any = None
@@ -296,6 +297,11 @@ def control_dependencies(control_inputs) -> Iterator[None]:
             if callable(x) and not hasattr(x, "dtype"):
                 x()
     yield
+
+
+@op("NoOp", "->")
+def NoOp(xp):
+    return None
 
 
 @public

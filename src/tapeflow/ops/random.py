@@ -43,7 +43,7 @@ class _Streams(threading.local):
 streams = _Streams()
 
 
-def _reserve(name: str, a, b, seed: int, seed2: int, blocks: int) -> philox.Philox:
+def reserve(name: str, a, b, seed: int, seed2: int, blocks: int) -> philox.Philox:
     """The stream of an op at its current position, which moves on; one registry serves the native kernels too."""
     numbers = [dtypes.as_dtype(d).as_datatype_enum if d is not None else 0 for d in (a, b)]
     if streams.source is not None:
@@ -76,7 +76,7 @@ def _filled(name, fill):
     def kernel(xp, shape, seed, seed2, dtype):
         sizes = sizes_of_shape(shape)
         count = math.prod(sizes)
-        g = _reserve(name, dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
+        g = reserve(name, dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
         return fill(g, count, np.dtype(dtype.as_numpy_dtype)).reshape(sizes)
 
     kernel.__name__ = name
@@ -127,7 +127,7 @@ def RandomUniformInt(xp, shape, minval, maxval, seed, seed2):
     low, span = integer_limits(minval, maxval, count)
     if not count:
         return np.zeros(sizes, minval.dtype)
-    g = _reserve("RandomUniformInt", minval.dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
+    g = reserve("RandomUniformInt", minval.dtype, shape.dtype, seed, seed2, count * philox.STRETCH)
     return philox.integers(g, count, minval.dtype, low, span).reshape(sizes)
 
 
@@ -155,7 +155,7 @@ def RandomShuffle(xp, value, seed, seed2):
     if value.ndim == 0 or value.shape[0] <= 1 or value.size == 0:
         return value
     n = value.shape[0]
-    g = _reserve(
+    g = reserve(
         "RandomShuffle",
         None if value.dtype == object else value.dtype,
         None,
@@ -181,7 +181,7 @@ def rows_by(call):
 def Multinomial(xp, logits, num_samples, seed, seed2, output_dtype):
     samples = checked_categorical(logits, num_samples)
     rows = logits.shape[0]
-    g = _reserve(
+    g = reserve(
         "Multinomial",
         logits.dtype,
         output_dtype,
@@ -232,7 +232,7 @@ def _appended(call):
 def RandomGamma(xp, shape, alpha, seed, seed2):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
-    g = _reserve(
+    g = reserve(
         "RandomGamma", alpha.dtype, shape.dtype, seed, seed2, samples * alpha.size * philox.STRETCH
     )
     out = philox.by_rejection(g, alpha, samples, philox.gamma_draw)
@@ -252,7 +252,7 @@ RandomGamma.compiled(never="it draws each number by rejection, one by one")
 def RandomPoissonV2(xp, shape, rate, seed, seed2, dtype):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
-    g = _reserve(
+    g = reserve(
         "RandomPoissonV2", dtype, rate.dtype, seed, seed2, samples * rate.size * philox.STRETCH
     )
     return poisson_numbers(g, rate, samples, dtype).reshape(*sizes, *rate.shape)

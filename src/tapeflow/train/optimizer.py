@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import nest
+from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, zeros
+from tapeflow.ops.control import group
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
@@ -103,10 +104,20 @@ class Optimizer:
             )
             gradients = tape.gradient(value, variables, grad_loss)
             return list(zip(gradients, variables))
-        raise RuntimeError(
-            "`loss` passed to Optimizer.compute_gradients should be a function when eager "
-            "execution is enabled."
+        if context.executing_eagerly():
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
+                "execution is enabled."
+            )
+        graph = context.current_graph()
+        variables = (
+            graph.get_collection("trainable_variables") if var_list is None else nest.flatten(var_list)
         )
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        weights = None if grad_loss is None else [grad_loss]
+        gradients = graph.gradients([loss], variables, weights)
+        return list(zip(gradients, variables))
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Changes the variables by their gradients; pairs without a gradient are left out.
@@ -118,6 +129,24 @@ class Optimizer:
             raise ValueError("No variables provided.")
         if global_step is not None and not hasattr(global_step, "assign_add"):
             raise TypeError(f"global_step must be a variable, got {global_step!r}")
+        graph = context.current_graph()
+        if graph is not None and not graph.building_function:
+            with context.name_scope(name or self._name) as scope:
+                updates = graph.effects_of(lambda: self._update(pairs))
+                with graph.control_dependencies(updates):
+                    finished = graph.effects_of(self._finish)
+                last = group(*updates, *finished, name="update" if global_step is not None else scope)
+                if global_step is not None:
+                    with graph.control_dependencies([last]):
+                        last = global_step.assign_add(1, name=scope).op
+            graph.add_to_collection("train_op", last)
+            return last
+        self._update(pairs)
+        self._finish()
+        return None if global_step is None else global_step.assign_add(1)
+
+    def _update(self, pairs):
+        """Changes the variables."""
         prepared = False
         for grad, var in pairs:
             if grad is None:
@@ -139,8 +168,6 @@ class Optimizer:
             raise ValueError(
                 f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
             )
-        self._finish()
-        return None if global_step is None else global_step.assign_add(1)
 
     @staticmethod
     def _as_gradient(grad, var):
@@ -174,12 +201,14 @@ class Optimizer:
         slots = self._slots.of(var)
         slot = slots.get(name)
         if slot is None:
-            if callable(value):
-                start = value(var)
-            elif value:
-                start = fill(var.shape.as_list(), cast(value, var.dtype))
-            else:
-                start = zeros(var.shape.as_list(), var.dtype)
+
+            def start():
+                if callable(value):
+                    return value(var)
+                if value:
+                    return fill(var.shape.as_list(), cast(value, var.dtype))
+                return zeros(var.shape.as_list(), var.dtype)
+
             number = len(slots)
             suffix = f"_{number}" if number else ""
             slot_name = f"{base_name(var)}/{self._name}{suffix}"
@@ -191,7 +220,7 @@ class Optimizer:
         variable = self._non_slots.get(name)
         if variable is None:
             variable = self._non_slots[name] = make_slot(
-                convert_to_tensor(value, dtype), name, dtype
+                lambda: convert_to_tensor(value, dtype), name, dtype
             )
             attached(self, name, variable)
         return variable
@@ -206,6 +235,8 @@ class Optimizer:
     def _number(self, value, dtype):
         """A setting as a scalar tensor: a number, a tensor, a variable, or a function of none."""
         if type(value) is float or type(value) is int:
+            if not context.executing_eagerly():
+                return convert_to_tensor(value, dtype)
             key = (value, dtype)
             found = self._constants.get(key)
             if found is None:

@@ -111,7 +111,7 @@ def test_dead_name_may_have_different_dtypes():
         if t:
             x = "text"
         x = 2.0
-        return x
+        return x + 0.0
 
     assert numbers(both(g)) == [2.0, 2.0]
     with pytest.raises(TypeError, match="'x' has dtype int32 in the main branch"):
@@ -164,7 +164,7 @@ def test_unchanged_python_values_stay_python():
     def f(t):
         x, n, y = kept, None, 0
         if t:
-            x = x  # noqa: PLW0127
+            x = x
             y = 1
         seen.append((x is kept, n is None))
         return y

@@ -93,7 +93,7 @@ def test_object_in_a_branch():
 
 
 def test_return_in_one_branch_only():
-    def f(t):
+    def f(t):  # noqa: RET503
         if t:
             return 1
 
@@ -272,14 +272,14 @@ def test_variables_keep_their_values_after_an_error():
             box.value = 2.0
         return box.value
 
-    with pytest.raises(TypeError, match=r"'box.value' has dtype float32 in the main branch"):
+    with pytest.raises(TypeError, match=r"'box\.value' has dtype float32 in the main branch"):
         f(TRUE)
     assert box.value == 1
 
 
 def test_unconverted_condition():
     f = tf.function(lambda t: bool(t))
-    with pytest.raises(TypeError, match="Using a symbolic `tf.Tensor` as a Python `bool` is not allowed"):
+    with pytest.raises(TypeError, match=r"Using a symbolic `tf\.Tensor` as a Python `bool`"):
         f(TRUE)
 
 

@@ -8,7 +8,6 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.compat.v1 import bitwise, debugging, errors, linalg, math, nn, random, strings
-from tapeflow.core.context import device_v1 as device
 from tapeflow.compat.v1.modes import (
     control_flow_v2_enabled,
     disable_control_flow_v2,
@@ -21,6 +20,7 @@ from tapeflow.compat.v1.modes import (
     executing_eagerly_outside_functions,
     resource_variables_enabled,
 )
+from tapeflow.core.context import device_v1 as device
 from tapeflow.core.context import (
     disable_tensor_equality,
     enable_eager_execution,
@@ -339,7 +339,8 @@ from tapeflow.ops.strings import join as string_join
 from tapeflow.ops.strings import reduce_join_v1 as reduce_join
 from tapeflow.ops.strings import strip as string_strip
 from tapeflow.ops.strings import substr_v1 as substr
-from tapeflow.ops.tensor_array import TensorArray, TensorArraySpec
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.tensor_diagonal import tensor_diag as diag
 from tapeflow.ops.tensor_diagonal import tensor_diag_part as diag_part
@@ -385,14 +386,17 @@ newaxis = None
 _LAZY_ROOMS = {
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
+    "gfile": "tapeflow.compat.v1.gfile",
     "graph_util": "tapeflow.compat.v1.graph_util",
+    "image": "tapeflow.compat.v1.image",
     "initializers": "tapeflow.compat.v1.initializers",
-    "io": "tapeflow.io",
+    "io": "tapeflow.compat.v1.io",
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
     "logging": "tapeflow.compat.v1.logging",
     "losses": "tapeflow.compat.v1.losses",
     "nest": "tapeflow.nest",
+    "python_io": "tapeflow.compat.v1.python_io",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
     "spectral": "tapeflow.compat.v1.spectral",
@@ -432,7 +436,7 @@ _LAZY_NAMES = {
     "is_variable_initialized": "tapeflow.graph.variables",
     "local_variables": "tapeflow.graph.collections",
     "local_variables_initializer": "tapeflow.graph.variables",
-    "make_template": "tapeflow.function.template",
+    "make_template": "tapeflow.compat.v1.variable_getting",
     "model_variables": "tapeflow.graph.collections",
     "moving_average_variables": "tapeflow.graph.collections",
     "op_scope": "tapeflow.compat.v1.scopes",
@@ -452,6 +456,9 @@ _LAZY_NAMES = {
     "assign": "tapeflow.ops.assignment",
     "assign_add": "tapeflow.ops.assignment",
     "assign_sub": "tapeflow.ops.assignment",
+    "decode_csv": "tapeflow.compat.v1.io",
+    "decode_raw": "tapeflow.compat.v1.io",
+    "extract_image_patches": "tapeflow.compat.v1.image",
     "fft": "tapeflow.ops.spectral",
     "fft2d": "tapeflow.ops.spectral",
     "fft3d": "tapeflow.ops.spectral",
@@ -464,11 +471,16 @@ _LAZY_NAMES = {
     "ifft3d": "tapeflow.ops.spectral",
     "make_ndarray": "tapeflow.core.tensor_proto",
     "make_tensor_proto": "tapeflow.core.tensor_proto",
+    "matching_files": "tapeflow.ops.file",
     "no_gradient": "tapeflow.compat.v1.gradient_registry",
     "no_regularizer": "tapeflow.compat.v1.variable_getting",
+    "parse_tensor": "tapeflow.ops.raw_bytes",
+    "read_file": "tapeflow.ops.file",
+    "serialize_tensor": "tapeflow.ops.raw_bytes",
     "sort": "tapeflow.ops.sorting",
     "variable_op_scope": "tapeflow.compat.v1.variable_scoping",
     "variable_scope": "tapeflow.compat.v1.variable_scoping",
+    "write_file": "tapeflow.ops.file",
 }
 _MESSAGES = {
     "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",

@@ -91,6 +91,7 @@ from tapeflow.ops.trigonometric import sigmoid, tanh
 # Recurrent networks stand on Keras, which is loaded only when one of them is used.
 _LAZY_NAMES = {
     "bidirectional_dynamic_rnn": "tapeflow.compat.v1.rnn.loops",
+    "graph_callable": "tapeflow.contrib.eager.graph_callable",
     "dynamic_rnn": "tapeflow.compat.v1.rnn.loops",
     "raw_rnn": "tapeflow.compat.v1.rnn.loops",
     "static_bidirectional_rnn": "tapeflow.compat.v1.rnn.loops",

@@ -205,11 +205,17 @@ def tf_convert(f: Any, recursive: bool = True, user_requested: bool = True, opti
             return f
         new = tf_convert(f.__func__, recursive, user_requested, optional_features)
         return f if new is f.__func__ else MethodType(new, f.__self__)
-    call = getattr(type(f), "__call__", None)
-    if isinstance(f, type) or not isinstance(call, FunctionType):
+    call = _call_of(f)
+    if call is None:
         return f
     new = tf_convert(call, recursive, user_requested, optional_features)
     return f if new is call else MethodType(new, f)
+
+
+def _call_of(f: Any) -> FunctionType | None:
+    """The function that runs when the object `f` is called."""
+    found = inspect.getattr_static(type(f), "__call__", None)
+    return None if isinstance(f, type) or not isinstance(found, FunctionType) else found
 
 
 def _is_ours(f: FunctionType) -> bool:
@@ -224,7 +230,8 @@ def uses(features: Any, name: str) -> bool:
     """Whether `Feature.<name>` is among `features`: None, one, or several."""
     if features is None:
         return False
-    names = {getattr(x, "name", x) for x in (features if isinstance(features, (tuple, list, set, frozenset)) else [features])}
+    several = isinstance(features, (tuple, list, set, frozenset))
+    names = {getattr(x, "name", x) for x in (features if several else [features])}
     return bool(names & {name, "ALL"})
 
 
@@ -255,7 +262,10 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
             )
         made = _convert_code(f, recursive, uses(experimental_optional_features, "EQUALITY_OPERATORS"))
         if isinstance(made, CodeType):
-            return _function(f, made, recursive)
+            new: Any = _function(f, made, recursive)
+            # Where its code is: among the operators, at the lines of the program itself.
+            new.ag_module, new.ag_source_map = _namespace(recursive), {}
+            return new
         raise made or SourceNotFound(f"{f!r} has no source")
     except (ValueError, ConversionError) as error:
         raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from None
@@ -265,7 +275,7 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     """The source of the converted function. Raises ConversionError as `to_graph` does."""
     f = entity.__func__ if isinstance(entity, MethodType) else entity
     if not isinstance(f, FunctionType):
-        to_graph(entity)
+        return to_graph(entity)  # says what is wrong
     try:
         node: Any = tree_of(f, uses(experimental_optional_features, "EQUALITY_OPERATORS"))
     except ConversionError as error:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 
-from tapeflow.function.autograph.activity import walk_scope
+from tapeflow.function.autograph.activity import TRY, walk_scope
 from tapeflow.function.autograph.errors import UnsupportedSyntax
 from tapeflow.function.autograph.templates import expression, statements
 
 RETURNED = "ag__ret"
 VALUE = "ag__val"
-_TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def lower_jumps(function: ast.FunctionDef) -> None:
@@ -144,8 +143,8 @@ class _Lowering:
         if isinstance(s, (ast.With, ast.AsyncWith)):
             s.body, flags = self.block(s.body, loop)
             return [s], flags
-        if isinstance(s, _TRY):
-            return self.attempt(s, loop)  # type: ignore[arg-type]
+        if isinstance(s, TRY):
+            return self.attempt(s, loop)
         if isinstance(s, ast.Match):
             flags = set()
             for case in s.cases:

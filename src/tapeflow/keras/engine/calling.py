@@ -100,11 +100,11 @@ def call_layer(layer, args, kwargs):
     state.depth, state.training = depth + 1, training
     try:
         if layer.built:
-            outputs = layer.call(inputs, *rest, **kwargs)
+            outputs = _call_of(layer)(inputs, *rest, **kwargs)
         else:
             with name_scope(layer._scope_name()):
                 build_from_inputs(layer, inputs)
-                outputs = layer.call(inputs, *rest, **kwargs)
+                outputs = _call_of(layer)(inputs, *rest, **kwargs)
     except Exception as error:
         _note(error, layer)
         raise
@@ -116,6 +116,15 @@ def call_layer(layer, args, kwargs):
         masking.attach(layer, inputs, outputs, mask)
     layer._after_call()
     return outputs
+
+
+def _call_of(layer):
+    """`layer.call`; while a graph is built, with the control flow of the program's own layers converted."""
+    if executing_eagerly():
+        return layer.call
+    from tapeflow.function.autograph import tf_convert
+
+    return tf_convert(layer.call)
 
 
 def _resolve_training(signature, outer, rest, kwargs):

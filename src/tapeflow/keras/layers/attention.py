@@ -9,6 +9,7 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.ops.array import shape as shape_of
@@ -75,8 +76,9 @@ class _DotAttention(Layer):
         if kept is not None:
             scores = _masked(scores, kept)
         weights = softmax(scores)
-        if training and self.dropout > 0:
-            weights = nn_dropout(weights, self.dropout)
+        if self.dropout > 0:
+            every = weights
+            weights = by_phase(training, lambda: nn_dropout(every, self.dropout), lambda: every)
         result = matmul(weights, value)
         if query_mask is not None:
             result = result * cast(expand_dims(query_mask, -1), result.dtype)

@@ -18,6 +18,7 @@ from tapeflow.ops.convolve import conv2d, conv2d_transpose, conv3d_transpose, co
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d
 from tapeflow.ops.layout import expand_dims, reshape, squeeze, transpose
 from tapeflow.ops.padding import pad
+from tapeflow.ops.static import as_shape, sizes_of
 
 _PARTS = ("initializer", "regularizer", "constraint")
 _GETTERS = {
@@ -326,7 +327,7 @@ class Conv2DTranspose(_Convolution):
         return [transposed_length(n, k, self.padding, p, s, d) for n, k, p, s, d in windows]
 
     def _convolve(self, inputs):
-        sizes = inputs.shape.as_list()
+        sizes = sizes_of(inputs)
         shape = [sizes[0], *self._spatial(sizes[1:-1]), self.filters]
         kernel, strides, dilations = self.kernel, self.strides, self.dilation_rate
         if self.rank == 1:
@@ -335,10 +336,11 @@ class Conv2DTranspose(_Convolution):
         if self.rank == 3:
             strides = (1, *strides, 1)
             return conv3d_transpose(
-                inputs, kernel, shape, strides, self.padding.upper(), "NDHWC", (1, *dilations, 1)
+                inputs, kernel, as_shape(shape), strides, self.padding.upper(), "NDHWC",
+                (1, *dilations, 1),
             )
         outputs = conv2d_transpose(
-            inputs, kernel, shape, strides, self.padding.upper(), "NHWC", dilations
+            inputs, kernel, as_shape(shape), strides, self.padding.upper(), "NHWC", dilations
         )
         return squeeze(outputs, [1]) if self.rank == 1 else outputs
 

@@ -10,6 +10,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
@@ -202,9 +203,13 @@ class Dropout(SameShape):
         return [sizes[i] if size is None else size for i, size in enumerate(self.noise_shape)]
 
     def call(self, inputs, training=None):
-        if not training or not self.rate:
+        if training is None or training is False or not self.rate:
             return inputs
-        return nn_dropout(inputs, self.rate, self._noise_shape(inputs), self.seed)
+        return by_phase(
+            training,
+            lambda: nn_dropout(inputs, self.rate, self._noise_shape(inputs), self.seed),
+            lambda: inputs,
+        )
 
     def get_config(self):
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.keras.layers.wrappers import Wrapper
 from tapeflow.ops.array import shape as shape_of
@@ -81,12 +82,12 @@ class GroupNormalization(SameShape):
         axis = self.axis % len(sizes)
         dynamic = shape_of(inputs) if None in sizes else None
         known = [dynamic[i] if size is None else size for i, size in enumerate(sizes)]
-        split = [*known[:axis], self.groups, sizes[axis] // self.groups, *known[axis + 1 :]]
+        split = [*known[:axis], self.groups, known[axis] // self.groups, *known[axis + 1 :]]
         groups = reshape(inputs, split)
         axes = [i for i in range(1, len(split)) if i != axis]
         mean, variance = moments(groups, axes, keepdims=True)
         normal = reshape((groups - mean) * rsqrt(variance + self.epsilon), known)
-        along = [sizes[axis] if i == axis else 1 for i in range(len(sizes))]
+        along = [-1 if i == axis else 1 for i in range(len(sizes))]
         if self.gamma is not None:
             normal = normal * reshape(self.gamma, along)
         return normal if self.beta is None else normal + reshape(self.beta, along)
@@ -181,8 +182,7 @@ class SpectralNormalization(Wrapper):
         self.built = True
 
     def call(self, inputs, training=None):
-        if training:
-            self.normalize_weights()
+        by_phase(training, self.normalize_weights, lambda: None)
         return self.layer(inputs)
 
     def compute_output_shape(self, input_shape):

@@ -15,6 +15,7 @@ from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.normalization import l2_normalize
 from tapeflow.ops.reduction import reduce_all
+from tapeflow.ops.static import sizes_of
 
 
 class _Merge(Layer):
@@ -223,14 +224,15 @@ class Dot(_Merge):
         outer = []
         folded = []
         for x, axis, last in ((first, axes[0], True), (second, axes[1], False)):
-            sizes = x.shape.as_list()
+            sizes = sizes_of(x)
+            batch = sizes[0]
             others = [i for i in range(1, len(sizes)) if i != axis]
             x = transpose(x, [0, *others, axis] if last else [0, axis, *others])
             outer += [sizes[i] for i in others]
             folded.append(
                 reshape(x, [sizes[0], -1, sizes[axis]] if last else [sizes[0], sizes[axis], -1])
             )
-        return reshape(matmul(*folded), [first.shape[0], *(outer or [1])])
+        return reshape(matmul(*folded), [batch, *(outer or [1])])
 
     def compute_mask(self, inputs, mask=None):
         """None: the product has no steps."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import dtypes, nest
+from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -100,7 +100,7 @@ class Optimizer(Tracked):
             key = (name, dtype)
             found = self._numbers.get(key)
             if found is None:
-                found = self._numbers[key] = convert_to_tensor(value, dtype)
+                found = self._numbers[key] = self._number(value, dtype)
             return found
         if isinstance(value, schedules.LearningRateSchedule):
             value = value(self.iterations)
@@ -108,6 +108,12 @@ class Optimizer(Tracked):
             value = value()
         value = convert_to_tensor(value)
         return value if value.dtype == dtype else cast(value, dtype)
+
+    @staticmethod
+    def _number(value, dtype):
+        """A number as a tensor that outlives the graph being built."""
+        with context.eager_mode():
+            return convert_to_tensor(value, dtype)
 
     def _rate(self, dtype):
         """The learning rate of the moment."""
@@ -122,9 +128,10 @@ class Optimizer(Tracked):
             value = self._hyper[name]
             if callable(value):
                 return value
-            self._hyper_variables[name] = Variable(
-                value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
-            )
+            with context.init_scope():
+                self._hyper_variables[name] = Variable(
+                    value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
+                )
         return self._hyper_variables[name]
 
     def __getattr__(self, name):
@@ -149,9 +156,10 @@ class Optimizer(Tracked):
     def iterations(self):
         """The number of calls of apply_gradients, an int64 variable."""
         if self._iterations is None:
-            self.__dict__["_iterations"] = Variable(
-                0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
-            )
+            with context.init_scope():
+                self.__dict__["_iterations"] = Variable(
+                    0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
+                )
             for name, value in self._trackable_children().items():
                 attached(self, name, value)
         return self._iterations
@@ -283,7 +291,10 @@ class Optimizer(Tracked):
         slot = slots.get(name)
         if slot is None:
             sizes = var.shape.as_list()
-            start = fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
+
+            def start():
+                return fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
+
             slot = make_slot(start, f"{self._name}/{base_name(var)}/{name}", var.dtype)
             slots[name] = slot
         return slot

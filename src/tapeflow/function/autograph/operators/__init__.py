@@ -3,7 +3,16 @@
 from tapeflow.function.autograph.operators.asserts import assertion
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.autograph.operators.conditional import if_exp, if_stmt
-from tapeflow.function.autograph.operators.logical import and_, chained, eq, none_of, not_, not_eq, or_
+from tapeflow.function.autograph.operators.lists import list_append
+from tapeflow.function.autograph.operators.logical import (
+    and_,
+    chained,
+    eq,
+    none_of,
+    not_,
+    not_eq,
+    or_,
+)
 from tapeflow.function.autograph.operators.loops import for_stmt, while_stmt
 from tapeflow.function.autograph.operators.staging import NO_RETURN
 
@@ -30,6 +39,7 @@ __all__ = [
     "for_stmt",
     "if_exp",
     "if_stmt",
+    "list_append",
     "none_of",
     "not_",
     "not_eq",

@@ -9,7 +9,13 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
-from tapeflow.function.autograph.operators.iteration import Enumerated, Zipped, can_join, is_countable
+from tapeflow.function.autograph.operators.iteration import (
+    Enumerated,
+    Zipped,
+    can_join,
+    is_countable,
+)
+from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
 
 _NOTHING: Any = object()
@@ -55,12 +61,14 @@ def _number(x: Any, dtype: Any) -> Any:
 
 
 def len_(x: Any) -> Any:
+    if isinstance(x, StagedList):
+        return x.array.size()
     if is_tensor_array(x):
         return x.size() if staging.in_graph() else len(x) if hasattr(x, "__len__") else x.size()
     if not isinstance(x, _native.Tensor):
         return _dataset_len(x) if _is_dataset(x) and staging.in_graph() else len(x)
     if not staging.is_staged(x) and not staging.in_graph():
-        return len(x)  # type: ignore[arg-type]
+        return len(x)
     from tapeflow.ops.array import rank, shape
     from tapeflow.ops.assertions import Assert
 
@@ -139,12 +147,14 @@ def filter_(function: Any, iterable: Any) -> Any:
 
 
 def next_(iterator: Any, default: Any = _NOTHING) -> Any:
-    if default is _NOTHING or not (staging.in_graph() and hasattr(iterator, "get_next_as_optional")):
+    if not (staging.in_graph() and hasattr(iterator, "get_next_as_optional")):
         return next(iterator) if default is _NOTHING else next(iterator, default)
     from tapeflow.function.autograph.operators.conditional import choose
+    from tapeflow.function.autograph.operators.dataset_loop import next_element, next_or
 
-    item = iterator.get_next_as_optional()
-    return choose(item.has_value(), item.get_value, lambda: default, "next")
+    if default is _NOTHING:
+        return next_element(iterator)
+    return next_or(iterator, lambda: default, choose)
 
 
 def any_(iterable: Any) -> Any:
@@ -233,7 +243,8 @@ def _extreme(name: str, plain: Callable[..., Any], args: tuple[Any, ...], option
     if found.shape.rank not in (0, None):
         raise at_user_line(
             ValueError,
-            f"{name}(arg1, arg2, *args) currently support only scalar tensor, but got a tensor with shape {found.shape}",
+            f"{name}(arg1, arg2, *args) currently support only scalar tensor, but got a tensor with shape "
+            f"{found.shape}",
         )
     return found
 

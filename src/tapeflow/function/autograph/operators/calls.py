@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
+from inspect import getattr_static
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.function.autograph.operators import lists
 from tapeflow.function.autograph.operators.builtins import OVERLOADS
+from tapeflow.ops import joining
 
 # Packages whose functions are called as they are.
 _KNOWN = frozenset({
@@ -64,7 +67,7 @@ def _is_test_case(owner: Any) -> bool:
 
 def _callable_object(f: Any) -> Any:
     """An object with a `__call__` of the program."""
-    call = getattr(type(f), "__call__", None)
+    call = getattr_static(type(f), "__call__", None)
     if type(call) is not FunctionType or is_left_alone(call.__globals__.get("__name__")):
         return f
     from tapeflow.function.autograph.convert import converted
@@ -82,6 +85,8 @@ _CALLERS = frozenset({
 
 def _with_converted_arguments(f: Any) -> Any:
     name = getattr(f, "__name__", "").removesuffix("_v1")
+    if name in ("stack", "concat") and f is getattr(joining, name):
+        return getattr(lists, name)
     if name not in _CALLERS or not getattr(f, "__module__", "").startswith("tapeflow."):
         return f
 

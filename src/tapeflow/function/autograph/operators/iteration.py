@@ -13,7 +13,7 @@ class _Counted:
 
     def __iter__(self) -> Any:
         raise TypeError(
-            f"{type(self).__name__.lower()} of symbolic tensors can only be used in a `for` loop that AutoGraph converts"
+            f"{type(self).__name__.lower()} symbolic tensors can only be used in a `for` loop that AutoGraph converts"
         )
 
 

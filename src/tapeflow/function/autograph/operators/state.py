@@ -142,7 +142,7 @@ def zeros_like_of(value: Any) -> Any:
 def _zero(leaf: Any) -> Any:
     if isinstance(leaf, (bool, int, float, complex)):
         return type(leaf)(0)
-    if isinstance(leaf, _native.Variable) or isinstance(leaf, (np.ndarray, np.generic, str, bytes)):
+    if isinstance(leaf, (_native.Variable, np.ndarray, np.generic, str, bytes)):
         leaf = convert_to_tensor(leaf)
     if isinstance(leaf, _native.Tensor):
         from tapeflow.ops.construction import zeros

@@ -1,0 +1,38 @@
+"""tf.compat.v1.io: `tf.io` with the names and signatures of 1.x."""
+
+from tapeflow.compat.v1.python_io import TFRecordCompressionType, tf_record_iterator
+from tapeflow.io import (
+    TFRecordOptions,
+    TFRecordWriter,
+    decode_and_crop_jpeg,
+    decode_base64,
+    decode_bmp,
+    decode_compressed,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    decode_webp,
+    encode_base64,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    gfile,
+    is_jpeg,
+    matching_files,
+    parse_tensor,
+    read_file,
+    serialize_tensor,
+    write_file,
+    write_graph,
+)
+from tapeflow.ops.csv import decode_csv_v1 as decode_csv
+from tapeflow.ops.raw_bytes import decode_raw_v1 as decode_raw
+
+__all__ = [
+    "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "decode_and_crop_jpeg",
+    "decode_base64", "decode_bmp", "decode_compressed", "decode_csv", "decode_gif", "decode_image",
+    "decode_jpeg", "decode_png", "decode_raw", "decode_webp", "encode_base64", "encode_jpeg",
+    "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "matching_files", "parse_tensor",
+    "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
+]  # fmt: skip

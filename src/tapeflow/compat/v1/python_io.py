@@ -1,0 +1,10 @@
+"""tf.compat.v1.python_io: TFRecord files in 1.x."""
+
+from tapeflow.core.tf_record import (
+    TFRecordCompressionType,
+    TFRecordOptions,
+    TFRecordWriter,
+    tf_record_iterator,
+)
+
+__all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"]

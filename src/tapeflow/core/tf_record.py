@@ -1,0 +1,204 @@
+"""TFRecord files: records of bytes with their lengths and checksums, plain or compressed.
+
+Each record is its length (uint64), the masked CRC-32C of that, the bytes, and the masked CRC-32C of these;
+all numbers little-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO, ClassVar
+
+from tapeflow.core.crc32c import masked_crc32c
+from tapeflow.core.errors import DataLossError, FailedPreconditionError
+from tapeflow.core.file_system import _Translated, text_path
+
+_GZIP_BITS = 16  # added to the window bits to have gzip's headers
+
+
+class TFRecordCompressionType:
+    """How records are compressed, in 1.x."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+class TFRecordOptions:
+    """How a TFRecord file is written.
+
+    Args:
+      compression_type: "", "ZLIB" or "GZIP"; in 1.x also a `TFRecordCompressionType`, or another options object.
+      compression_level, window_bits, compression_method, mem_level, compression_strategy: as zlib has them.
+    """
+
+    compression_type_map: ClassVar = {0: "", 1: "ZLIB", 2: "GZIP"}
+
+    def __init__(
+        self,
+        compression_type=None,
+        flush_mode=None,
+        input_buffer_size=None,
+        output_buffer_size=None,
+        window_bits=None,
+        compression_level=None,
+        compression_method=None,
+        mem_level=None,
+        compression_strategy=None,
+    ):
+        self.get_compression_type_string(compression_type)
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options) -> str:
+        """ "", "ZLIB" or "GZIP" of options, a compression type or its name. Raises ValueError for anything else."""
+        if not options:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return cls.get_compression_type_string(options.compression_type)
+        if isinstance(options, int) and options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return options
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+    def compressor(self) -> Any:
+        """A zlib compressor, or None."""
+        kind = self.get_compression_type_string(self)
+        if not kind:
+            return None
+        bits = 15 if self.window_bits is None else abs(int(self.window_bits))
+        return zlib.compressobj(
+            -1 if self.compression_level is None else int(self.compression_level),
+            zlib.DEFLATED if self.compression_method is None else int(self.compression_method),
+            bits + _GZIP_BITS if kind == "GZIP" else bits,
+            8 if self.mem_level is None else int(self.mem_level),
+            0 if self.compression_strategy is None else int(self.compression_strategy),
+        )
+
+
+class TFRecordWriter:
+    """Writes records to a file, which it makes anew; a context manager.
+
+    Raises FailedPreconditionError for writing after `close`.
+    """
+
+    def __init__(self, path, options=None):
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(compression_type=options)
+        self._path = text_path(path)
+        self._compressor = options.compressor()
+        with _Translated(self._path):
+            self._file: BinaryIO | None = open(self._path, "wb")  # noqa: SIM115 (closed by `close`)
+
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
+        return self._file
+
+    def write(self, record) -> None:
+        """Append one record: bytes, or text, which is written as UTF-8."""
+        file = self._opened()
+        data = record.encode("utf-8") if isinstance(record, str) else bytes(record)
+        length = struct.pack("<Q", len(data))
+        parts = (length, struct.pack("<I", masked_crc32c(length)), data, struct.pack("<I", masked_crc32c(data)))
+        whole = b"".join(parts)
+        file.write(whole if self._compressor is None else self._compressor.compress(whole))
+
+    def flush(self) -> None:
+        """Hand what was written to the system."""
+        file = self._opened()
+        if self._compressor is not None:
+            file.write(self._compressor.flush(zlib.Z_SYNC_FLUSH))
+        file.flush()
+
+    def close(self) -> None:
+        """End the file; once more does nothing."""
+        file = self._file
+        if file is None:
+            return
+        if self._compressor is not None:
+            file.write(self._compressor.flush())
+        file.close()
+        self._file = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace) -> None:
+        self.close()
+
+
+class _Inflated:
+    """The decompressed bytes of a file, as much as is asked for."""
+
+    def __init__(self, file: BinaryIO, path: str):
+        self._file = file
+        self._path = path
+        self._inflater = zlib.decompressobj(15 + 32)  # either header
+        self._pending = b""
+
+    def read(self, n: int) -> bytes:
+        while len(self._pending) < n:
+            block = self._file.read(1 << 18)
+            try:
+                self._pending += self._inflater.decompress(block) if block else b""
+            except zlib.error as error:
+                raise DataLossError(None, None, f"{self._path}: {error}") from None
+            if not block:
+                break
+        out, self._pending = self._pending[:n], self._pending[n:]
+        return out
+
+
+def records(path, compression: str = "") -> Iterator[bytes]:
+    """The records of a TFRecord file.
+
+    Raises NotFoundError for no such file, DataLossError for a record that is cut off or damaged.
+    """
+    path = text_path(path)
+    with _Translated(path):
+        file = open(path, "rb")  # noqa: SIM115 (closed below)
+    with file:
+        source: Any = _Inflated(file, path) if compression else file
+        at = 0
+        while head := source.read(12):
+            if len(head) < 12:
+                raise DataLossError(None, None, f"truncated record at {at}")
+            if masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
+                raise DataLossError(None, None, f"corrupted record at {at}")
+            (length,) = struct.unpack("<Q", head[:8])
+            data, tail = _body(source, length), source.read(4)
+            if len(data) < length or len(tail) < 4:
+                raise DataLossError(None, None, f"truncated record at {at}")
+            if masked_crc32c(data) != struct.unpack("<I", tail)[0]:
+                raise DataLossError(None, None, f"corrupted record at {at}")
+            yield data
+            at += 16 + length
+
+
+def _body(source: Any, length: int) -> bytes:
+    """`length` bytes, read in blocks, so that a damaged length does not ask for all memory at once."""
+    parts = []
+    while length > 0:
+        part = source.read(min(length, 1 << 24))
+        if not part:
+            break
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def tf_record_iterator(path, options=None) -> Iterator[bytes]:
+    """The records of a TFRecord file, one by one."""
+    return records(path, TFRecordOptions.get_compression_type_string(options))

@@ -1,0 +1,123 @@
+"""Whole files as strings."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+
+import numpy as np
+
+from tapeflow.core import file_system
+from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.strings import texts
+from tapeflow.ops.table import Sample, op
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _name(filename, what: str = "filename") -> str:
+    if np.ndim(filename):
+        raise invalid(
+            f"Input {what} tensor must be scalar, but had shape: {shape_text(np.shape(filename))}"
+        )
+    name = file_system.text_path(filename[()] if isinstance(filename, np.ndarray) else filename)
+    if "\0" in name:
+        raise invalid(f"Input {what} holds a null character: {name!r}")
+    return name
+
+
+@op("ReadFile", "filename: string -> contents: string", shape=shapes.scalar)
+def ReadFile(xp, filename):
+    name = _name(filename)
+    try:
+        with open(name, "rb") as file:
+            return np.array(file.read(), object)
+    except OSError as error:
+        raise file_system.as_error(error, name) from None
+
+
+ReadFile.gradient(None)
+
+
+@ReadFile.samples
+def _(rng):
+    yield Sample(np.array(os.devnull.encode(), object), expect=np.array(b"", object))
+    yield Sample(np.array(b"/there/is/no/such/file", object), raises=NotFoundError)
+    yield Sample(texts("a", "b"), raises=InvalidArgumentError)
+
+
+@op("WriteFile", "filename: string, contents: string ->")
+def WriteFile(xp, filename, contents):
+    name = _name(filename)
+    if np.ndim(contents):
+        raise invalid(
+            f"Contents tensor must be scalar, but had shape: {shape_text(np.shape(contents))}"
+        )
+    try:
+        folder = os.path.dirname(name)
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(contents[()] if isinstance(contents, np.ndarray) else contents)
+    except OSError as error:
+        raise file_system.as_error(error, name) from None
+    return ()
+
+
+WriteFile.gradient(None)
+
+
+@WriteFile.samples
+def _(rng):
+    yield Sample(np.array(os.devnull.encode(), object), np.array(b"text", object), expect=())
+    yield Sample(texts("a", "b"), np.array(b"text", object), raises=InvalidArgumentError)
+    yield Sample(
+        np.array(os.devnull.encode(), object), texts("a", "b"), raises=InvalidArgumentError
+    )
+
+
+@op("MatchingFiles", "pattern: string -> filenames: string", shape=shapes.vector)
+def MatchingFiles(xp, pattern):
+    if pattern.ndim > 1:
+        raise invalid(
+            f"Input patterns tensor must be scalar or vector, but had shape: {shape_text(pattern.shape)}"
+        )
+    found = []
+    for text in pattern.ravel():
+        # A star stands for any characters of one name, also for a leading dot.
+        form = file_system.text_path(text)
+        folder, last = os.path.split(form)
+        for place in glob.glob(folder) if folder else [""]:
+            names = os.listdir(place or ".") if os.path.isdir(place or ".") else []
+            found += [os.path.join(place, n) for n in names if fnmatch.fnmatchcase(n, last)]
+    return np.array([os.fsencode(name) for name in sorted(found)] or [], object)
+
+
+MatchingFiles.gradient(None)
+
+
+@MatchingFiles.samples
+def _(rng):
+    yield Sample(np.array(os.devnull.encode(), object), expect=texts(os.devnull))
+    yield Sample(texts("/there/is/no/*", os.devnull), expect=texts(os.devnull))
+    yield Sample(np.array([[b"a"]], object), raises=InvalidArgumentError)
+
+
+@public
+def read_file(filename, name=None):
+    """The bytes of a file, a scalar string. Raises NotFoundError."""
+    return ReadFile(filename)
+
+
+@public
+def write_file(filename, contents, name=None):
+    """Write the scalar string `contents` to a file, making its directory if there is none."""
+    return WriteFile(filename, contents)
+
+
+@public
+def matching_files(pattern, name=None):
+    """The names of the files that match a pattern or one of several, sorted."""
+    return MatchingFiles(pattern)

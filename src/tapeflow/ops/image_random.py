@@ -1,0 +1,183 @@
+"""Images changed at random, as training wants them: mirrored, brighter, of another contrast, hue or saturation."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, random, random_stateless
+from tapeflow.ops.array import Shape
+from tapeflow.ops.assertions import Assert
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import where
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.image_codec import adjust_jpeg_quality
+from tapeflow.ops.image_color import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_hue,
+    adjust_saturation,
+)
+from tapeflow.ops.image_shape import as_batch, as_images, unbatched
+from tapeflow.ops.layout import Reshape
+from tapeflow.ops.reduction import reduce_all
+from tapeflow.ops.reorder import reverse
+from tapeflow.ops.slicing import Slice
+from tapeflow.ops.static import as_shape, sizes_of, static_value
+
+
+def _flipped(image, axis: int, draw):
+    """Each image mirrored with even odds; `draw(shape)` gives uniform numbers."""
+    image, single = as_batch(as_images(image))
+    if single:
+        mirrored = draw([]) < 0.5
+    else:
+        chance = draw(as_shape([sizes_of(image)[0]]))
+        mirrored = Reshape(chance, [-1, 1, 1, 1]) > 0.5
+    return unbatched(where(mirrored, reverse(image, [axis + 1]), image), single)
+
+
+@public
+def random_flip_left_right(image, seed=None):
+    """Each image mirrored along its width with even odds."""
+    return _flipped(image, 1, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
+
+
+@public
+def random_flip_up_down(image, seed=None):
+    """Each image mirrored along its height with even odds."""
+    return _flipped(image, 0, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
+
+
+@public
+def stateless_random_flip_left_right(image, seed):
+    """`random_flip_left_right` that depends on `seed` (two integers) only."""
+    return _flipped(image, 1, lambda shape: random_stateless.stateless_uniform(shape, seed))
+
+
+@public
+def stateless_random_flip_up_down(image, seed):
+    """`random_flip_up_down` that depends on `seed` (two integers) only."""
+    return _flipped(image, 0, lambda shape: random_stateless.stateless_uniform(shape, seed))
+
+
+def _between(low, high, seed):
+    return random.uniform([], low, high, seed=seed)
+
+
+def _stateless_between(low, high, seed):
+    return random_stateless.stateless_uniform([], seed, low, high)
+
+
+def _known(value):
+    return value if isinstance(value, (int, float)) else static_value(value)
+
+
+def _delta(draw, most, seed, limit=None):
+    known = _known(most)
+    if known is not None:
+        if limit is not None and known > limit:
+            raise ValueError(f"max_delta must be <= {limit}.")
+        if known < 0:
+            raise ValueError("max_delta must be non-negative.")
+    return draw(-most, most, seed)
+
+
+def _factor(draw, lower, upper, seed):
+    low, high = _known(lower), _known(upper)
+    if low is not None and high is not None and high <= low:
+        raise ValueError("upper must be > lower.")
+    if low is not None and low < 0:
+        raise ValueError("lower must be non-negative.")
+    return draw(lower, upper, seed)
+
+
+@public
+def random_brightness(image, max_delta, seed=None):
+    """`adjust_brightness` by a random number of [-max_delta, max_delta). Raises ValueError for a negative one."""
+    return adjust_brightness(image, _delta(_between, max_delta, seed))
+
+
+@public
+def stateless_random_brightness(image, max_delta, seed):
+    """`random_brightness` that depends on `seed` (two integers) only."""
+    return adjust_brightness(image, _delta(_stateless_between, max_delta, seed))
+
+
+@public
+def random_contrast(image, lower, upper, seed=None):
+    """`adjust_contrast` by a random factor of [lower, upper). Raises ValueError for no such range."""
+    return adjust_contrast(image, _factor(_between, lower, upper, seed))
+
+
+@public
+def stateless_random_contrast(image, lower, upper, seed):
+    """`random_contrast` that depends on `seed` (two integers) only."""
+    return adjust_contrast(image, _factor(_stateless_between, lower, upper, seed))
+
+
+@public
+def random_hue(image, max_delta, seed=None):
+    """`adjust_hue` by a random number of [-max_delta, max_delta), max_delta being at most 0.5."""
+    return adjust_hue(image, _delta(_between, max_delta, seed, 0.5))
+
+
+@public
+def stateless_random_hue(image, max_delta, seed):
+    """`random_hue` that depends on `seed` (two integers) only."""
+    return adjust_hue(image, _delta(_stateless_between, max_delta, seed, 0.5))
+
+
+@public
+def random_saturation(image, lower, upper, seed=None):
+    """`adjust_saturation` by a random factor of [lower, upper). Raises ValueError for no such range."""
+    return adjust_saturation(image, _factor(_between, lower, upper, seed))
+
+
+@public
+def stateless_random_saturation(image, lower, upper, seed=None):
+    """`random_saturation` that depends on `seed` (two integers) only."""
+    return adjust_saturation(image, _factor(_stateless_between, lower, upper, seed))
+
+
+def _jpeg(draw, image, lowest, highest, seed):
+    if lowest < 0 or highest < 0 or lowest > 100 or highest > 100:
+        raise ValueError("jpeg encoding range must be between 0 and 100.")
+    if lowest >= highest:
+        raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
+    return adjust_jpeg_quality(image, draw(lowest, highest, seed))
+
+
+@public
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    """`adjust_jpeg_quality` by a random integer of [min_jpeg_quality, max_jpeg_quality)."""
+    return _jpeg(lambda low, high, s: random.uniform([], low, high, dtypes.int32, s), image,
+                 min_jpeg_quality, max_jpeg_quality, seed)  # fmt: skip
+
+
+@public
+def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
+    """`random_jpeg_quality` that depends on `seed` (two integers) only."""
+
+    def draw(low, high, seed):
+        return random_stateless.stateless_uniform([], seed, low, high, dtypes.int32)
+
+    return _jpeg(draw, image, min_jpeg_quality, max_jpeg_quality, seed)
+
+
+@public
+def stateless_random_crop(value, size, seed, name=None):
+    """A slice of shape `size` at a random place, that depends on `seed` (two integers) only.
+
+    Raises InvalidArgumentError for a size that does not fit.
+    """
+    value = convert_to_tensor(value)
+    size = convert_to_tensor(size, dtype_hint=dtypes.int32)
+    shape = cast(Shape(value), size.dtype)
+    check = Assert(reduce_all(shape >= size), ["Need value.shape >= size, got ", shape, size])
+    with control_dependencies([] if check is None else [check]):
+        limit = shape - size + 1
+        drawn = random_stateless.stateless_uniform(
+            Shape(shape), seed, 0, size.dtype.max, dtype=size.dtype
+        )
+        return Slice(value, arithmetic.floormod(drawn, limit), size)

@@ -1,0 +1,170 @@
+"""Calls of public functions, and what TensorFlow answers to them.
+
+`python function_calls.py`, run by a Python that has TensorFlow, writes function_vectors.json anew;
+test_functions.py holds the package to it.
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+import numpy as np
+
+VECTORS = pathlib.Path(__file__).with_name("function_vectors.json")
+
+SETUP = """
+x = np.sin(np.arange(2 * 5 * 7 * 3, dtype=np.float32)).reshape(2, 5, 7, 3) / 2 + 0.5
+y = np.roll(x, 5).copy()
+big = np.cos(np.arange(34 * 36, dtype=np.float32)).reshape(1, 34, 36, 1) / 2 + 0.5
+bytes_ = (x * 255).astype(np.uint8)
+boxes = np.array([[0, 0, 0.7, 0.6], [0.1, 0.2, 0.9, 1.2]], np.float32)
+t = tf.constant(x)
+v1 = tf.compat.v1
+"""
+
+CALLS = [
+    *(
+        f"tf.image.resize(x, [{h}, {w}], {method!r}, antialias={smooth})"
+        for h, w in ((3, 4), (8, 9))
+        for method in ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian",
+                       "mitchellcubic")
+        for smooth in (False, True)
+    ),
+    "tf.image.resize(bytes_[0], [4, 4])",
+    "tf.image.resize(bytes_[0], [4, 4], 'nearest')",
+    "tf.image.resize(x, [4, 20], preserve_aspect_ratio=True)",
+    *(f"v1.image.resize(x, [4, 9], {m}, align_corners={a})" for m in range(4) for a in (False, True)),
+    "tf.image.resize_with_pad(x, 9, 9)",
+    "tf.image.resize_with_pad(x, 4, 20, 'nearest')",
+    "v1.image.resize_image_with_pad(x, 6, 9)",
+    "tf.image.resize_with_crop_or_pad(x, 3, 10)",
+    "tf.image.resize_with_crop_or_pad(x[0], 8, 4)",
+    "tf.image.crop_to_bounding_box(x, 1, 2, 3, 4)",
+    "tf.image.pad_to_bounding_box(x[0], 1, 2, 7, 9)",
+    "tf.image.central_crop(x, 0.5)",
+    "tf.image.central_crop(x[0], 0.7)",
+    "tf.image.flip_left_right(x)",
+    "tf.image.flip_up_down(x[0])",
+    *(f"tf.image.rot90(x, {k})" for k in range(-1, 5)),
+    "tf.image.transpose(x)",
+    "tf.image.rgb_to_hsv(x)",
+    "tf.image.hsv_to_rgb(x)",
+    "tf.image.rgb_to_yiq(x)",
+    "tf.image.yiq_to_rgb(x)",
+    "tf.image.rgb_to_yuv(x)",
+    "tf.image.yuv_to_rgb(x)",
+    "tf.image.rgb_to_grayscale(bytes_)",
+    "tf.image.grayscale_to_rgb(t[..., :1])",
+    "tf.image.adjust_brightness(bytes_, 0.2)",
+    "tf.image.adjust_contrast(bytes_, 1.7)",
+    "tf.image.adjust_gamma(x, 0.7, 1.5)",
+    "tf.image.adjust_hue(x, 0.3)",
+    "tf.image.adjust_saturation(bytes_, 0.3)",
+    "tf.image.per_image_standardization(x)",
+    "tf.image.per_image_standardization(np.ones((2, 2, 1), np.float32))",
+    *(
+        f"tf.image.convert_image_dtype(np.array([[[0, 100, 127]]], np.{a}), tf.{b}, saturate={s})"
+        for a in ("uint8", "int8", "int16", "float32")
+        for b in ("uint8", "uint16", "int32", "float64")
+        for s in (False, True)
+        if a != "float32"
+    ),
+    "tf.image.convert_image_dtype(x, tf.uint8)",
+    "tf.image.convert_image_dtype(x * 3 - 1, tf.int8, saturate=True)",
+    "tf.image.image_gradients(t)",
+    "tf.image.sobel_edges(t)",
+    "tf.image.total_variation(t)",
+    "tf.image.psnr(x, y, 1.0)",
+    "tf.image.psnr(bytes_, np.roll(bytes_, 1), 255)",
+    "tf.image.ssim(x, y, 1.0, filter_size=3)",
+    "tf.image.ssim(x, y, 1.0, filter_size=3, return_index_map=True)",
+    "tf.image.ssim(big, big * 0.9, 1.0)",
+    "tf.image.ssim_multiscale(big, big * 0.9, 1.0, power_factors=(0.3, 0.3, 0.4), filter_size=5)",
+    "tf.image.crop_and_resize(x, boxes, [0, 1], [4, 3])",
+    "tf.image.crop_and_resize(x, boxes, [1, 0], [4, 3], 'nearest', 2.0)",
+    "tf.image.extract_patches(x, [1, 2, 3, 1], [1, 1, 2, 1], [1, 1, 1, 1], 'SAME')",
+    "tf.image.extract_glimpse(x, [2, 3], boxes[:, :2], noise='zero')",
+    "tf.image.draw_bounding_boxes(x, boxes[:, None], None)",
+    "tf.image.non_max_suppression_padded(boxes, [0.3, 0.4], 4, pad_to_max_output_size=True)",
+    "tf.image.stateless_random_flip_left_right(x, [1, 2])",
+    "tf.image.stateless_random_flip_up_down(x[0], [1, 2])",
+    "tf.image.stateless_random_brightness(x, 0.2, [1, 2])",
+    "tf.image.stateless_random_contrast(x, 0.2, 0.5, [1, 2])",
+    "tf.image.stateless_random_hue(x, 0.2, [1, 2])",
+    "tf.image.stateless_random_saturation(x, 0.2, 0.5, [1, 2])",
+    "tf.image.stateless_random_crop(x, [1, 2, 3, 3], [1, 2])",
+    *(
+        f"gradient(lambda x: {call}, x)"
+        for call in (
+            "tf.image.resize(x, [3, 9])",
+            "tf.image.resize(x, [3, 9], 'bicubic')",
+            "tf.image.resize(x, [3, 9], 'nearest')",
+            "tf.image.resize(x, [3, 9], 'lanczos3', antialias=True)",
+            "tf.image.crop_and_resize(x, boxes, [0, 1], [4, 3])",
+            "tf.image.extract_patches(x, [1, 2, 3, 1], [1, 1, 2, 1], [1, 1, 1, 1], 'SAME')",
+            "tf.image.rgb_to_hsv(x)",
+            "tf.image.ssim(x, y, 1.0, filter_size=3)",
+            "tf.image.per_image_standardization(x)",
+            "tf.image.resize_with_crop_or_pad(x, 3, 10)",
+        )
+    ),
+    "gradient(lambda b: tf.image.crop_and_resize(x, b, [0, 1], [4, 3]), boxes)",
+]  # fmt: skip
+
+
+def leaves(value):
+    """The tensors of a result as [dtype, nested list]; text for bytes."""
+    if isinstance(value, dict):
+        return [leaf for key in sorted(value) for leaf in leaves(value[key])]
+    if isinstance(value, (list, tuple)):
+        return [leaf for element in value for leaf in leaves(element)]
+    if value is None:
+        return []
+    for parts in (("indices", "values", "dense_shape"), ("flat_values", "nested_row_splits")):
+        if all(hasattr(value, part) for part in parts):
+            return [leaf for part in parts for leaf in leaves(getattr(value, part))]
+    if not hasattr(value, "numpy"):
+        return [["python", value if isinstance(value, (bool, int, float, str)) else str(value)]]
+    array = np.asarray(value.numpy())
+    if array.dtype.kind == "O":
+        texts = [v.decode("latin-1") if isinstance(v, bytes) else str(v) for v in array.ravel()]
+        return [["string", np.array(texts, object).reshape(array.shape).tolist()]]
+    digits = array.astype(np.float64).round(6) if array.dtype.kind == "f" else array
+    return [[array.dtype.name, digits.tolist()]]
+
+
+def answers(tf, calls):
+    """What `tf` answers: the leaves of a result, or the name of an exception's class."""
+
+    def gradient(function, at):
+        at = tf.constant(at)
+        with tf.GradientTape() as tape:
+            tape.watch(at)
+            out = function(at)
+            # Weights that differ from element to element, so that no two places can be exchanged.
+            weights = tf.cos(tf.range(tf.size(out), dtype=tf.float32))
+            total = tf.reduce_sum(out * tf.reshape(weights, tf.shape(out)))
+        return tf.convert_to_tensor(tape.gradient(total, at))
+
+    scope = {"tf": tf, "np": np, "gradient": gradient}
+    exec(SETUP, scope)
+    out = {}
+    for call in calls:
+        try:
+            out[call] = leaves(eval(call, scope))
+        except Exception as error:
+            out[call] = type(error).__name__
+    return out
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import tensorflow
+
+    found = answers(tensorflow, CALLS)
+    for call, answer in found.items():
+        if isinstance(answer, str):
+            print(call, "->", answer, file=sys.stderr)
+    lines = [f"{json.dumps(call)}: {json.dumps(answer)}" for call, answer in found.items()]
+    VECTORS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
