@@ -101,7 +101,8 @@ def decode(data: Any, description: dict) -> dict:
         else:
             raise ValueError(f"wire type {wire_type} is unknown")
         if number in description:
-            _keep(message, *description[number], wire_type, value)
+            name, kind = description[number]
+            _keep(message, name, kind, wire_type, value)
     return message
 
 

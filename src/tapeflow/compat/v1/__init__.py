@@ -401,6 +401,7 @@ _LAZY_ROOMS = {
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
     "spectral": "tapeflow.compat.v1.spectral",
+    "summary": "tapeflow.compat.v1.summary",
     "train": "tapeflow.train",
 }
 # Names that are loaded when they are first used, with the modules that hold them.
