@@ -258,12 +258,15 @@ _LAZY_ROOMS = {
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
+    "sparse": "tapeflow.sparse",
     "strings": "tapeflow.strings",
     "test": "tapeflow.test",
     "train": "tapeflow.train",
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
+    "SparseTensorSpec": ("tapeflow.core.sparse_tensor", "SparseTensorSpec"),
     "Graph": ("tapeflow.graph.graph", "Graph"),
     "gradients": ("tapeflow.graph.derivatives", "gradients"),
     "hessians": ("tapeflow.graph.derivatives", "hessians"),

@@ -21,6 +21,9 @@ bytes_ = (x * 255).astype(np.uint8)
 boxes = np.array([[0, 0, 0.7, 0.6], [0.1, 0.2, 0.9, 1.2]], np.float32)
 t = tf.constant(x)
 v1 = tf.compat.v1
+st = tf.SparseTensor([[0, 1], [1, 0], [1, 3], [2, 2]], [1.0, 2.0, -3.0, 4.0], [3, 4])
+su = tf.SparseTensor([[0, 1], [2, 0]], [5.0, 6.0], [3, 4])
+m = np.cos(np.arange(12, dtype=np.float32)).reshape(3, 4)
 """
 
 CALLS = [
@@ -110,6 +113,67 @@ CALLS = [
         )
     ),
     "gradient(lambda b: tf.image.crop_and_resize(x, b, [0, 1], [4, 3]), boxes)",
+    # Sparse tensors
+    "tf.sparse.from_dense([[0, 1], [2, 0]])",
+    "tf.sparse.from_dense([['', 'a']])",
+    "tf.sparse.eye(2, 3)",
+    "tf.sparse.to_dense(st)",
+    "tf.sparse.to_dense(st, 9.0)",
+    "tf.sparse.to_dense(tf.SparseTensor([[1, 0], [0, 1]], [1, 2], [2, 2]))",
+    "tf.sparse.to_indicator(tf.SparseTensor([[0, 0], [1, 0]], [2, 1], [2, 2]), 3)",
+    "tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [1, 2], [2, 2]))",
+    "tf.sparse.reshape(st, [2, -1])",
+    "tf.sparse.reshape(st, [5, 5])",
+    "tf.sparse.expand_dims(st, 1)",
+    "tf.sparse.expand_dims(st)",
+    "tf.sparse.transpose(st)",
+    "tf.sparse.transpose(st, [0, 1])",
+    "tf.sparse.reset_shape(st)",
+    "tf.sparse.reset_shape(st, [5, 6])",
+    "tf.sparse.reset_shape(st, [1, 6])",
+    "tf.sparse.concat(1, [st, su])",
+    "tf.sparse.concat(0, [st, tf.SparseTensor([[0, 5]], [1.0], [1, 6])], expand_nonconcat_dims=True)",
+    "tf.sparse.split(st, 2, axis=1)",
+    "tf.sparse.slice(st, [1, 0], [2, 3])",
+    "tf.sparse.retain(st, [True, False, True, False])",
+    "tf.sparse.fill_empty_rows(su, -1.0)",
+    "tf.sparse.add(st, su)",
+    "tf.sparse.add(st, su, 6.5)",
+    "tf.sparse.add(st, m)",
+    "tf.sparse.add(m, m)",
+    *(
+        f"tf.sparse.{name}(st, {axis}, {keep}, {sparse})"
+        for name in ("reduce_sum", "reduce_max")
+        for axis in (None, 0, [1], [0, -1])
+        for keep in (False, True)
+        for sparse in (False, True)
+    ),
+    "tf.sparse.sparse_dense_matmul(st, m, adjoint_b=True)",
+    "tf.sparse.sparse_dense_matmul(st, m, adjoint_a=True)",
+    "tf.sparse.sparse_dense_matmul(tf.constant(m), st, adjoint_a=True)",
+    "tf.sparse.softmax(st)",
+    "tf.sparse.maximum(st, su)",
+    "tf.sparse.minimum(st, su)",
+    "tf.sparse.map_values(tf.abs, st)",
+    "st * 2.0",
+    "st / m[:1]",
+    "(st.shape, st.dtype, st.with_values([1, 2, 3, 4]))",
+    "tf.nest.flatten(st, expand_composites=True)",
+    "tf.SparseTensorSpec([3, None]).is_compatible_with(st)",
+    "tf.convert_to_tensor(st)",
+    "tf.function(lambda s: tf.sparse.reduce_sum(tf.sparse.add(s, s), axis=1))(st)",
+    "tf.function(lambda s: tf.sparse.transpose(s))(st)",
+    "v1.sparse_reduce_sum_sparse(st, reduction_axes=[0])",
+    "v1.sparse_concat(concat_dim=0, sp_inputs=[st, su], axis=0)",
+    "v1.sparse_to_dense([1, 3], [5], 1, 0)",
+    "gradient(lambda v: tf.sparse.to_dense(st.with_values(v)), st.values)",
+    "gradient(lambda v: tf.sparse.reduce_sum(st.with_values(v), 0), st.values)",
+    "gradient(lambda v: tf.sparse.softmax(st.with_values(v)).values, st.values)",
+    "gradient(lambda v: tf.sparse.add(st.with_values(v), su).values, st.values)",
+    "gradient(lambda v: tf.sparse.transpose(st.with_values(v)).values, st.values)",
+    "gradient(lambda v: tf.sparse.sparse_dense_matmul(st.with_values(v), m.T), st.values)",
+    "gradient(lambda b: tf.sparse.sparse_dense_matmul(st, b), m.T.copy())",
+    "gradient(lambda v: (st.with_values(v) * m).values, st.values)",
 ]  # fmt: skip
 
 
@@ -138,7 +202,7 @@ def answers(tf, calls):
     """What `tf` answers: the leaves of a result, or the name of an exception's class."""
 
     def gradient(function, at):
-        at = tf.constant(at)
+        at = tf.convert_to_tensor(at)
         with tf.GradientTape() as tape:
             tape.watch(at)
             out = function(at)
