@@ -255,6 +255,7 @@ _LAZY_ROOMS = {
     "metrics": "tapeflow.keras.metrics",
     "nn": "tapeflow.nn",
     "optimizers": "tapeflow.keras.optimizers",
+    "ragged": "tapeflow.ragged",
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
@@ -265,6 +266,8 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),
+    "RaggedTensorSpec": ("tapeflow.ops.ragged_tensor", "RaggedTensorSpec"),
     "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
     "SparseTensorSpec": ("tapeflow.core.sparse_tensor", "SparseTensorSpec"),
     "Graph": ("tapeflow.graph.graph", "Graph"),
