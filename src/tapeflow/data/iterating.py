@@ -55,6 +55,10 @@ class Iterator:
         """The next element; raises StopIteration at the end."""
         return self.__next__()
 
+    def _next_internal(self):
+        """The next element; raises OutOfRangeError at the end. Programs reach for it though it is private."""
+        return self.get_next()
+
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError at the end."""
         if not context.executing_eagerly():
