@@ -141,6 +141,7 @@ class CheckpointManager:
             list(self._kept),
             all_model_checkpoint_timestamps=list(self._kept.values()),
             last_preserved_timestamp=self._preserved,
+            save_relative_paths=True,
         )
 
     def restore_or_initialize(self) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train import trackable
@@ -38,6 +40,7 @@ class Restoration:
             for slot in node["slot_variables"]:
                 key = (number, slot["original_variable_node_id"], slot.get("slot_name", ""))
                 self._slots[key] = slot.get("slot_variable_node_id", 0)
+        self.to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
         self.root = root
         if self.nodes:
             self.bind(0, root)
@@ -103,7 +106,7 @@ class Restoration:
             key = attribute["checkpoint_key"]
             if isinstance(value, Variable):
                 if attribute["name"] == "VARIABLE_VALUE":
-                    assign(value, self.reader, key)
+                    assign(value, self.reader, key, self.to_load)
                     continue
             elif attribute["name"] in own:
                 own[attribute["name"]](self.reader.read(key).item())
@@ -131,7 +134,7 @@ class Restoration:
         self._restored_slots.add(key)
         self.objects[node] = slot
         for attribute in self.nodes[node]["attributes"]:
-            assign(slot, self.reader, attribute["checkpoint_key"])
+            assign(slot, self.reader, attribute["checkpoint_key"], self.to_load)
 
     def unresolved_slots(self) -> list[str]:
         """Names of slots that nothing has taken."""
@@ -158,7 +161,7 @@ def _setters(value: Any) -> dict[str, Any]:
     return {} if own is None else {name: put for name, (_, put) in own().items()}
 
 
-def assign(variable: Any, reader: BundleReader, key: str) -> None:
+def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -> None:
     """Sets a variable. Raises ValueError for a value of another shape, InvalidArgumentError of another dtype."""
     dtype = reader.dtype(key)
     if dtype != variable.dtype.base_dtype:
@@ -175,6 +178,9 @@ def assign(variable: Any, reader: BundleReader, key: str) -> None:
             f"with shape {variable.shape} and name {variable.name}."
         )
     value = reader.read(key)
+    if variable._parts is not None:
+        to_load.append((variable, value))
+        return
     variable.assign(convert_to_tensor(value.tolist() if dtype == dtypes.string else value, dtype))
 
 
@@ -260,10 +266,21 @@ class LoadStatus:
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Nothing: eagerly, values are restored already."""
+        """Sets the variables of a graph in a session; eagerly, values are restored already."""
+        if executing_eagerly():
+            return
+        self._restoration.match_again()
+        session = session or get_default_session()
+        for variable, value in self._restoration.to_load:
+            variable.load(value, session)
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Nothing: eagerly, variables have their values already."""
+        """As run_restore_ops; variables that the checkpoint does not have are initialized."""
+        if executing_eagerly():
+            return
+        self._restoration.match_again()
+        _initialize(self._restoration.root, session, self._restoration.to_load)
+        self.run_restore_ops(session)
 
 
 def _counts(restoration: Restoration, value: Any) -> bool:
@@ -276,6 +293,18 @@ def _is_container(value: Any) -> bool:
 
 def _described(value: Any) -> str:
     return repr(value)
+
+
+def _initialize(root: Any, session: Any, restored: list[tuple[Any, Any]]) -> None:
+    """Initializes the variables of a graph that have no value of a checkpoint."""
+    known = {id(variable) for variable, _ in restored}
+    initializers = [
+        value.initializer
+        for value in Saved(root).objects
+        if isinstance(value, Variable) and value._parts is not None and id(value) not in known
+    ]
+    if initializers:
+        (session or get_default_session()).run(initializers)
 
 
 class InitializationStatus(LoadStatus):
@@ -292,6 +321,15 @@ class InitializationStatus(LoadStatus):
         return self._none()
 
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Raises AssertionError: there is no checkpoint."""
+        self._none()
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Initializes the variables of a graph."""
+        if not executing_eagerly():
+            _initialize(self._root, session, [])
 
 
 class NameBasedStatus(LoadStatus):

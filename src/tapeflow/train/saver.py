@@ -8,16 +8,25 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from tapeflow import protos
+from tapeflow.core import context
+from tapeflow.core.context import name_scope
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public_methods
+from tapeflow.graph.placeholders import placeholder_with_default
+from tapeflow.ops.array import identity
+from tapeflow.ops.control import control_dependencies, group
+from tapeflow.ops.layout import reshape
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader, write_bundle
+from tapeflow.train import meta_graph
 from tapeflow.train.checkpoint_state import (
     checkpoint_exists,
     remove_checkpoint,
     update_checkpoint_state,
 )
 from tapeflow.train.restoring import assign
+from tapeflow.train.saving_nodes import restore_node, save_node
 
 
 @public_methods
@@ -50,19 +59,106 @@ class Saver:
         save_relative_paths=False,
         filename=None,
     ):
-        if var_list is None:
+        if context.executing_eagerly() and var_list is None:
             raise RuntimeError(
                 "When eager execution is enabled, `var_list` must specify a list or dict of variables "
                 "to save"
             )
-        self._variables = by_name(var_list)
-        if not self._variables and not allow_empty:
-            raise ValueError("No variables to save")
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
+                "or var_list=None."
+            )
+        self._given, self._name, self._allow_empty = var_list, name, allow_empty
+        self._variables: dict[str, Any] = {}
+        self.saver_def = saver_def
+        self._built = self._empty = False
         self._max_to_keep, self._keep_every = max_to_keep, keep_checkpoint_every_n_hours
         self._pad, self._relative = pad_step_number, save_relative_paths
         self._reshape, self._filename = reshape, filename
         self._kept: collections.OrderedDict[str, float] = collections.OrderedDict()
         self._next_preserved = time.time() + keep_checkpoint_every_n_hours * 3600
+        if not defer_build:
+            self.build()
+        if saver_def is not None:
+            self._max_to_keep = saver_def.max_to_keep
+            self._keep_every = saver_def.keep_checkpoint_every_n_hours
+
+    def build(self):
+        """Finds the variables and, in a graph, makes the operations that save and restore them."""
+        if self._built:
+            return
+        self._built = True
+        if context.executing_eagerly():
+            self._variables = by_name(self._given)
+            if not self._variables and not self._allow_empty:
+                raise ValueError("No variables to save")
+            return
+        if self.saver_def is not None:
+            return
+        graph = context.current_graph()
+        given = self._given
+        if given is None:
+            given = graph.get_collection("variables") + graph.get_collection("saveable_objects")
+        self._variables = by_name(given)
+        if not self._variables:
+            if not self._allow_empty:
+                raise ValueError("No variables to save")
+            self._empty = True
+            return
+        self.saver_def = self._build_nodes()
+
+    def _build_nodes(self):
+        """The SaverDef of new nodes, called as TensorFlow calls them."""
+        names, variables = list(self._variables), list(self._variables.values())
+        with name_scope(self._name or "save"):
+            filename = placeholder_with_default(self._filename or "model", [], name="filename")
+            path = placeholder_with_default(filename, [], name="Const")
+            save = save_node(path, names, [variable.read_value() for variable in variables])
+            with control_dependencies([save]):
+                saved = identity(path, name="control_dependency")
+            kinds = [(v.dtype.base_dtype, None if self._reshape else v.shape) for v in variables]
+            assigns = []
+            for variable, value in zip(variables, restore_node(path, names, kinds)):
+                if self._reshape:
+                    value = reshape(value, variable.shape.as_list())
+                assigns.append(variable.assign(value, read_value=False))
+            restore = group(*assigns, name="restore_all")
+        return protos.SaverDef(
+            filename_tensor_name=path.name,
+            save_tensor_name=saved.name,
+            restore_op_name=restore.name,
+            max_to_keep=self._max_to_keep or 0,
+            keep_checkpoint_every_n_hours=self._keep_every,
+            version=2,
+        )
+
+    def as_saver_def(self):
+        """The SaverDef: the names of the nodes, and how many checkpoints are kept."""
+        return self.saver_def
+
+    def to_proto(self, export_scope=None):
+        """The SaverDef."""
+        return self.saver_def
+
+    @staticmethod
+    def from_proto(saver_def, import_scope=None):
+        """A Saver of the nodes that a SaverDef names, which are in the default graph."""
+        copy = protos.SaverDef()
+        copy.CopyFrom(saver_def)
+        if import_scope:
+            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                setattr(copy, field, f"{import_scope}/{getattr(copy, field)}")
+        return Saver(saver_def=copy, name=import_scope)
+
+    def export_meta_graph(self, filename=None, collection_list=None, as_text=False, **kwargs):
+        """The MetaGraphDef of the default graph, with this saver; written where `filename` is given."""
+        from tapeflow.train.meta_graph import export_meta_graph
+
+        return export_meta_graph(
+            filename=filename, saver_def=self.saver_def, collection_list=collection_list,
+            as_text=as_text, **kwargs,
+        )  # fmt: skip
 
     @property
     def last_checkpoints(self):
@@ -105,10 +201,22 @@ class Saver:
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
-        write_bundle(path, {name: v.numpy() for name, v in self._variables.items()})
+        if not context.executing_eagerly():
+            if not hasattr(sess, "run"):
+                raise TypeError(f"'sess' must be a Session; {sess}")
+            if not self._built:
+                raise RuntimeError("`build()` should be called before save if defer_build==True")
+            if not self._empty:
+                names = self.saver_def
+                sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
+        else:
+            write_bundle(path, {name: v.numpy() for name, v in self._variables.items()})
         if write_state:
             self._record(path, latest_filename)
-        return path
+        if write_meta_graph and not context.executing_eagerly():
+            with sess.graph.as_default():
+                self.export_meta_graph(f"{path}.{meta_graph_suffix}")
+        return None if self._empty else path
 
     def _record(self, path, latest_filename):
         self._kept.pop(path, None)
@@ -133,6 +241,10 @@ class Saver:
         path = os.fspath(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        if not context.executing_eagerly():
+            names = self.saver_def
+            sess.run(names.restore_op_name, {names.filename_tensor_name: path})
+            return
         reader = BundleReader(path)
         missing = [name for name in self._variables if name not in reader]
         if missing:
@@ -145,6 +257,16 @@ class Saver:
             )
         for name, variable in self._variables.items():
             assign(variable, reader, name)
+
+
+def _of_meta_graph(variables, saver_def, import_scope):
+    """The saver of an imported graph: its own nodes, if it has them, else new ones."""
+    if saver_def is not None:
+        return Saver.from_proto(saver_def, import_scope)
+    return Saver(list(variables.values()))
+
+
+meta_graph.make_saver = _of_meta_graph
 
 
 def by_name(var_list) -> dict[str, Any]:
