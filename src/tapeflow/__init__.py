@@ -257,9 +257,11 @@ _LAZY_ROOMS = {
     "metrics": "tapeflow.keras.metrics",
     "nn": "tapeflow.nn",
     "optimizers": "tapeflow.keras.optimizers",
+    "ragged": "tapeflow.ragged",
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
+    "sparse": "tapeflow.sparse",
     "strings": "tapeflow.strings",
     "summary": "tapeflow.summary",
     "test": "tapeflow.test",
@@ -267,6 +269,10 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),
+    "RaggedTensorSpec": ("tapeflow.ops.ragged_tensor", "RaggedTensorSpec"),
+    "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
+    "SparseTensorSpec": ("tapeflow.core.sparse_tensor", "SparseTensorSpec"),
     "Graph": ("tapeflow.graph.graph", "Graph"),
     "gradients": ("tapeflow.graph.derivatives", "gradients"),
     "hessians": ("tapeflow.graph.derivatives", "hessians"),

@@ -238,7 +238,9 @@ def write_meta_graph(tf, folder):
     with tf.Graph().as_default():
         x = tf.compat.v1.placeholder(tf.float32, [None, 2], name="x")
         with tf.compat.v1.variable_scope("layer"):
-            w = tf.compat.v1.get_variable("w", initializer=tf.constant([[1.0], [2.0]]), use_resource=True)
+            w = tf.compat.v1.get_variable(
+                "w", initializer=tf.constant([[1.0], [2.0]]), use_resource=True
+            )
             y = tf.matmul(x, w, name="y")
         for key, value in (("losses", y), ("n", 3), ("f", 1.5), ("s", b"text"), ("ops", y.op)):
             tf.compat.v1.add_to_collection(key, value)

@@ -62,7 +62,8 @@ def test_round_trip_through_a_file(tmp_path, text):
     path = str(tmp_path / "model.meta")
     exported(filename=path, as_text=text)
     with tf.Graph().as_default() as graph:
-        v1.train.import_meta_graph(path)
+        saver = v1.train.import_meta_graph(path)
+        assert isinstance(saver, v1.train.Saver)
         (w,) = v1.global_variables()
         assert w is v1.trainable_variables()[0]
         assert w.name == "layer/w:0"

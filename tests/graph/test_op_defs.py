@@ -16,6 +16,9 @@ pytestmark = [
     pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python"),
 ]
 
+# Rows that are no ops of TensorFlow: graphs with them can only be read here.
+OWN = {"DecodeCSVColumn"}
+
 
 @pytest.fixture(scope="module")
 def theirs():
@@ -31,7 +34,9 @@ def arguments(listed):
 def test_rows_and_nodes_are_defined_as_in_tensorflow(theirs):
     load_all_rows()
     unlike = []
-    for name in [*op_defs._NODES, *REGISTRY]:
+    for name in [*op_defs._NODES, *op_defs._defined(), *REGISTRY]:
+        if name in OWN:
+            continue
         mine, its = op_defs.op_def(name), theirs[name]
         if arguments(mine.input_arg) != arguments(its.input_arg):
             unlike.append(f"{name}: inputs")

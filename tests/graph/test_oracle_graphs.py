@@ -91,4 +91,6 @@ def test_written_here_runs_there(name, ours):
 @pytest.mark.parametrize("which", ["theirs", "ours"])
 def test_meta_graphs(which, theirs, ours):
     folder = theirs if which == "theirs" else ours[0]
-    assert programs.read_meta_graph(tf, folder) == pickle.loads((folder / "model.pickle").read_bytes())
+    assert programs.read_meta_graph(tf, folder) == pickle.loads(
+        (folder / "model.pickle").read_bytes()
+    )

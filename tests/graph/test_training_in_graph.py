@@ -263,7 +263,6 @@ BATCHES = {
     "ZeroPadding2D": (lambda k: k.ZeroPadding2D(1), (2, 4, 4, 3)),
     "UpSampling1D": (lambda k: k.UpSampling1D(2), (2, 4, 3)),
     "UpSampling2D": (lambda k: k.UpSampling2D(2), (2, 4, 4, 3)),
-    "UpSampling2D, bilinear": (lambda k: k.UpSampling2D(2, interpolation="bilinear"), (2, 4, 4, 3)),
     "Activation": (lambda k: k.Activation("softmax"), (2, 4)),
     "Softmax": (lambda k: k.Softmax(axis=1), (2, 4, 3)),
     "LeakyReLU": (lambda k: k.LeakyReLU(0.1), (2, 4)),

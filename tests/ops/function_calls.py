@@ -21,6 +21,14 @@ bytes_ = (x * 255).astype(np.uint8)
 boxes = np.array([[0, 0, 0.7, 0.6], [0.1, 0.2, 0.9, 1.2]], np.float32)
 t = tf.constant(x)
 v1 = tf.compat.v1
+st = tf.SparseTensor([[0, 1], [1, 0], [1, 3], [2, 2]], [1.0, 2.0, -3.0, 4.0], [3, 4])
+su = tf.SparseTensor([[0, 1], [2, 0]], [5.0, 6.0], [3, 4])
+rt = tf.ragged.constant([[3, 1, 4], [], [1, 5], [9]])
+rf = tf.ragged.constant([[3.0, 1.0], [], [-1.5]])
+deep = tf.ragged.constant([[[1, 2], [3]], [], [[4, 5, 6], []]])
+wide = tf.RaggedTensor.from_row_splits(np.arange(10).reshape(5, 2), [0, 2, 2, 5])
+R = tf.RaggedTensor
+m = np.cos(np.arange(12, dtype=np.float32)).reshape(3, 4)
 """
 
 CALLS = [
@@ -110,6 +118,141 @@ CALLS = [
         )
     ),
     "gradient(lambda b: tf.image.crop_and_resize(x, b, [0, 1], [4, 3]), boxes)",
+    # Sparse tensors
+    "tf.sparse.from_dense([[0, 1], [2, 0]])",
+    "tf.sparse.from_dense([['', 'a']])",
+    "tf.sparse.eye(2, 3)",
+    "tf.sparse.to_dense(st)",
+    "tf.sparse.to_dense(st, 9.0)",
+    "tf.sparse.to_dense(tf.SparseTensor([[1, 0], [0, 1]], [1, 2], [2, 2]))",
+    "tf.sparse.to_indicator(tf.SparseTensor([[0, 0], [1, 0]], [2, 1], [2, 2]), 3)",
+    "tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [1, 2], [2, 2]))",
+    "tf.sparse.reshape(st, [2, -1])",
+    "tf.sparse.reshape(st, [5, 5])",
+    "tf.sparse.expand_dims(st, 1)",
+    "tf.sparse.expand_dims(st)",
+    "tf.sparse.transpose(st)",
+    "tf.sparse.transpose(st, [0, 1])",
+    "tf.sparse.reset_shape(st)",
+    "tf.sparse.reset_shape(st, [5, 6])",
+    "tf.sparse.reset_shape(st, [1, 6])",
+    "tf.sparse.concat(1, [st, su])",
+    "tf.sparse.concat(0, [st, tf.SparseTensor([[0, 5]], [1.0], [1, 6])], expand_nonconcat_dims=True)",
+    "tf.sparse.split(st, 2, axis=1)",
+    "tf.sparse.slice(st, [1, 0], [2, 3])",
+    "tf.sparse.retain(st, [True, False, True, False])",
+    "tf.sparse.fill_empty_rows(su, -1.0)",
+    "tf.sparse.add(st, su)",
+    "tf.sparse.add(st, su, 6.5)",
+    "tf.sparse.add(st, m)",
+    "tf.sparse.add(m, m)",
+    *(
+        f"tf.sparse.{name}(st, {axis}, {keep}, {sparse})"
+        for name in ("reduce_sum", "reduce_max")
+        for axis in (None, 0, [1], [0, -1])
+        for keep in (False, True)
+        for sparse in (False, True)
+    ),
+    "tf.sparse.sparse_dense_matmul(st, m, adjoint_b=True)",
+    "tf.sparse.sparse_dense_matmul(st, m, adjoint_a=True)",
+    "tf.sparse.sparse_dense_matmul(tf.constant(m), st, adjoint_a=True)",
+    "tf.sparse.softmax(st)",
+    "tf.sparse.maximum(st, su)",
+    "tf.sparse.minimum(st, su)",
+    "tf.sparse.map_values(tf.abs, st)",
+    "st * 2.0",
+    "st / m[:1]",
+    "(st.shape, st.dtype, st.with_values([1, 2, 3, 4]))",
+    "tf.nest.flatten(st, expand_composites=True)",
+    "tf.SparseTensorSpec([3, None]).is_compatible_with(st)",
+    "tf.convert_to_tensor(st)",
+    "tf.function(lambda s: tf.sparse.reduce_sum(tf.sparse.add(s, s), axis=1))(st)",
+    "tf.function(lambda s: tf.sparse.transpose(s))(st)",
+    "v1.sparse_reduce_sum_sparse(st, reduction_axes=[0])",
+    "v1.sparse_concat(concat_dim=0, sp_inputs=[st, su], axis=0)",
+    "v1.sparse_to_dense([1, 3], [5], 1, 0)",
+    "gradient(lambda v: tf.sparse.to_dense(st.with_values(v)), st.values)",
+    "gradient(lambda v: tf.sparse.reduce_sum(st.with_values(v), 0), st.values)",
+    "gradient(lambda v: tf.sparse.softmax(st.with_values(v)).values, st.values)",
+    "gradient(lambda v: tf.sparse.add(st.with_values(v), su).values, st.values)",
+    "gradient(lambda v: tf.sparse.transpose(st.with_values(v)).values, st.values)",
+    "gradient(lambda v: tf.sparse.sparse_dense_matmul(st.with_values(v), m.T), st.values)",
+    "gradient(lambda b: tf.sparse.sparse_dense_matmul(st, b), m.T.copy())",
+    # Ragged tensors
+    "tf.ragged.constant([[1.0, 2.0], []])",
+    "tf.ragged.constant([['a'], ['b', 'c']], row_splits_dtype=tf.int32)",
+    "tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)",
+    "tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], inner_shape=(2,))",
+    "tf.ragged.constant([1, 2])",
+    "tf.ragged.constant([[1], 2])",
+    "tf.ragged.constant([[], []])",
+    "tf.ragged.range([3, 5, 2])",
+    "tf.ragged.range([0, 5], [8, 2], [3, -1])",
+    "tf.ragged.range([0.5, 1.0], 3.0)",
+    "R.from_row_splits([1, 2, 3], [0, 2, 3])",
+    "R.from_row_splits([1, 2, 3], [0, 2])",
+    "R.from_row_splits([1, 2, 3], [1, 3])",
+    "R.from_row_splits([1, 2, 3], [0, 2, 1, 3])",
+    "R.from_row_lengths([1, 2, 3], [2, 0, 1])",
+    "R.from_row_lengths([1, 2, 3], [2, 2])",
+    "R.from_value_rowids([1, 2, 3], [0, 2, 2], nrows=5)",
+    "R.from_value_rowids([1, 2, 3], [0, 2, 2])",
+    "R.from_value_rowids([1, 2, 3], [0, 2, 1])",
+    "R.from_row_starts([1, 2, 3], [0, 2, 2])",
+    "R.from_row_limits([1, 2, 3], [0, 2, 3])",
+    "R.from_uniform_row_length([1, 2, 3, 4], 2)",
+    "R.from_uniform_row_length([1, 2, 3, 4], 3)",
+    "R.from_nested_row_splits([1, 2, 3], [[0, 1, 2], [0, 2, 3]])",
+    "R.from_nested_row_lengths([1, 2, 3], [[1, 1], [2, 1]])",
+    "R.from_nested_value_rowids([1, 2, 3], [[0, 1], [0, 0, 1]])",
+    "R.from_tensor([[1, 2], [3, 4]])",
+    "R.from_tensor([[1, 2], [3, 4]], lengths=[1, 2])",
+    "R.from_tensor([[1, 0, 0], [0, 3, 0]], padding=0)",
+    "R.from_tensor(np.arange(12).reshape(2, 3, 2), ragged_rank=2)",
+    "R.from_sparse(tf.SparseTensor([[0, 0], [2, 0], [2, 1]], [1, 2, 3], [3, 4]))",
+    "(rt.shape, rt.ragged_rank, deep.shape, wide.shape, rt.dtype.name)",
+    "R.from_uniform_row_length([1, 2, 3, 4], 2).shape",
+    "(rt.row_lengths(), rt.row_starts(), rt.row_limits(), rt.value_rowids(), rt.nrows())",
+    "(deep.row_lengths(axis=2), wide.row_lengths(axis=2))",
+    "(deep.nested_row_lengths(), deep.nested_value_rowids(), deep.bounding_shape(), wide.bounding_shape())",
+    "rt.to_tensor()",
+    "rt.to_tensor(-1)",
+    "rt.to_tensor(shape=[None, 2])",
+    "rt.to_tensor(shape=[5, 4])",
+    "deep.to_tensor()",
+    "wide.to_tensor(7)",
+    "tf.ragged.constant([['a'], []]).to_tensor()",
+    "rt.to_sparse()",
+    "deep.to_sparse()",
+    "wide.to_sparse()",
+    "str(rt.to_list())",
+    "repr(rt)",
+    "rt[0]", "rt[-2]", "rt[1:]", "rt[:-1]", "rt[::2]", "rt[:, 1:]", "rt[:, :-1]", "rt[:, ::2]", "rt[2, 1]", "rt[:, 0]",
+    "deep[0]", "deep[0, 1]", "deep[:, :1]", "deep[:, :, 1:]", "deep[..., :1]", "deep[2, 0, 1:]", "wide[:, :, 0]",
+    "wide[..., 0]", "rt[tf.newaxis]", "rt[:, tf.newaxis]",
+    "rt + 1", "2 * rt", "rt + rt", "-rt", "rt > 2", "rt == rt", "rf / 2.0", "rt // 2", "rt % 2", "rt ** 2", "rt - [[1], [2], [3], [4]]",
+    "deep + [[[1]], [[2]], [[3]]]", "wide + [10, 20]",
+    "rt + tf.ragged.constant([[1], [2, 3], [], []])",
+    "tf.ragged.map_flat_values(tf.square, rt)",
+    "tf.ragged.map_flat_values(tf.reduce_sum, rt)",
+    "tf.ragged.boolean_mask(rt, rt > 1)",
+    "tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])",
+    "tf.ragged.boolean_mask(rt, [True, False, True, False])",
+    "tf.ragged.stack([rt, rt + 1])",
+    "tf.ragged.stack([tf.constant([1, 2]), tf.constant([3])])",
+    "tf.ragged.stack([rt, rt], axis=1)",
+    "tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5])",
+    "tf.ragged.segment_ids_to_row_splits([0, 0, 2], num_segments=4)",
+    "tf.ragged.stack_dynamic_partitions(['a', 'b', 'c'], [1, 0, 1], 3)",
+    "rt.merge_dims(0, 1)",
+    "deep.merge_dims(0, 1)", "deep.merge_dims(1, 2)", "deep.merge_dims(0, 2)",
+    "rt.with_row_splits_dtype(tf.int32)",
+    "tf.RaggedTensorSpec([None, None], tf.int32, 1).is_compatible_with(rt)",
+    "tf.function(lambda r: (r * 2)[:, 1:])(rt)",
+    "tf.function(lambda r: r.to_tensor())(deep)",
+    "gradient(lambda v: rf.with_values(v).to_tensor(), rf.values)",
+    "gradient(lambda v: (rf.with_values(v) * rf)[:, 1:].values, rf.values)",
+    "gradient(lambda v: (st.with_values(v) * m).values, st.values)",
 ]  # fmt: skip
 
 
@@ -138,7 +281,7 @@ def answers(tf, calls):
     """What `tf` answers: the leaves of a result, or the name of an exception's class."""
 
     def gradient(function, at):
-        at = tf.constant(at)
+        at = tf.convert_to_tensor(at)
         with tf.GradientTape() as tape:
             tape.watch(at)
             out = function(at)

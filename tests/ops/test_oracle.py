@@ -43,6 +43,7 @@ _UNUSED = "TensorFlow leaves the output that was not asked for unset; here it is
 _TAPS = "TensorFlow's CPU kernel takes a window without taps; an error, as of Conv2D, is clearer"
 _GROUPS = "TensorFlow's CPU kernel has no gradient of grouped convolutions"
 _COUNTER = "TensorFlow reads behind the end of a counter that is too short"
+_OUTSIDE = "TensorFlow does not look whether indices are inside of the shape"
 _DEPTH = "TensorFlow takes a gradient of another depth than the image's"
 _DILATED = "TensorFlow's CPU kernel ignores the dilations in this gradient"
 
@@ -66,6 +67,12 @@ DIFFERENT = {
     "ResizeBilinearGrad-4": _DEPTH,
     "SelfAdjointEigV2-0": _UNUSED,
     "SelfAdjointEigV2-1": _UNUSED,
+    "SparseAdd-8": _OUTSIDE,
+    "SparseReduceMaxSparse-13": _OUTSIDE,
+    "SparseReduceSumSparse-13": _OUTSIDE,
+    "SparseReorder-5": _OUTSIDE,
+    "SparseSlice-5": "TensorFlow cuts a negative start off",
+    "SparseSoftmax-5": _OUTSIDE,
     "StatelessRandomNormalV2-3": _COUNTER,
     "StatelessRandomUniformV2-3": _COUNTER,
     "StatelessTruncatedNormalV2-3": _COUNTER,

@@ -32,7 +32,15 @@ def whole():
         v = v1.get_variable("v", initializer=[1.0, 2.0])
         v.assign_add([1.0, 1.0])
         tf.nn.max_pool2d(tf.reshape(x, [1, 2, -1, 1]), 1, 1, "SAME")
-    return graph.as_graph_def(add_shapes=True)
+    made = graph.as_graph_def(add_shapes=True)
+    old = made.node.add(name="old", op="VariableV2")
+    old.attr["dtype"].type = protos.DataType.DT_FLOAT
+    old.attr["shape"].shape.dim.add(size=2)
+    for name, op in (("old/Assign", "Assign"), ("old/Add", "AssignAdd")):
+        node = made.node.add(name=name, op=op, input=["old", "v/Read/ReadVariableOp"])
+        node.attr["T"].type = protos.DataType.DT_FLOAT
+        node.attr["_class"].list.s.append(b"loc:@old")
+    return made
 
 
 def attempt(made):

@@ -20,6 +20,8 @@ on_device_change: list[Callable[[int], None]] = []
 on_graph_change: list[Callable[[bool], None]] = []
 # Called with whether `==` of tensors now compares elements.
 on_tensor_equality_change: list[Callable[[bool], None]] = []
+# Called with whether functions now run as plain Python.
+on_functions_eager_change: list[Callable[[bool], None]] = []
 # Makes the context manager under which no tape of this thread records; set by the room of tapes.
 pause_recording: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
@@ -503,3 +505,5 @@ def functions_run_eagerly() -> bool:
 def set_functions_run_eagerly(run_eagerly: bool) -> None:
     global _functions_run_eagerly
     _functions_run_eagerly = run_eagerly
+    for listener in on_functions_eager_change:
+        listener(run_eagerly)

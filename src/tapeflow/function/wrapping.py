@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import nest
+from tapeflow.core import context, nest
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.graph import tracing
-from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.inlining import copy_operation
 from tapeflow.graph.operation import Operation
+from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 
 
@@ -30,26 +33,37 @@ class WrappedFunction(ConcreteFunction):
         fetches = nest.map_structure(lambda x: _element(own, x), fetches)
         feeds = nest.map_structure(lambda x: _element(own, x), feeds)
         flat_feeds = nest.flatten(feeds)
-        for x in flat_feeds:
-            if not isinstance(x, SymbolicTensor):
-                raise ValueError("Feeds must be tensors.")
-        cut = FuncGraph.__new__(FuncGraph)
-        cut.__dict__.update(own.__dict__)
-        cut.name = name
-        internal = own.internal_captures
-        rest = [x for x in flat_feeds if all(x is not y for y in internal)]
-        cut.inputs = [*rest, *internal]
-        cut.plans = {}
-        tensors = [x.outputs[0] if isinstance(x, Operation) and x.outputs else x for x in nest.flatten(fetches)]
-        cut.outputs = [x for x in tensors if isinstance(x, SymbolicTensor)]
+        if not all(isinstance(x, SymbolicTensor) for x in flat_feeds):
+            raise ValueError("Feeds must be tensors.")
+        internal = {id(x) for x in own.internal_captures}
+        rest = [x for x in flat_feeds if id(x) not in internal]
+        flat = nest.flatten(fetches)
+        targets = [x for x in flat if isinstance(x, Operation)]
+        tensors = [x for x in flat if isinstance(x, SymbolicTensor)]
+        with context.init_scope():
+            cut = FuncGraph(name)
+        found: dict[int, SymbolicTensor] = {}
+        copies: dict[int, Operation] = {}
+        with cut.as_default():
+            for x in rest:
+                found[id(x)] = cut.add_input(x.dtype, x.shape_tuple, x.op.name)
+            for outer, inner in own.captures:
+                found[id(inner)] = cut._add_capture(outer, inner.op.name)
+                copy_handle(inner, found[id(inner)])
+            for variable, handle in own.variables_by_handle.items():
+                cut.variables_by_handle[variable] = found[id(handle)]
+                cut.watch_variable(variable)
+            for op in needed(own, tensors, targets, [*rest, *own.internal_captures]):
+                if not (op.outputs and id(op.outputs[0]) in found):
+                    copies[id(op)] = copy_operation(cut, op, found, copies, whole_name=True)
+        cut.outputs = [found[id(x)] for x in tensors]
         cut.structured_outputs = nest.map_structure(
-            lambda x: None if isinstance(x, Operation) else x, fetches
+            lambda x: None if isinstance(x, Operation) else found[id(x)], fetches
         )
-        cut.targets = [x for x in nest.flatten(fetches) if isinstance(x, Operation)]
+        cut.targets = [copies[id(op)] for op in targets if id(op) in copies]
         cut.pruned = True
         specs = [TensorSpec(x.shape, x.dtype, x.op.name) for x in rest]
-        signature = (tuple(specs), {})
-        return WrappedFunction(cut, name, signature, [x.op.name for x in rest])
+        return WrappedFunction(cut, name, (tuple(specs), {}), [x.op.name for x in rest])
 
 
 def _element(graph: Any, x: Any) -> Any:
@@ -83,4 +97,9 @@ def wrap_function(fn, signature, name=None):
         fetched = [x for x in nest.flatten(result) if isinstance(x, Operation)]
         tracing.finish(graph, result)
     graph.targets = fetched
+    for variable in graph.created_variables or ():
+        keys = [GraphKeys.GLOBAL_VARIABLES, *([GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else [])]
+        for key in keys:
+            if all(variable is not v for v in graph.get_collection(key)):
+                graph.add_to_collection(key, variable)
     return WrappedFunction(graph, graph.name, (tuple(specs), {}), names)

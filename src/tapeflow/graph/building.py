@@ -360,7 +360,7 @@ def takes_over(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     if code is None or "." in function.__qualname__.replace("<locals>.", "") or hasattr(function, "names_itself"):
         return False
-    return not code.co_varnames[:1] == ("name",)
+    return code.co_varnames[:1] != ("name",)
 
 
 def _take_name(graph: Graph, result: Any, name: str, first: int) -> None:

@@ -7,6 +7,13 @@ the name: stateful.
 TABLE = """
 None ->
 Barrier! -> handle: string; component_types list(type); shapes list(shape) []; capacity int -1; container string ""; shared_name string ""
+HistogramSummary tag: string, values: T -> summary: string; T type
+MergeSummary inputs: N*string -> summary: string; N int
+MergeV2Checkpoints! checkpoint_prefixes: string, destination_prefix: string ->; delete_old_dirs bool true; allow_missing_files bool false
+RestoreV2! prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; dtypes list(type)
+SaveV2! prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
+ScalarSummary tags: string, values: T -> summary: string; T type
+ShardedFilename basename: string, shard: int32, num_shards: int32 -> filename: string
 FiveFloatOutputs -> a: float32, b: float32, c: float32, d: float32, e: float32
 FloatInput a: float32 ->
 FloatOutput -> a: float32
@@ -18,14 +25,13 @@ IntInputIntOutput a: int32 -> b: int32
 IntOutput -> a: int32
 IntOutputFloatOutput -> a: int32, b: float32
 KernelLabel -> result: string
-L2Loss t: T -> output: T; T type
 ListInput a: N*T ->; N int; T type
 ListOutput -> a: T; T list(type)
 OpWithDefaultAttr -> a: int32; default_float float 123.0
 OpWithFutureDefaultAttr ->
 RefInputIntInput a: int32, b: int32 ->
 RefOutput -> a: int32
-RefOutputFloatOutput -> a: int32, b: float32
+RefOutputFloatOutput -> a: float32, b: float32
 RequiresOlderGraphVersion! -> version: int32
 StringListAttr ->; a list(string); b string
 TwoFloatInputs a: float32, b: float32 ->

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow import _native
@@ -31,7 +31,7 @@ class FuncGraph(Graph):
     _building_function = True
     # Whether only `targets` run besides what the outputs need: the part of a function that was cut out.
     pruned = False
-    targets: list[Any] = []
+    targets: Sequence[Any] = ()
 
     def __init__(self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any):
         super().__init__()
@@ -175,6 +175,11 @@ class FuncGraph(Graph):
     # Shape of the call.
 
     @property
+    def control_outputs(self) -> list[Any]:
+        """The operations that run though no output needs them."""
+        return list(self.targets) if self.pruned else [op for op in self.operations if op.effects]
+
+    @property
     def output_types(self) -> list[Any]:
         return [t.dtype for t in self.outputs]
 
@@ -189,7 +194,7 @@ class FuncGraph(Graph):
         return inner
 
     @contextlib.contextmanager
-    def as_default(self) -> Iterator[FuncGraph]:  # type: ignore[override]
+    def as_default(self) -> Iterator[FuncGraph]:
         with context.graph_scope(self):
             yield self
 

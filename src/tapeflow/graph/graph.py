@@ -402,9 +402,8 @@ class Graph:
         else:
             if hasattr(each, "_as_graph_element") and not isinstance(each, str):
                 each = each._as_graph_element()
-            if isinstance(each, _native.EagerTensor):
-                return None
-            if isinstance(each, _native.Variable):
+            # Eager variables and tensors are there already; a function's effects run in program order anyway.
+            if each is None or isinstance(each, (_native.EagerTensor, _native.Variable)):
                 return None
             element = each if isinstance(each, SymbolicTensor) else self.as_graph_element(each)
             found = element.op if isinstance(element, SymbolicTensor) else element

@@ -104,12 +104,11 @@ def write_node(
     values = _values(op, definition)
     kinds = {a.name: a.type for a in definition.attr}
     for name, value in values.items():
+        kind = kinds.get(name)
+        if kind == "func" and not hasattr(value, "graph"):
+            kind = None  # a row's attr that may be any object
         try:
-            made = (
-                attributes.of(value, kinds[name], function_name)
-                if name in kinds
-                else attributes.guessed(value)
-            )
+            made = attributes.of(value, kind, function_name) if kind else attributes.guessed(value)
         except (TypeError, ValueError) as error:
             if name not in kinds:
                 continue  # what only this library keeps with a node

@@ -14,7 +14,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph import building
+from tapeflow.graph import building, reference_variables
 from tapeflow.graph.function_bodies import Functions
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.nodes import NodeMaker
@@ -57,6 +57,7 @@ def import_graph_def(
     inputs = _checked_inputs(input_map)
     wanted = _checked_elements(return_elements)
     _check_versions(graph_def)
+    graph_def = reference_variables.rewritten(graph_def)
     graph = context.current_graph() or get_default_graph()
     with graph.as_default(), graph.name_scope("import" if name is None else name) as scope:
         tensors = _replacements(graph, inputs, scope)

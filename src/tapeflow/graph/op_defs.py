@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tapeflow import protos
@@ -21,8 +22,9 @@ _KINDS = {
     6: "list(int)",
     7: "func",
 }
-# Attrs that are any object for their rows.
+# Attrs that are any object for their rows; of others the default tells what they are.
 _OTHER_KINDS = {("Bucketize", "boundaries"): "list(float)"}
+_ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
 
 
 class _Attr(NamedTuple):
@@ -106,11 +108,12 @@ _NODES = {
 }  # fmt: skip
 
 
-_DEFAULTS = {
+_DEFAULTS: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
     "string": lambda text: text.strip('"'),
     "list(shape)": lambda text: [],
+    "bool": lambda text: text == "true",
 }
 
 
@@ -173,14 +176,20 @@ def _of_row(row: Any) -> Any:
                 minimum=0 if _may_be_empty(made, name) else 1,
             )
     for name, kind in row.attrs.items():
-        own = made.attr.add(
-            name=name, type=_OTHER_KINDS.get((row.name, name)) or _KINDS[kind.number]
-        )
-        if not kind.required and not (kind.default is None and own.type in ("type", "int", "func")):
+        own = made.attr.add(name=name, type=_kind(row, name, kind))
+        if not kind.required and not (
+            own.type == "func" or (kind.default is None and own.type in ("type", "int"))
+        ):
             own.default_value.CopyFrom(_default(kind.default, own.type))
         if kind.choices:
             own.allowed_values.list.s.extend(choice.encode() for choice in kind.choices)
     return made
+
+
+def _kind(row: Any, name: str, kind: Any) -> str:
+    if kind.number == 7 and isinstance(kind.default, (list, tuple)) and kind.default:
+        return _ELEMENTS.get(type(kind.default[0]), "func")
+    return _OTHER_KINDS.get((row.name, name)) or _KINDS[kind.number]
 
 
 def _default(value: Any, kind: str) -> Any:

@@ -101,7 +101,7 @@ class Operation:
         return [traceback.FrameSummary(file, line, function)]
 
     @property
-    def _id(self) -> int:
+    def _id(self) -> float:
         return self.index
 
     @property

@@ -165,7 +165,7 @@ class BaseSession:
 
     def _execute(self, step: _Step, values: list[Any], options: Any, metadata: Any) -> Sequence[Any]:
         with context.eager_mode(), context.pause_recording():
-            if options is not None and metadata is not None and getattr(options, "trace_level", 0):
+            if options is not None and metadata is not None and getattr(options, "trace_level", False):
                 from tapeflow.graph import timeline
 
                 results, events = step.plan.timeline(*values)

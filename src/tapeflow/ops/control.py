@@ -140,7 +140,7 @@ def _staged_case(pairs, default, exclusive, strict, name):
     def build(rest):
         (pred, function), *others = rest
         if not others and default is None:
-            message = "None of the conditions evaluated as True, and there is no default"
+            message = "Input error: None of conditions evaluated as True, and there is no default"
             with control_dependencies([assertions.Assert(pred, [message])]):
                 return nest.map_structure(Identity, _result(function(), strict), expand_composites=True)
         otherwise = default if not others else lambda: build(others)

@@ -6,10 +6,7 @@ from typing import Any
 
 from tapeflow.core.public import public
 from tapeflow.graph import meta_graph
-
-# Makes the saver of an imported graph: (variables by name, SaverDef or None, scope) -> saver.
-# Set by the module of savers.
-make_saver: Any = None
+from tapeflow.train.saver import Saver
 
 
 @public
@@ -73,7 +70,8 @@ def import_with_elements(
     variables, elements = meta_graph.restore(
         source, clear_devices, import_scope=import_scope, **kwargs
     )
-    saver_def = source.saver_def if source.HasField("saver_def") else None
-    if make_saver is None or not (variables or saver_def is not None):
+    if not variables:
         return None, elements
-    return make_saver(variables, saver_def, import_scope), elements
+    if source.HasField("saver_def"):
+        return Saver(variables, saver_def=source.saver_def), elements
+    return Saver({v.name.removesuffix(":0"): v for v in variables.values()}), elements

@@ -215,13 +215,11 @@ class Optimizer:
             slot = slots[name] = make_slot(start, slot_name, var.dtype)
         return slot
 
-    def _non_slot(self, name, value, dtype):
-        """A scalar variable of the optimizer itself."""
+    def _non_slot(self, name, start, dtype):
+        """A scalar variable of the optimizer itself, which begins with `start()`."""
         variable = self._non_slots.get(name)
         if variable is None:
-            variable = self._non_slots[name] = make_slot(
-                lambda: convert_to_tensor(value, dtype), name, dtype
-            )
+            variable = self._non_slots[name] = make_slot(start, name, dtype)
             attached(self, name, variable)
         return variable
 

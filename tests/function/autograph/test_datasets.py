@@ -137,7 +137,9 @@ def test_next_with_a_default():
 def test_length():
     dataset = tf.data.Dataset.range(7)
     assert listed(tf.function(lambda: len(dataset))()) == 7
-    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="definitive and finite cardinality"):
+    with pytest.raises(
+        (ValueError, tf.errors.InvalidArgumentError), match="definitive and finite cardinality"
+    ):
         tf.function(lambda: len(dataset.repeat()))()
 
 

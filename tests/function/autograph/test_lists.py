@@ -148,7 +148,10 @@ def test_append_in_one_branch():
             values.append(1)
         return tf.stack(values)
 
-    with pytest.raises(TypeError, match="'values' must have the same nested structure in the main and else branches"):
+    with pytest.raises(
+        TypeError,
+        match="'values' must have the same nested structure in the main and else branches",
+    ):
         f(tf.constant(True))
 
 
@@ -160,7 +163,9 @@ def test_elements_of_different_dtypes():
             values.append(i)
         return tf.stack(values)
 
-    with pytest.raises(TypeError, match="must have the same dtype, but there are float32 and int32"):
+    with pytest.raises(
+        TypeError, match="must have the same dtype, but there are float32 and int32"
+    ):
         f(tf.constant(3))
 
 
@@ -170,7 +175,9 @@ def test_elements_of_different_shapes():
         values = []
         for i in tf.range(n):
             values.append(tf.zeros([2, i]))
-        return tf.shape(values[2]), tf.concat([tf.reshape(v, [-1]) for v in (values[1], values[2])], 0)
+        return tf.shape(values[2]), tf.concat(
+            [tf.reshape(v, [-1]) for v in (values[1], values[2])], 0
+        )
 
     shape, joined = f(tf.constant(3))
     assert (listed(shape), listed(joined)) == ([2, 2], [0.0] * 6)

@@ -210,7 +210,9 @@ def test_value_first_given_in_the_loop():
         return x
 
     assert listed(f(tf.constant(3))) == 0
-    with pytest.raises(tf.errors.InvalidArgumentError, match="loop must iterate at least once to initialize x"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="loop must iterate at least once to initialize x"
+    ):
         f(tf.constant(0))
 
 
@@ -230,7 +232,9 @@ def test_shape_invariants():
     def f(n):
         x = tf.zeros([1], tf.int32)
         for i in tf.range(n):
-            tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(x, tf.TensorShape([None]))]
+            )
             x = tf.concat([x, [i]], 0)
         return x
 

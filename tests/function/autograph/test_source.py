@@ -41,7 +41,9 @@ BRANCH = """
 """
 
 
-@pytest.mark.parametrize("name", ["<ipython-input-3-abc>", "<python-input-5>", "/tmp/ipykernel_7/12.py"])
+@pytest.mark.parametrize(
+    "name", ["<ipython-input-3-abc>", "<python-input-5>", "/tmp/ipykernel_7/12.py"]
+)
 def test_notebooks_and_shells_with_lines(name):
     assert both(compiled(BRANCH, name)) == [1, 2]
 
@@ -187,5 +189,7 @@ def test_metadata_is_kept():
 
 
 def test_import_does_not_load_autograph():
-    code = "import sys, tapeflow; assert not [m for m in sys.modules if 'autograph' in m], sys.modules"
+    code = (
+        "import sys, tapeflow; assert not [m for m in sys.modules if 'autograph' in m], sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ), timeout=60)

@@ -44,7 +44,12 @@ class Appends(ast.NodeTransformer):
         target, args = call.func.value, call.args
         if not (isinstance(target, ast.Name) and target.id in self.lists):
             return s
-        if call.func.attr != "append" or len(args) != 1 or call.keywords or isinstance(args[0], ast.Starred):
+        if (
+            call.func.attr != "append"
+            or len(args) != 1
+            or call.keywords
+            or isinstance(args[0], ast.Starred)
+        ):
             return s
         (made,) = statements(f"{target.id} = ag__.list_append({target.id}, _X_)", s, _X_=args[0])
         return made
@@ -58,7 +63,9 @@ def _makes_list(value: ast.expr) -> bool:
 
 def appended(body: list[ast.stmt]) -> set[str]:
     """Names of lists that a loop appends to, and does not assign otherwise."""
-    stores = [n.id for n in walk_scope(body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    stores = [
+        n.id for n in walk_scope(body) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
     appends = [
         n.targets[0].id
         for n in walk_scope(body)

@@ -23,7 +23,9 @@ def lower_jumps(function: ast.FunctionDef) -> None:
     out of a `finally` block.
     """
     for n in walk_scope(function.body):
-        if isinstance(n, ast.While) and any(isinstance(e, ast.NamedExpr) for e in walk_scope(n.test)):
+        if isinstance(n, ast.While) and any(
+            isinstance(e, ast.NamedExpr) for e in walk_scope(n.test)
+        ):
             _test_inside(n)
     body = function.body
     early = any(
@@ -97,9 +99,7 @@ class _Lowering:
         self.returns = returns
         self.loops = 0
 
-    def block(
-        self, stmts: list[ast.stmt], loop: _Loop | None
-    ) -> tuple[list[ast.stmt], set[str]]:
+    def block(self, stmts: list[ast.stmt], loop: _Loop | None) -> tuple[list[ast.stmt], set[str]]:
         """The block without jumps, and the flags that say that the rest of what follows it is skipped."""
         out: list[ast.stmt] = []
         for i, s in enumerate(stmts):

@@ -230,7 +230,9 @@ class _Rewriting(ast.NodeTransformer):
         names = assigned(s.body)[0] | target_names
         around = s.live_out | s.live_around | self.outside  # type: ignore[attr-defined]
         keep = names & around
-        places = self._places([*s.body, ast.copy_location(ast.Assign([s.target], s.iter), s)], names)
+        places = self._places(
+            [*s.body, ast.copy_location(ast.Assign([s.target], s.iter), s)], names
+        )
         lists = (appended(s.body) & keep) - target_names
         directive, s.body = self._loop_options(s.body, s)
         flags = getattr(s, "stop_flags", ())
@@ -292,9 +294,7 @@ class _Rewriting(ast.NodeTransformer):
                     if isinstance(pair, (ast.Tuple, ast.List)) and len(pair.elts) == 2:
                         text = ast.copy_location(ast.Constant(ast.unparse(pair.elts[0])), pair)
                         pair.elts.insert(0, text)
-            keys: list[ast.expr | None] = [
-                ast.copy_location(ast.Constant(n), call) for n in given
-            ]
+            keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(n), call) for n in given]
             options = ast.copy_location(ast.Dict(keys, list(given.values())), call)
             rest = [*body[:i], *body[i + 1 :]] or [ast.copy_location(ast.Pass(), at)]
             return self.visit(options), rest
@@ -343,9 +343,7 @@ class _Rewriting(ast.NodeTransformer):
         if len(e.ops) == 1:
             if self.equality and isinstance(e.ops[0], (ast.Eq, ast.NotEq)):
                 name = "eq" if isinstance(e.ops[0], ast.Eq) else "not_eq"
-                return expression(
-                    f"ag__.{name}(_A_, _B_)", e, _A_=e.left, _B_=e.comparators[0]
-                )
+                return expression(f"ag__.{name}(_A_, _B_)", e, _A_=e.left, _B_=e.comparators[0])
             return e
         if binds:
             return e

@@ -99,11 +99,12 @@ def call_layer(layer, args, kwargs):
 
     state.depth, state.training = depth + 1, training
     try:
-        if layer.built:
-            outputs = _call_of(layer)(inputs, *rest, **kwargs)
+        if layer.built and executing_eagerly():
+            outputs = layer.call(inputs, *rest, **kwargs)
         else:
             with name_scope(layer._scope_name()):
-                build_from_inputs(layer, inputs)
+                if not layer.built:
+                    build_from_inputs(layer, inputs)
                 outputs = _call_of(layer)(inputs, *rest, **kwargs)
     except Exception as error:
         _note(error, layer)

@@ -102,6 +102,9 @@ class Cropping2D(_Resizing):
         sizes = inputs.shape.as_list()
         for i, (before, after) in enumerate(self.cropping):
             size = sizes[self._start + i]
+            if size is None:
+                window[self._start + i] = slice(before, -after or None)
+                continue
             if before + after >= size:
                 raise ValueError(
                     f"Argument `cropping` must be less than the input's size. Received: cropping="

@@ -18,6 +18,7 @@ from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
+from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
@@ -213,6 +214,15 @@ class Optimizer(Tracked):
                 "No gradients provided for any variable: "
                 f"({[var.name for _, var in given]},). Provided `grads_and_vars` is {given}."
             )
+        graph = context.current_graph()
+        if graph is None or graph.building_function:
+            return self._update(pairs)
+        with context.name_scope(name or self._name) as scope:
+            updates = graph.effects_of(lambda: self._update(pairs))
+            return group(*updates, name=scope)
+
+    def _update(self, pairs):
+        """Changes the variables; returns the number of calls so far."""
         if self._clips:
             pairs = self._clipped(pairs)
         self._prepare(pairs[0][1])

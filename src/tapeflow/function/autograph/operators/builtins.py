@@ -74,7 +74,9 @@ def len_(x: Any) -> Any:
 
     sizes = None if x.shape.rank is None else x.shape.as_list()
     if sizes == []:
-        raise at_user_line(ValueError, f"len requires a non-scalar tensor, got one of shape {x.shape}")
+        raise at_user_line(
+            ValueError, f"len requires a non-scalar tensor, got one of shape {x.shape}"
+        )
     if sizes is not None:
         return shape(x)[0] if sizes[0] is None else sizes[0]
     Assert(rank(x) > 0, ["len requires non-zero rank, got", rank(x)])
@@ -86,12 +88,15 @@ def _dataset_len(dataset: Any) -> Any:
 
     count = dataset.cardinality()
     if staging.is_staged(count):
-        Assert(count >= 0, ["len requires dataset with definitive and finite cardinality, got", count])
+        Assert(
+            count >= 0, ["len requires dataset with definitive and finite cardinality, got", count]
+        )
         return count
     if int(count) < 0:
         kind = "infinite" if int(count) == -1 else "unknown"
         raise at_user_line(
-            ValueError, f"len requires dataset with definitive and finite cardinality, got one of {kind} cardinality"
+            ValueError,
+            f"len requires dataset with definitive and finite cardinality, got one of {kind} cardinality",
         )
     return int(count)
 

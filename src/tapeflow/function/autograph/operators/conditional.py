@@ -197,9 +197,7 @@ def choose(pred: Any, body: Callable[[], Any], orelse: Callable[[], Any], name: 
             _verify(name, ends["main"], ends["else"])
         return [as_tensor(leaf) for leaf in leaves_of(value) if is_value(leaf)]
 
-    results = iter(
-        staging.cond(pred, lambda: branch(body, "main"), lambda: branch(orelse, "else"))
-    )
+    results = iter(staging.cond(pred, lambda: branch(body, "main"), lambda: branch(orelse, "else")))
     value = ends["main"]
     return nest.pack_sequence_as(
         value, [next(results) if is_value(leaf) else leaf for leaf in leaves_of(value)]

@@ -37,10 +37,14 @@ class StagedList:
         return self.array.read(i)
 
     def __len__(self) -> int:
-        raise TypeError("the length of a list of the graph is a tensor; only converted code can take its len()")
+        raise TypeError(
+            "the length of a list of the graph is a tensor; only converted code can take its len()"
+        )
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError("a list of the graph can only be iterated by a `for` loop that AutoGraph converts")
+        raise TypeError(
+            "a list of the graph can only be iterated by a `for` loop that AutoGraph converts"
+        )
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return self.array.stack()

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from typing import Any, NamedTuple
 
-from tapeflow import _native
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import stage_if
-from tapeflow.function.autograph.operators.iteration import Enumerated, Zipped
-from tapeflow.function.autograph.operators.lists import StagedList
+from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
-from tapeflow.function.autograph.operators.state import State, is_tensor_array
+from tapeflow.function.autograph.operators.state import State
 
 Options = Callable[[], dict[str, Any]] | None
 
@@ -77,25 +75,20 @@ class Frame(NamedTuple):
         stage_while(test, body, self.state, self.options, own, defaults, self.lists)
 
 
-_PLAIN = frozenset({list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())})
+_PLAIN = frozenset(
+    {list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())}
+)
 
 
 def _kind_of(iterated: Any) -> Any:
     """The function that stages a loop over `iterated`, None if Python runs it."""
     if type(iterated) in _PLAIN:
         return None
-    if isinstance(iterated, (Zipped, Enumerated)):
-        return for_together
-    if isinstance(iterated, _native.Tensor):
-        if not staging.is_staged(iterated):
-            return for_tensor if staging.in_graph() else None
-        return for_range if iterated.op.type == "Range" else for_tensor
-    if isinstance(iterated, StagedList):
-        return for_list
+    if is_countable(iterated):
+        is_range = staging.is_staged(iterated) and iterated.op.type == "Range"
+        return for_range if is_range else for_counted
     if not staging.in_graph():
         return None
-    if is_tensor_array(iterated):
-        return for_tensor_array
     if hasattr(iterated, "element_spec") and (
         hasattr(iterated, "take_while") or hasattr(iterated, "get_next_as_optional")
     ):
@@ -147,9 +140,7 @@ def _both(test: Any, more: Any) -> Any:
     return logical_and(test, goes_on)
 
 
-def for_range(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
+def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over `tf.range`: it counts, the tensor is never made."""
     start, limit, delta = iterated.op.inputs
     step = delta.constant_value()
@@ -159,9 +150,7 @@ def for_range(
             from tapeflow.ops.comparison import logical_and, logical_or
 
             return _both(
-                logical_or(
-                    logical_and(delta >= 0, i < limit), logical_and(delta < 0, i > limit)
-                ),
+                logical_or(logical_and(delta > 0, i < limit), logical_and(delta < 0, i > limit)),
                 more,
             )
         return _both(i < limit if step >= 0 else i > limit, more)
@@ -174,45 +163,11 @@ def for_range(
     frame.stage(test, one, [start], dict.fromkeys(frame.targets, start))
 
 
-def for_tensor(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    """A loop over the first axis of a tensor."""
-    from tapeflow.function.autograph.operators.builtins import len_
-
-    count = len_(iterated)
-    _for_counted(count, lambda i: _row(iterated, i), more, body, frame)
-
-
-def _row(x: Any, i: Any) -> Any:
-    from tapeflow.ops.gather import gather
-
-    return gather(x, i)
-
-
-def for_tensor_array(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    _for_counted(iterated.size(), iterated.read, more, body, frame)
-
-
-def for_list(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    for_tensor_array(iterated.array, more, body, frame)
-
-
-def for_together(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
-    """A loop over `enumerate` or `zip` of tensors."""
-    _for_counted(iterated.count(), iterated.item, more, body, frame)
-
-
-def _for_counted(
-    count: Any, item: Callable[[Any], Any], more: Any, body: Any, frame: Frame
-) -> None:
+def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+    """A loop over the first axis of a tensor, the elements of a TensorArray, or several of them together."""
     from tapeflow.core.convert import constant
+
+    count, item = count_of(iterated), reader_of(iterated)
 
     def one(i: Any) -> list[Any]:
         body(item(i))
@@ -221,9 +176,7 @@ def _for_counted(
     frame.stage(lambda i: _both(i < count, more), one, [constant(0)])
 
 
-def for_dataset(
-    iterated: Any, more: Any, body: Any, frame: Frame
-) -> None:
+def for_dataset(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over the elements of a dataset, or over those that an iterator still has."""
     from tapeflow.function.autograph.operators.dataset_loop import loop_over
 

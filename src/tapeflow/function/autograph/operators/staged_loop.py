@@ -164,14 +164,15 @@ _UNBOUND = re.compile("(?:variable|name) '([^']*)'")
 
 
 def _not_defined(name: str, value: Any, error: Exception) -> Exception:
-    kind, text = type(error).__name__, str(error)
+    kind, text = type(error).__name__, str(error).partition("\n\n  File ")[0]
     unbound = _UNBOUND.search(text) if isinstance(error, NameError) else None
     if unbound:
         kind, text = "UnboundLocalError", f"'{unbound[1]}' is used before assignment"
         name = unbound[1] if value is UNDEFINED else name
     if value is None:
         return at_user_line(
-            ValueError, f"'{name}' is not allowed to be None before the loop (a trial of it raised {kind}: {text})"
+            ValueError,
+            f"'{name}' is not allowed to be None before the loop (a trial of it raised {kind}: {text})",
         )
     return at_user_line(
         ValueError,
@@ -285,9 +286,7 @@ def _within(shape: TensorShape, wider: TensorShape) -> bool:
         return True
     if shape.rank != wider.rank:
         return False
-    return all(
-        w is None or s == w for s, w in zip(shape.as_list(), wider.as_list(), strict=True)
-    )
+    return all(w is None or s == w for s, w in zip(shape.as_list(), wider.as_list(), strict=True))
 
 
 def _verify(name: str, first: Any, entry: Any, after: Any, invariant: Any) -> None:

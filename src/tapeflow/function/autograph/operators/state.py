@@ -74,9 +74,7 @@ class State:
     """The variables `names` as `function`, a block of the program, sees them."""
 
     def __init__(self, function: FunctionType, names: Sequence[str], places: Any):
-        cells = dict(
-            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        )
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.slots: list[_Cell | _Global | _Place] = []
         for name in names:
             if name in cells:

@@ -1,0 +1,242 @@
+"""`SparseTensor`: the elements of a tensor that are not zero, by their places."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes, nest, tensor_shape
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public_methods
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+
+SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."
+
+# The operators, set by the room of ops, which lies above this one.
+_operators: dict[str, Any] = {}
+
+
+def register_operators(**functions: Any) -> None:
+    """Let the operators of sparse tensors be these functions: mul, truediv, div."""
+    _operators.update(functions)
+
+
+@public_methods
+class SparseTensor:
+    """The tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`, zero elsewhere.
+
+    Args:
+      indices: int64 `[n, rank]`, in the order of rows for most operations.
+      values: `[n]`.
+      dense_shape: int64 `[rank]`.
+
+    Raises ValueError for parts of other ranks or of lengths that differ.
+    """
+
+    __slots__ = ("__weakref__", "_dense_shape", "_given_shape", "_indices", "_values")
+
+    def __init__(self, indices, values, dense_shape):
+        self._indices = convert_to_tensor(indices, dtypes.int64, name="indices")
+        self._values = convert_to_tensor(values, name="values")
+        self._dense_shape = convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape")
+        places = self._indices.shape.with_rank(2)
+        rank = self._dense_shape.shape.with_rank(1)
+        self._values.shape.with_rank(1)[0:1].assert_is_compatible_with(places[0:1])
+        rank.assert_is_compatible_with(places[1:2])
+        self._given_shape = None
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value):
+        """The sparse tensor of a `SparseTensorValue`, or of another sparse tensor. Raises TypeError."""
+        value = sparse_tensor_value
+        if not isinstance(value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {value}.")
+        return SparseTensor(value.indices, value.values, value.dense_shape)
+
+    @property
+    def indices(self):
+        return self._indices
+
+    @property
+    def values(self):
+        return self._values
+
+    @property
+    def dense_shape(self):
+        return self._dense_shape
+
+    @property
+    def dtype(self):
+        return self._values.dtype
+
+    @property
+    def op(self):
+        return self._values.op
+
+    @property
+    def graph(self):
+        return self._indices.graph
+
+    @property
+    def shape(self) -> tensor_shape.TensorShape:
+        """What is known of the dense shape."""
+        shape = _known_shape(self._dense_shape)
+        return shape if self._given_shape is None else shape.merge_with(self._given_shape)
+
+    def get_shape(self) -> tensor_shape.TensorShape:
+        """What is known of the dense shape."""
+        return self.shape
+
+    def set_shape(self, shape) -> None:
+        """Say more about the dense shape. Raises ValueError where that contradicts what is known."""
+        self._given_shape = self.shape.merge_with(shape)
+
+    def with_values(self, new_values):
+        """The sparse tensor with other values in the same places."""
+        return SparseTensor(self._indices, new_values, self._dense_shape)
+
+    def consumers(self):
+        """The operations of a graph that take the parts of this as inputs."""
+        found: list[Any] = []
+        for part in (self._indices, self._values, self._dense_shape):
+            found += [op for op in part.consumers() if op not in found]
+        return found
+
+    def eval(self, feed_dict=None, session=None):
+        """The value in a session, a `SparseTensorValue`."""
+        parts = [self._indices, self._values, self._dense_shape]
+        if session is None:
+            return SparseTensorValue(*[part.eval(feed_dict) for part in parts])
+        return SparseTensorValue(*session.run(parts, feed_dict))
+
+    def _from_session_values(self, values):
+        return SparseTensorValue(*values)
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self.shape, self.dtype)
+
+    def __mul__(self, other):
+        return _operators["mul"](self, other)
+
+    def __truediv__(self, other):
+        return _operators["truediv"](self, other)
+
+    def __div__(self, other):
+        return _operators["truediv"](self, other)
+
+    def __str__(self):
+        return (
+            f"SparseTensor(indices={self._indices}, values={self._values}, "
+            f"dense_shape={self._dense_shape})"
+        )
+
+    __repr__ = __str__
+
+
+def _known_shape(dense_shape: Any) -> tensor_shape.TensorShape:
+    numpy = getattr(dense_shape, "numpy", None)
+    if numpy is not None:
+        return tensor_shape.TensorShape(numpy().tolist())
+    known = getattr(dense_shape, "_shape_value", None)
+    if known is not None:
+        return tensor_shape.TensorShape(known())
+    value = _constant_of(dense_shape) if _constant_of is not None else None
+    if value is not None:
+        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in value])
+    length = dense_shape.shape.as_list() if dense_shape.shape.rank is not None else [None]
+    return tensor_shape.TensorShape(None if length[0] is None else [None] * length[0])
+
+
+# What a tensor of a graph is known to be, set by the room of ops.
+_constant_of: Any = None
+
+
+def register_static_value(function: Any) -> None:
+    """Let `function(tensor)` give the value of a tensor as far as it is known without running a graph."""
+    global _constant_of
+    _constant_of = function
+
+
+def _components(sparse: SparseTensor) -> list[Any]:
+    return [sparse.indices, sparse.values, sparse.dense_shape]
+
+
+def _composed(like: Any, parts: Any) -> Any:
+    parts = list(parts)
+    if all(hasattr(part, "dtype") and hasattr(part, "shape") for part in parts) and not any(
+        isinstance(part, (np.ndarray, np.generic)) for part in parts
+    ):
+        return _assembled(like, parts)
+    return SparseTensorValue(*parts)
+
+
+def _assembled(like: Any, parts: list[Any]) -> Any:
+    if any(isinstance(part, TypeSpec) for part in parts):
+        return SparseTensorValue(*parts)
+    made = SparseTensor.__new__(SparseTensor)
+    made._indices, made._values, made._dense_shape = parts
+    made._given_shape = getattr(like, "_given_shape", None)
+    return made
+
+
+nest.register_composite(SparseTensor, _components, _composed)
+
+
+class SparseTensorSpec(TypeSpec):
+    """Describes a `SparseTensor` by its dense shape and the dtype of its values."""
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
+        self._shape = tensor_shape.as_shape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
+    @property
+    def shape(self) -> tensor_shape.TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def value_type(self) -> type:
+        return SparseTensor
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rank = self._shape.rank
+        return [
+            TensorSpec([None, rank], dtypes.int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], dtypes.int64),
+        ]
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The spec of a sparse tensor. Raises TypeError for another value."""
+        if isinstance(value, SparseTensor):
+            return cls(value.shape, value.dtype)
+        if isinstance(value, SparseTensorValue):
+            return cls(list(value.dense_shape), np.asarray(value.values).dtype)
+        raise TypeError(f"Expected SparseTensor or SparseTensorValue. Received: {value}")
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a sparse tensor, or one that a spec describes, agrees with this."""
+        if isinstance(spec_or_value, (SparseTensor, SparseTensorValue)):
+            spec_or_value = SparseTensorSpec.from_value(spec_or_value)
+        return (
+            isinstance(spec_or_value, SparseTensorSpec)
+            and self._dtype.is_compatible_with(spec_or_value.dtype)
+            and self._shape.is_compatible_with(spec_or_value.shape)
+        )
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"

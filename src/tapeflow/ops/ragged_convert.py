@@ -1,0 +1,240 @@
+"""Ragged tensors from and to dense and sparse ones, and dimensions of them merged."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_shape import as_shape as shape_of
+from tapeflow.ops import arithmetic, reduction
+from tapeflow.ops.array import Shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import equal, logical_and
+from tapeflow.ops.construction import fill, zeros
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.gather import boolean_mask, gather
+from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.layout import expand_dims, reshape
+from tapeflow.ops.ragged_tensor import RaggedTensor, rowids_of_splits
+from tapeflow.ops.scatter import tensor_scatter_nd_update
+from tapeflow.ops.static import static_value
+
+
+def columns_of(ragged):
+    """(row, place in the row) of each value."""
+    rows = ragged.value_rowids()
+    count = cast(Shape(rows)[0], rows.dtype)
+    return rows, range_(count) - gather(ragged.row_starts(), rows)
+
+
+def nothing(dtype):
+    return convert_to_tensor(b"") if dtype == dtypes.string else zeros([], dtype)
+
+
+def to_tensor(ragged, default_value=None, shape=None):
+    default = (
+        nothing(ragged.dtype)
+        if default_value is None
+        else convert_to_tensor(default_value, ragged.dtype)
+    )
+    wanted: list = [None] * 2
+    inner_wanted = None
+    if shape is not None:
+        sizes = _sizes(shape)
+        if sizes is not None:
+            wanted = (sizes + [None] * 2)[:2]
+            inner_wanted = [sizes[1], *sizes[2:]]
+    inner = ragged.values
+    if isinstance(inner, RaggedTensor):
+        inner = to_tensor(
+            inner, default, None if inner_wanted is None else [None, *inner_wanted[1:]]
+        )
+    kind = ragged.row_splits.dtype
+    lengths = ragged.row_lengths()
+    rows = ragged.nrows() if wanted[0] is None else cast(wanted[0], kind)
+    if wanted[1] is None:
+        longest = reduction.reduce_max(concat([zeros([1], kind), lengths], 0))
+    else:
+        longest = cast(wanted[1], kind)
+    row, column = columns_of(ragged)
+    if wanted[0] is not None or wanted[1] is not None:
+        inside = logical_and(row < rows, column < longest)
+        row, column, inner = (
+            boolean_mask(row, inside),
+            boolean_mask(column, inside),
+            boolean_mask(inner, inside),
+        )
+    cell = cast(Shape(inner)[1:], kind)
+    if default.shape.rank:
+        blank = fill(concat([stack([rows, longest]), cell * 0 + 1], 0), nothing(ragged.dtype))
+        from tapeflow.ops.broadcasting import broadcast_to
+
+        blank = (
+            broadcast_to(default, concat([stack([rows, longest]), cell], 0))
+            if blank is not None
+            else None
+        )
+    else:
+        blank = fill(concat([stack([rows, longest]), cell], 0), default)
+    out = tensor_scatter_nd_update(blank, stack([row, column], axis=1), inner)
+    return _known(out, ragged, wanted)
+
+
+def _known(out, ragged, wanted):
+    if out.shape.rank is None and ragged.shape.rank is not None:
+        out.set_shape([None] * ragged.shape.rank)
+    return out
+
+
+def _sizes(shape):
+    """The sizes of a dense shape as ints, tensors and None for those that are free."""
+    known = static_value(shape) if hasattr(shape, "dtype") else None
+    if known is not None:
+        return [None if d < 0 else int(d) for d in known]
+    if hasattr(shape, "dtype"):
+        return [shape[i] for i in range(shape.shape[0])]
+    shape = shape_of([None if isinstance(d, int) and d < 0 else d for d in shape]
+                     if isinstance(shape, (list, tuple)) else shape)  # fmt: skip
+    return None if shape.rank is None else shape.as_list()
+
+
+def from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype):
+    kind = dtypes.as_dtype(row_splits_dtype)
+    if lengths is not None and padding is not None:
+        raise ValueError("Specify lengths or padding, but not both")
+    tensor = convert_to_tensor(tensor)
+    rank = tensor.shape.rank
+    if not isinstance(ragged_rank, int):
+        raise TypeError(f"ragged_rank expected int, got {ragged_rank!r}")
+    if ragged_rank <= 0:
+        raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
+    if rank is not None and rank < 2:
+        raise ValueError(f"Shape {tensor.shape} must have rank at least 2")
+    if rank is not None and ragged_rank >= rank:
+        raise ValueError(
+            f"ragged_rank must be less than the rank of tensor: {ragged_rank} and {rank}"
+        )
+    if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float)):
+        return _from_nested_lengths(tensor, lengths, kind)
+    sizes = cast(Shape(tensor), kind)
+    if ragged_rank > 1:
+        return _from_deep(tensor, sizes, lengths, padding, ragged_rank, kind)
+    rows, columns = sizes[0], sizes[1]
+    places = expand_dims(range_(columns), 0)
+    if padding is not None:
+        padding = convert_to_tensor(padding, tensor.dtype)
+        full = equal(tensor, padding)
+        if rank is not None and rank > 2:
+            full = reduction.reduce_all(full, axis=list(range(2, rank)))
+        ends = expand_dims(range_(1, columns + 1, dtype=kind), 0) * cast(~full, kind)
+        lengths = reduction.reduce_max(concat([zeros(stack([rows, 1]), kind), ends], 1), axis=1)
+    elif lengths is None:
+        flat = reshape(tensor, concat([reshape(rows * columns, [1]), sizes[2:]], 0))
+        return RaggedTensor.from_uniform_row_length(flat, columns, rows)
+    else:
+        lengths = cast(lengths, kind)
+        lengths = arithmetic.maximum(arithmetic.minimum(lengths, columns), 0)
+    kept = places < expand_dims(lengths, 1)
+    return RaggedTensor.from_row_lengths(boolean_mask(tensor, kept), lengths, validate=False)
+
+
+def _from_nested_lengths(tensor, lengths, kind):
+    if len(lengths) == 1:
+        return from_tensor(tensor, lengths[0], None, 1, kind)
+    outer = from_tensor(tensor, lengths[0], None, 1, kind)
+    return outer.with_values(_from_nested_lengths(outer.values, lengths[1:], kind))
+
+
+def _from_deep(tensor, sizes, lengths, padding, ragged_rank, kind):
+    flat = reshape(tensor, concat([reshape(sizes[0] * sizes[1], [1]), sizes[2:]], 0))
+    inner = from_tensor(flat, lengths, padding, ragged_rank - 1, kind)
+    return RaggedTensor.from_uniform_row_length(inner, sizes[1], sizes[0])
+
+
+def to_sparse(ragged):
+    kind = dtypes.int64
+    splits = [cast(s, kind) for s in ragged.nested_row_splits]
+    values = ragged.flat_values
+    count = cast(Shape(values)[0], kind)
+    at = range_(count)
+    columns = []
+    for split in splits[::-1]:
+        rows = gather(rowids_of_splits(split), at)
+        columns.append(at - gather(split[:-1], rows))
+        at = rows
+    index = stack([at, *columns[::-1]], axis=1)
+    inner = values.shape.rank
+    if inner != 1:
+        cells = cast(Shape(values)[1:], kind)
+        each = reduction.reduce_prod(cells)
+        from tapeflow.ops.broadcasting import repeat
+        from tapeflow.ops.unravel import unravel_index
+
+        number = range_(count * each)
+        inside = unravel_index(number % arithmetic.maximum(each, 1), arithmetic.maximum(cells, 1))
+        index = concat([repeat(index, cast(each, dtypes.int32), axis=0), _turned(inside)], 1)
+        values = reshape(values, [-1])
+    return SparseTensor(index, values, ragged.bounding_shape(out_type=kind))
+
+
+def _turned(matrix):
+    from tapeflow.ops.layout import Transpose
+
+    return Transpose(matrix, [1, 0])
+
+
+def from_sparse(st_input, row_splits_dtype):
+    kind = dtypes.as_dtype(row_splits_dtype)
+    if not isinstance(st_input, SparseTensor):
+        raise TypeError(f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}.")  # fmt: skip
+    rank = st_input.shape.rank
+    if rank is None:
+        raise ValueError("Rank of `st_input` must be known.")
+    if rank != 2:
+        raise ValueError("rank(st_input) must be 2")
+    rows, columns = st_input.indices[:, 0], st_input.indices[:, 1]
+    ragged = RaggedTensor.from_value_rowids(
+        st_input.values, cast(rows, kind), cast(st_input.dense_shape[0], kind)
+    )
+    known, place = static_value(columns), static_value(columns_of(ragged)[1])
+    if known is not None and place is not None and (known != place).any():
+        from tapeflow.core.errors import InvalidArgumentError
+
+        raise InvalidArgumentError(
+            None,
+            None,
+            "SparseTensor is not right-ragged: its elements do not stand at the starts of rows",
+        )
+    return ragged
+
+
+def merge_dims(value, outer_axis, inner_axis):
+    rank = value.shape.rank
+    if rank is not None:
+        outer_axis, inner_axis = (a + rank if a < 0 else a for a in (outer_axis, inner_axis))
+    if not outer_axis < inner_axis:
+        raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})"
+                         if outer_axis > inner_axis else "outer_axis must be less than inner_axis")  # fmt: skip
+    if not isinstance(value, RaggedTensor):
+        sizes = Shape(value)
+        return reshape(value, concat([sizes[:outer_axis], [-1], sizes[inner_axis + 1 :]], 0))
+    if outer_axis == 1:
+        splits, out = value.row_splits, value.values
+        for _ in range(inner_axis - 1):
+            if isinstance(out, RaggedTensor):
+                splits, out = gather(out.row_splits, splits), out.values
+            else:
+                sizes = Shape(out)
+                splits = splits * cast(sizes[1], splits.dtype)
+                out = reshape(out, concat([[-1], sizes[2:]], 0))
+        return RaggedTensor.from_row_splits(out, splits, validate=False)
+    if outer_axis > 1:
+        return value.with_values(merge_dims(value.values, outer_axis - 1, inner_axis - 1))
+    out = value
+    for _ in range(inner_axis):
+        if isinstance(out, RaggedTensor):
+            out = out.values
+        else:
+            sizes = Shape(out)
+            out = reshape(out, concat([[-1], sizes[2:]], 0))
+    return out

@@ -1,0 +1,551 @@
+"""`tf.ragged`: ragged tensors made, picked from, joined, and their values mapped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, joining
+from tapeflow.ops import gather as dense_gather
+from tapeflow.ops import layout as dense_layout
+from tapeflow.ops.array import Shape
+from tapeflow.ops.assertions import assert_equal_v1
+from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.cumulative import cumsum
+from tapeflow.ops.elementwise import ceil
+from tapeflow.ops.ragged_tensor import (
+    RaggedTensor,
+    RaggedTensorValue,
+    as_ragged_or_tensor,
+    rowids_of_splits,
+    splits_of_lengths,
+)
+from tapeflow.ops.segment import unsorted_segment_sum
+from tapeflow.ops.sorting import argsort
+
+# Making
+
+
+def _depth(value) -> int:
+    """How deep the first scalar lies."""
+    if isinstance(value, np.ndarray):
+        return (
+            value.ndim if value.dtype != object else 1 + max((_depth(v) for v in value), default=0)
+        )
+    if not isinstance(value, (list, tuple)):
+        return 0
+    return 1 + max((_depth(v) for v in value), default=0)
+
+
+def _scalar_depth(value):
+    """The depth of all scalars, None where there are none. Raises ValueError where they differ."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.ndim
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return 0
+    found = {d + 1 for d in map(_scalar_depth, value) if d is not None}
+    if len(found) > 1:
+        raise ValueError("all scalar values must have the same nesting depth")
+    return found.pop() if found else None
+
+
+def _parts(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype):
+    """(flat array-like, list of splits), or (whole, []) where nothing is ragged."""
+    if ragged_rank is not None and ragged_rank < 0:
+        raise ValueError(
+            f"Invalid pylist={pylist}: ragged_rank must be non-negative, got {ragged_rank}"
+        )
+    scalars, depth = _scalar_depth(pylist), _depth(pylist)
+    if scalars is not None and depth > scalars:
+        raise ValueError(
+            f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting"
+        )
+    if inner_shape is not None and ragged_rank is not None:
+        expected = ragged_rank + 1 + len(inner_shape)
+        if scalars is not None and expected != scalars:
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} "
+                f"and dim(inner_shape)={len(inner_shape)}"
+            )
+    if depth == 0:
+        if ragged_rank:
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}"
+            )
+        if inner_shape:
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with dim(inner_shape)={len(inner_shape)}"
+            )
+        return pylist, [], ()
+    if ragged_rank is None:
+        ragged_rank = max(0, depth - 1 - (len(inner_shape) if inner_shape is not None else 0))
+    if depth < ragged_rank + 1 and scalars is not None:
+        raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+    splits, level = [], pylist
+    for _ in range(ragged_rank):
+        lengths = [len(v) for v in level]
+        splits.append(
+            np.concatenate([[0], np.cumsum(lengths)]).astype(row_splits_dtype.as_numpy_dtype)
+        )
+        level = [item for v in level for item in v]
+    shape = (len(level), *inner_shape) if inner_shape is not None else None
+    return list(level), splits, shape
+
+
+def _flat(values, dtype, shape):
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if wanted is None and not _any_scalar(values):
+        wanted = dtypes.float32
+    tensor = convert_to_tensor(values, wanted)
+    return tensor if shape in (None, ()) else dense_layout.reshape(tensor, list(shape))
+
+
+def _any_scalar(value) -> bool:
+    return not isinstance(value, (list, tuple, np.ndarray)) or any(map(_any_scalar, value))
+
+
+@public
+def constant(
+    pylist,
+    dtype=None,
+    ragged_rank=None,
+    inner_shape=None,
+    name=None,
+    row_splits_dtype=dtypes.int64,
+):
+    """A ragged tensor of nested lists, a tensor where nothing is ragged.
+
+    Args:
+      ragged_rank: how many dimensions are ragged, by default all but the first.
+      inner_shape: the shape of each innermost value.
+
+    Raises ValueError for scalars that lie at different depths.
+    """
+    values, splits, shape = _parts(
+        pylist, dtype, ragged_rank, inner_shape, dtypes.as_dtype(row_splits_dtype)
+    )
+    return RaggedTensor.from_nested_row_splits(_flat(values, dtype, shape), splits, validate=False)
+
+
+@public
+def constant_value(
+    pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"
+):
+    """`constant` as a `RaggedTensorValue` (1.x)."""
+    values, splits, shape = _parts(
+        pylist, dtype, ragged_rank, inner_shape, dtypes.as_dtype(row_splits_dtype)
+    )
+    kind = None if dtype is None else np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
+    out = np.array(values, kind)
+    out = out.reshape(shape) if shape not in (None, ()) else out
+    for split in splits[::-1]:
+        out = RaggedTensorValue(out, split)
+    return out
+
+
+@public
+def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
+    """Rows of numbers from starts to limits, which may be scalars or vectors."""
+    if limits is None:
+        starts, limits = 0, starts
+    kind = dtypes.as_dtype(row_splits_dtype)
+    if dtype is None:
+        known = [
+            v.dtype
+            for v in (starts, limits, deltas)
+            if hasattr(v, "as_numpy_dtype") or hasattr(v, "shape")
+        ]
+        dtype = known[0] if known else None
+    given = [convert_to_tensor(v, dtype_hint=dtype) for v in (starts, limits, deltas)]
+    if dtype is None:
+        order = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+        dtype = max((g.dtype for g in given), key=lambda d: order.index(d) if d in order else 0)
+    starts, limits, deltas = (cast(g, dtype) for g in given)
+    for part, what in ((starts, "starts"), (limits, "limits"), (deltas, "deltas")):
+        if part.shape.rank is not None and part.shape.rank > 1:
+            raise ValueError(f"{what} must be a scalar or vector")
+    total = starts * 0 + limits * 0 + deltas * 0
+    total = dense_layout.reshape(total, [-1])
+    starts, limits, deltas = starts + total, limits + total, deltas + total
+    distance = limits - starts
+    if dtypes.as_dtype(dtype).is_integer:
+        counts = -arithmetic.floordiv(-distance, deltas)
+    else:
+        counts = ceil(distance / deltas)
+    lengths = arithmetic.maximum(cast(counts, kind), 0)
+    splits = splits_of_lengths(lengths)
+    rows = rowids_of_splits(splits)
+    column = range_(splits[-1]) - dense_gather.gather(splits[:-1], rows)
+    values = dense_gather.gather(starts, rows) + cast(column, dtype) * dense_gather.gather(
+        deltas, rows
+    )
+    return RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def ranges_of(starts, lengths):
+    """The numbers from each start on, as many as its length, one range behind the other."""
+    ends = cumsum(lengths)
+    total = joining.concat([zeros([1], lengths.dtype), ends], 0)[-1]
+    return range_(total) + repeat(starts - (ends - lengths), lengths)
+
+
+@public
+def row_splits_to_segment_ids(splits, name=None, out_type=None):
+    """The row that each value is in."""
+    splits = convert_to_tensor(splits, dtype_hint=dtypes.int64)
+    if splits.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError("splits must have dtype int32 or int64")
+    splits.shape.assert_has_rank(1)
+    ids = rowids_of_splits(splits)
+    return ids if out_type is None else cast(ids, out_type)
+
+
+@public
+def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
+    """Where each row of values begins whose rows are `segment_ids`."""
+    ids = convert_to_tensor(segment_ids, dtype_hint=dtypes.int64)
+    if ids.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError("segment_ids must have dtype int32 or int64")
+    ids.shape.assert_has_rank(1)
+    splits = RaggedTensor.from_value_rowids(ids, ids, num_segments, validate=False).row_splits
+    return splits if out_type is None else cast(splits, out_type)
+
+
+# Picking
+
+
+def gather_rows(params, indices):
+    """The rows `indices` (a vector) of a ragged tensor or tensor."""
+    if not isinstance(params, RaggedTensor):
+        return dense_gather.gather(params, indices)
+    starts = dense_gather.gather(params.row_starts(), indices)
+    lengths = dense_gather.gather(params.row_lengths(), indices)
+    values = gather_rows(params.values, ranges_of(starts, lengths))
+    return RaggedTensor.from_row_lengths(values, lengths, validate=False)
+
+
+@public
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    """`tf.gather` where `params` or `indices` are ragged, along the first dimension that is no batch dimension."""
+    params, indices = as_ragged_or_tensor(params), as_ragged_or_tensor(indices)
+    if axis not in (None, 0, batch_dims):
+        raise ValueError(
+            f"axis={axis} is not supported for ragged tensors with batch_dims={batch_dims}"
+        )
+    if batch_dims == 1:
+        params_rows = (
+            params if isinstance(params, RaggedTensor) else RaggedTensor.from_tensor(params)
+        )
+        index_rows = (
+            indices if isinstance(indices, RaggedTensor) else RaggedTensor.from_tensor(indices)
+        )
+        starts = dense_gather.gather(params_rows.row_starts(), index_rows.value_rowids())
+        at = cast(index_rows.values, starts.dtype) + starts
+        out = index_rows.with_values(gather_rows(params_rows.values, at))
+        return out if isinstance(indices, RaggedTensor) else out.to_tensor()
+    if batch_dims:
+        raise ValueError("batch_dims larger than 1 is not supported for ragged tensors")
+    if isinstance(indices, RaggedTensor):
+        return indices.with_values(gather(params, indices.values))
+    if indices.shape.rank == 0:
+        return params[indices]
+    if indices.shape.rank == 1:
+        return gather_rows(params, indices)
+    rows = RaggedTensor.from_uniform_row_length(
+        dense_layout.reshape(indices, joining.concat([[-1], Shape(indices)[2:]], 0)),
+        cast(Shape(indices)[1], dtypes.int64),
+        cast(Shape(indices)[0], dtypes.int64),
+    )
+    return rows.with_values(gather(params, rows.values))
+
+
+@public
+def boolean_mask(data, mask, name=None):
+    """The values of `data` where `mask` is true, in the rows they came from.
+
+    Raises InvalidArgumentError, where it is seen, for a mask with other rows than the data.
+    """
+    data, mask = as_ragged_or_tensor(data), as_ragged_or_tensor(mask, dtypes.bool)
+    if mask.dtype != dtypes.bool:
+        raise TypeError(f"mask must have dtype bool, got {mask.dtype.name}")
+    if mask.shape.rank == 0:
+        raise ValueError("mask cannot be scalar.")
+    if not isinstance(mask, RaggedTensor) and mask.shape.rank == 1:
+        return gather_rows(data, dense_layout.reshape(where(mask), [-1]))
+    if not isinstance(mask, RaggedTensor):
+        mask = RaggedTensor.from_tensor(mask, ragged_rank=1)
+    if not isinstance(data, RaggedTensor):
+        data = RaggedTensor.from_tensor(data, ragged_rank=1)
+    check = assert_equal_v1(data.row_splits, cast(mask.row_splits, data.row_splits.dtype),
+                            message="The rows of data and mask differ")  # fmt: skip
+    with control_dependencies([] if check is None else [check]):
+        inner = mask.values
+        if isinstance(inner, RaggedTensor) or inner.shape.rank != 1:
+            return data.with_values(boolean_mask(data.values, inner))
+        kept = cast(inner, data.row_splits.dtype)
+        lengths = unsorted_segment_sum(kept, data.value_rowids(), data.nrows())
+        values = gather_rows(data.values, dense_layout.reshape(where(inner), [-1]))
+    return RaggedTensor.from_row_lengths(values, lengths, validate=False)
+
+
+@public
+def expand_dims(input, axis, name=None):
+    """`tf.expand_dims` of a ragged tensor."""
+    value = as_ragged_or_tensor(input)
+    if not isinstance(value, RaggedTensor):
+        return dense_layout.expand_dims(value, axis)
+    rank = value.shape.rank
+    axis = axis if axis >= 0 or rank is None else axis + rank + 1
+    kind = value.row_splits.dtype
+    if axis == 0:
+        return RaggedTensor.from_uniform_row_length(value, value.nrows(), cast(1, kind))
+    if axis == 1:
+        return RaggedTensor.from_uniform_row_length(value, cast(1, kind), value.nrows())
+    if not isinstance(value.values, RaggedTensor) and axis == 2 and value.values.shape.rank == 1:
+        return value.with_values(dense_layout.expand_dims(value.values, 1))
+    return value.with_values(expand_dims(value.values, axis - 1))
+
+
+# Joining
+
+
+def _same_depth(values):
+    """Ragged tensors with as many ragged dimensions each."""
+    depth = max([v.ragged_rank for v in values if isinstance(v, RaggedTensor)], default=0)
+    if not depth:
+        return values
+    out = []
+    for v in values:
+        if not isinstance(v, RaggedTensor):
+            v = RaggedTensor.from_tensor(v, ragged_rank=depth) if depth < v.shape.rank else v
+        elif v.ragged_rank < depth:
+            flat = RaggedTensor.from_tensor(v.flat_values, ragged_rank=depth - v.ragged_rank)
+            v = v.with_flat_values(flat)
+        out.append(v)
+    if len({v.row_splits.dtype for v in out if isinstance(v, RaggedTensor)}) > 1:
+        out = [v.with_row_splits_dtype(dtypes.int64) for v in out]
+    return out
+
+
+def _axis(axis, values, extra=0):
+    rank = next((v.shape.rank for v in values if v.shape.rank is not None), None)
+    if axis < 0:
+        if rank is None:
+            raise ValueError("axis may only be negative if the rank is known")
+        axis += rank + extra
+    if rank is not None and not 0 <= axis < rank + extra:
+        raise ValueError(
+            f"axis={axis} out of bounds: expected {-rank - extra}<=axis<{rank + extra}"
+        )
+    return axis
+
+
+def _joined(values, axis):
+    values = _same_depth(values)
+    if not isinstance(values[0], RaggedTensor):
+        return joining.concat(values, axis)
+    if axis == 0:
+        inner = _joined([v.values for v in values], 0)
+        lengths = joining.concat([v.row_lengths() for v in values], 0)
+        return RaggedTensor.from_row_lengths(inner, lengths, validate=False)
+    if axis == 1:
+        count = len(values)
+        rows = values[0].nrows()
+        checks = [
+            assert_equal_v1(v.nrows(), rows, message="Input tensors have incompatible shapes.")
+            for v in values[1:]
+        ]
+        with control_dependencies([c for c in checks if c is not None]):
+            whole = _joined(values, 0)
+            turned = dense_layout.transpose(
+                dense_layout.reshape(range_(rows * count), joining.stack([count, rows]))
+            )
+            woven = gather_rows(whole, dense_layout.reshape(turned, [-1]))
+            splits = woven.row_splits[::count]
+        return RaggedTensor.from_row_splits(woven.values, splits, validate=False)
+    inner = _joined([v.values for v in values], axis - 1)
+    checks = [
+        assert_equal_v1(
+            v.row_splits, values[0].row_splits, message="Input tensors have incompatible shapes."
+        )
+        for v in values[1:]
+    ]
+    with control_dependencies([c for c in checks if c is not None]):
+        return values[0].with_values(inner)
+
+
+@public
+def concat(values, axis, name=None):
+    """`tf.concat` of ragged tensors and tensors."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    values = [as_ragged_or_tensor(v) for v in values]
+    axis = _axis(axis, values)
+    if len(values) == 1:
+        return values[0]
+    return _joined(values, axis)
+
+
+@public
+def stack(values, axis=0, name=None):
+    """Tensors and ragged tensors of one rank stacked along a new dimension, as a ragged tensor."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    values = [as_ragged_or_tensor(v) for v in values]
+    axis = _axis(axis, values, 1)
+    if all(v.shape.rank == 0 for v in values):
+        return joining.stack(values)
+    ragged = [
+        v if isinstance(v, RaggedTensor) or v.shape.rank == 1 else RaggedTensor.from_tensor(v)
+        for v in values
+    ]
+    if axis == 0:
+        parts = _same_depth(ragged)
+        whole = _joined(parts, 0) if len(parts) > 1 else parts[0]
+        lengths = [v.nrows() if isinstance(v, RaggedTensor) else Shape(v)[0] for v in parts]
+        return RaggedTensor.from_row_lengths(whole, joining.stack(lengths), validate=False)
+    return _joined([expand_dims(v, axis) for v in ragged], axis)
+
+
+@public
+def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+    """Row i of the result: the elements of `data` whose partition is i, in their order."""
+    data, partitions = as_ragged_or_tensor(data), as_ragged_or_tensor(partitions)
+    if partitions.shape.rank is None:
+        raise ValueError("partitions must have known rank.")
+    if isinstance(partitions, RaggedTensor):
+        if not isinstance(data, RaggedTensor):
+            data = RaggedTensor.from_tensor(data, ragged_rank=1)
+        return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+    rank = partitions.shape.rank
+    if rank == 0:
+        row = (
+            expand_dims(data, 0)
+            if isinstance(data, RaggedTensor)
+            else dense_layout.expand_dims(data, 0)
+        )
+        return RaggedTensor.from_value_rowids(row, partitions[None], num_partitions)
+    if rank > 1:
+        from tapeflow.ops.ragged_convert import merge_dims
+
+        flat = merge_dims(data, 0, rank - 1)
+        return stack_dynamic_partitions(
+            flat, dense_layout.reshape(partitions, [-1]), num_partitions
+        )
+    by = argsort(partitions, stable=True)
+    rows = dense_gather.gather(partitions, by)
+    return RaggedTensor.from_value_rowids(gather_rows(data, by), rows, num_partitions)
+
+
+# Mapping
+
+
+def _checked_rows(given):
+    first = given[0]
+    checks = []
+    for other in given[1:]:
+        if other.ragged_rank != first.ragged_rank:
+            raise ValueError("All ragged tensors must have the same number of ragged dimensions")
+        for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
+            if a is not b:
+                checks.append(assert_equal_v1(a, cast(b, a.dtype)))
+    return [c for c in checks if c is not None]
+
+
+@public
+def map_flat_values(op, *args, **kwargs):
+    """`op` of the flat values of ragged tensors, which must have the same rows; the result in these rows.
+
+    Raises ValueError where the result has another number of values.
+    """
+    given: list = []
+
+    def inner(x):
+        if isinstance(x, RaggedTensor):
+            given.append(x)
+            return x.flat_values
+        if isinstance(x, (list, tuple)) and any(isinstance(v, RaggedTensor) for v in x):
+            return [inner(v) for v in x]
+        return x
+
+    plain, named = [inner(x) for x in args], {k: inner(v) for k, v in kwargs.items()}
+    if not given:
+        return op(*args, **kwargs)
+    with control_dependencies(_checked_rows(given)):
+        out = op(*plain, **named)
+    if isinstance(out, RaggedTensor):
+        return given[0].with_flat_values(out)
+    out = convert_to_tensor(out)
+    before = given[0].flat_values.shape
+    if out.shape.rank is not None and (
+        out.shape.rank == 0 or not out.shape[:1].is_compatible_with(before[:1])
+    ):
+        raise ValueError(
+            "tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
+            f"flat_values of any ragged inputs. (output shape: {out.shape}; expected outer dimension size: {before[0]})"
+        )
+    return given[0].with_flat_values(out)
+
+
+def aligned(dense, ragged):
+    """A tensor brought into the rows of a ragged one, so that both can be combined value by value."""
+    rank = dense.shape.rank
+    if rank is None:
+        raise ValueError("The rank of a tensor that is combined with a ragged one must be known")
+    if rank <= ragged.shape.rank - 1 - ragged.ragged_rank:
+        return dense
+    if rank == 0:
+        return dense
+    if rank == ragged.shape.rank:
+        if dense.shape[0] == 1 and ragged.shape[0] != 1:
+            rows = repeat(dense, ragged.nrows(), axis=0)
+        else:
+            rows = dense
+        each = dense_gather.gather(rows, ragged.value_rowids())
+        if dense.shape[1] == 1:
+            each = dense_layout.reshape(each, joining.concat([Shape(each)[:1], Shape(each)[2:]], 0))
+            inner = ragged.values
+            return aligned(each, inner) if isinstance(inner, RaggedTensor) else each
+    other = (
+        RaggedTensor.from_tensor(dense, ragged_rank=min(ragged.ragged_rank, rank - 1))
+        if rank > 1
+        else None
+    )
+    if other is None:
+        # A vector stands for every row.
+        rows = repeat(dense_layout.expand_dims(dense, 0), ragged.nrows(), axis=0)
+        return aligned(rows, ragged)
+    check = assert_equal_v1(other.row_splits, cast(ragged.row_splits, other.row_splits.dtype))
+    with control_dependencies([] if check is None else [check]):
+        return other.flat_values
+
+
+def elementwise(op, x, y):
+    """`op` of two values, of which one is ragged."""
+    x, y = (v if isinstance(v, (RaggedTensor, RaggedTensorValue)) else v for v in (x, y))
+    ragged = x if isinstance(x, RaggedTensor) else y
+    hint = ragged.dtype
+    if not isinstance(x, RaggedTensor):
+        x = as_ragged_or_tensor(x, None if hasattr(x, "dtype") else hint)
+    if not isinstance(y, RaggedTensor):
+        y = as_ragged_or_tensor(y, None if hasattr(y, "dtype") else hint)
+    if isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor):
+        x, y = _common(x, y)
+        return map_flat_values(op, x, y)
+    if isinstance(x, RaggedTensor):
+        return x.with_flat_values(op(x.flat_values, aligned(y, x)))
+    return y.with_flat_values(op(aligned(x, y), y.flat_values))
+
+
+def _common(x, y):
+    """Two ragged tensors with the same dtype of splits, the one with fewer ragged dimensions made deeper."""
+    if x.row_splits.dtype != y.row_splits.dtype:
+        x, y = x.with_row_splits_dtype(dtypes.int64), y.with_row_splits_dtype(dtypes.int64)
+    return tuple(_same_depth([x, y]))

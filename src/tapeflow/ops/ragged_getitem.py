@@ -1,0 +1,130 @@
+"""`ragged[key]`: rows by number and slice, and slices inside of rows."""
+
+from __future__ import annotations
+
+from tapeflow.ops import arithmetic
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import logical_and, where
+from tapeflow.ops.gather import boolean_mask
+from tapeflow.ops.ragged_convert import columns_of
+from tapeflow.ops.ragged_functions import gather_rows
+from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.segment import unsorted_segment_sum
+
+
+def getitem(ragged, key):
+    """Raises ValueError for a number inside of a ragged dimension, as rows may be shorter than that."""
+    if isinstance(key, RaggedTensor):
+        from tapeflow.ops.ragged_functions import boolean_mask as masked
+
+        return masked(ragged, key)
+    return _picked(ragged, list(key) if isinstance(key, tuple) else [key])
+
+
+def _picked(ragged, keys):
+    if not keys:
+        return ragged
+    if not isinstance(ragged, RaggedTensor):
+        return ragged[tuple(keys)]
+    first, rest = keys[0], keys[1:]
+    if first is Ellipsis:
+        missing = ragged.shape.rank - sum(k is not None and k is not Ellipsis for k in rest)
+        return _picked(ragged, [slice(None)] * missing + rest)
+    if first is None:
+        whole = _picked(ragged, rest) if rest else ragged
+        from tapeflow.ops.ragged_functions import expand_dims
+
+        return expand_dims(whole, 0)
+    if isinstance(first, slice):
+        return _inside(_rows(ragged, first), rest)
+    number = cast(first, ragged.row_splits.dtype)
+    splits = ragged.row_splits
+    starts, limits = splits[:-1], splits[1:]
+    row = ragged.values[starts[number] : limits[number]]
+    return _picked(row, rest)
+
+
+def _rows(ragged, part):
+    if part == slice(None):
+        return ragged
+    if part.step in (None, 1):
+        starts, limits = ragged.row_starts()[part], ragged.row_limits()[part]
+        return gather_ranges(ragged, starts, limits)
+    from tapeflow.ops.construction import range as range_
+
+    return gather_rows(ragged, range_(ragged.nrows())[part])
+
+
+def gather_ranges(ragged, starts, limits):
+    """The rows that begin and end in these places of the values."""
+    from tapeflow.ops.ragged_functions import ranges_of
+
+    lengths = limits - starts
+    return RaggedTensor.from_row_lengths(
+        gather_rows(ragged.values, ranges_of(starts, lengths)), lengths, validate=False
+    )
+
+
+def _inside(ragged, keys):
+    """The rest of a key, applied to each row."""
+    if not keys:
+        return ragged
+    first, rest = keys[0], keys[1:]
+    if first is Ellipsis:
+        missing = ragged.shape.rank - 1 - sum(k is not None and k is not Ellipsis for k in rest)
+        return _inside(ragged, [slice(None)] * missing + rest)
+    if first is None:
+        from tapeflow.ops.ragged_functions import expand_dims
+
+        return _inside(expand_dims(ragged, 1), [slice(None), *rest])
+    if not isinstance(first, slice):
+        if ragged.uniform_row_length is None:
+            raise ValueError("Cannot index into an inner ragged dimension.")
+        length = cast(ragged.uniform_row_length, ragged.row_splits.dtype)
+        number = cast(first, length.dtype)
+        at = ragged.row_starts() + where(number < 0, number + length, number)
+        return _inside_values(gather_rows(ragged.values, at), rest)
+    cut = ragged if first == slice(None) else _cut(ragged, first)
+    return cut.with_values(_inside_values(cut.values, rest)) if rest else cut
+
+
+def _inside_values(values, keys):
+    if not keys:
+        return values
+    if isinstance(values, RaggedTensor):
+        return _inside(values, keys)
+    return values[(slice(None), *keys)]
+
+
+def _cut(ragged, part):
+    step = 1 if part.step is None else part.step
+    if step < 1:
+        raise ValueError(
+            f"A slice inside of a ragged dimension must have a positive step, got {step}"
+        )
+    kind = ragged.row_splits.dtype
+    row, column = columns_of(ragged)
+    from tapeflow.ops.gather import gather
+
+    length = gather(ragged.row_lengths(), row)
+
+    def bound(value, default):
+        if value is None:
+            return default
+        value = cast(value, kind)
+        return where(value < 0, arithmetic.maximum(length + value, 0), value)
+
+    start, stop = bound(part.start, column * 0), bound(part.stop, length)
+    kept = logical_and(column >= start, column < stop)
+    if step != 1:
+        kept = logical_and(kept, arithmetic.floormod(column - start, step) == 0)
+    lengths = unsorted_segment_sum(cast(kept, kind), row, ragged.nrows())
+    values = ragged.values
+    if isinstance(values, RaggedTensor):
+        from tapeflow.ops.comparison import where as places
+        from tapeflow.ops.layout import reshape
+
+        values = gather_rows(values, reshape(places(kept), [-1]))
+    else:
+        values = boolean_mask(values, kept)
+    return RaggedTensor.from_row_lengths(values, lengths, validate=False)

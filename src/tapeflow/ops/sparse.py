@@ -1,0 +1,481 @@
+"""`tf.sparse`: functions of `SparseTensor`, made of the rows of sparse tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import (
+    SparseTensor,
+    SparseTensorValue,
+    register_operators,
+    register_static_value,
+)
+from tapeflow.ops import arithmetic, reduction
+from tapeflow.ops.array import Shape, identity
+from tapeflow.ops.assertions import assert_less_equal_v1
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import not_equal, where
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.construction import fill, ones_like, zeros
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.gather import gather, gather_nd
+from tapeflow.ops.joining import concat as concat_dense
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import expand_dims as expand_dense
+from tapeflow.ops.layout import reshape as reshape_dense
+from tapeflow.ops.matrix_function import matrix_transpose
+from tapeflow.ops.selection import setdiff1d
+from tapeflow.ops.sparse_math import (
+    SparseAdd,
+    SparseDenseCwiseDiv,
+    SparseDenseCwiseMul,
+    SparseReduceMax,
+    SparseReduceMaxSparse,
+    SparseReduceSum,
+    SparseReduceSumSparse,
+    SparseSoftmax,
+    SparseSparseMaximum,
+    SparseSparseMinimum,
+    SparseTensorDenseAdd,
+    SparseTensorDenseMatMul,
+)
+from tapeflow.ops.sparse_rows import (
+    SparseConcat,
+    SparseFillEmptyRows,
+    SparseReorder,
+    SparseReshape,
+    SparseSlice,
+    SparseSplit,
+    SparseToDense,
+)
+from tapeflow.ops.static import is_eager, static_value
+
+register_static_value(static_value)
+
+
+def as_sparse(value) -> SparseTensor:
+    """A sparse tensor. Raises TypeError for what is none."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        raise TypeError(f"Input must be a SparseTensor. Received: {value}")
+    return value
+
+
+def _parts(sparse):
+    return sparse.indices, sparse.values, sparse.dense_shape
+
+
+def is_sparse(value) -> bool:
+    """Whether `value` is a sparse tensor or the value of one."""
+    return isinstance(value, (SparseTensor, SparseTensorValue))
+
+
+# Making
+
+
+@public
+def from_dense(tensor, name=None):
+    """The sparse tensor of the elements that are not zero (not empty, for strings)."""
+    tensor = convert_to_tensor(tensor)
+    nothing = b"" if tensor.dtype == dtypes.string else zeros([], tensor.dtype)
+    indices = where(not_equal(tensor, nothing))
+    return SparseTensor(indices, gather_nd(tensor, indices), cast(Shape(tensor), dtypes.int64))
+
+
+@public
+def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+    """A sparse matrix with ones on its diagonal."""
+    rows = cast(num_rows, dtypes.int64)
+    columns = rows if num_columns is None else cast(num_columns, dtypes.int64)
+    count = arithmetic.minimum(rows, columns)
+    line = range_(count, dtype=dtypes.int64)
+    dtype = dtypes.as_dtype(dtype)
+    ones = cast(ones_like(line), dtype)
+    return SparseTensor(stack([line, line], axis=1), ones, stack([rows, columns]))
+
+
+# To a dense tensor
+
+
+@public
+def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+    """The dense tensor, with `default_value` (zero, or "") where nothing stands.
+
+    Raises InvalidArgumentError for indices outside of the shape, out of order or repeated.
+    """
+    sp_input = as_sparse(sp_input)
+    if default_value is None:
+        default_value = "" if sp_input.dtype == dtypes.string else zeros([], sp_input.dtype)
+    dense = SparseToDense(
+        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices
+    )
+    return _shaped(dense, sp_input)
+
+
+def _shaped(dense, sparse):
+    if hasattr(dense, "set_shape") and dense.shape.rank is None:
+        dense.set_shape(sparse.shape)
+    return dense
+
+
+@public
+def sparse_to_dense(
+    sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
+):
+    """The dense tensor of loose parts (1.x); values may be one scalar for all places."""
+    return SparseToDense(
+        sparse_indices, output_shape, sparse_values, default_value, validate_indices
+    )
+
+
+@public
+def to_indicator(sp_input, vocab_size, name=None):
+    """A bool tensor that is true at each value, these being numbers below `vocab_size` in place of the last index."""
+    sp_input = as_sparse(sp_input)
+    marks = SparseTensor(sp_input.indices, fill(Shape(sp_input.values), True), sp_input.dense_shape)
+    merged = sparse_merge(sp_input, marks, vocab_size)
+    return to_dense(merged, False, validate_indices=False)
+
+
+@public
+def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
+    """The values of `sp_values` with the ids of `sp_ids` in place of the last index (1.x)."""
+    many = isinstance(sp_ids, (list, tuple)) and not is_sparse(sp_ids)
+    ids = [as_sparse(s) for s in (sp_ids if many else [sp_ids])]
+    sizes = list(vocab_size) if isinstance(vocab_size, (list, tuple)) else [vocab_size]
+    if len(ids) != len(sizes):
+        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
+    sp_values = as_sparse(sp_values)
+    columns = [expand_dense(cast(s.values, dtypes.int64), 1) for s in ids]
+    indices = concat_dense([ids[0].indices[:, :-1], *columns], 1)
+    shape = concat_dense([ids[0].dense_shape[:-1], [cast(size, dtypes.int64) for size in sizes]], 0)
+    out = SparseTensor(indices, sp_values.values, shape)
+    if already_sorted:
+        return out
+    by = reorder(out)
+    return SparseTensor(by.indices, by.values, shape)
+
+
+# Shape and order
+
+
+@public
+def reorder(sp_input, name=None):
+    """The same sparse tensor with its indices in the order of rows."""
+    sp_input = as_sparse(sp_input)
+    indices, values = SparseReorder(*_parts(sp_input))
+    return _like(sp_input, SparseTensor(indices, values, identity(sp_input.dense_shape)))
+
+
+def _like(sparse, made):
+    made._given_shape = sparse.shape
+    return made
+
+
+@public
+def reshape(sp_input, shape, name=None):
+    """The same values under another shape, of which one size may be -1.
+
+    Raises ValueError where sizes are known to differ, InvalidArgumentError where they do when it runs.
+    """
+    sp_input = as_sparse(sp_input)
+    shape = cast(convert_to_tensor(shape, dtype_hint=dtypes.int64), dtypes.int64)
+    if shape.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {shape.shape} must have rank 1")
+    known, new = sp_input.shape, static_value(shape)
+    if new is not None and known.is_fully_defined() and not is_eager(shape):
+        total, wanted = known.num_elements(), [int(d) for d in new]
+        if -1 not in wanted and int(np.prod(wanted)) != total:
+            raise ValueError(
+                f"Cannot reshape a tensor with {total} elements to shape {wanted} ({int(np.prod(wanted))} elements)."
+            )
+        if wanted.count(-1) > 1:
+            raise ValueError(f"At most one dimension can be inferred (-1). Found: {wanted}")
+    indices, dense_shape = SparseReshape(sp_input.indices, sp_input.dense_shape, shape)
+    return SparseTensor(indices, identity(sp_input.values), dense_shape)
+
+
+@public
+def expand_dims(sp_input, axis=None, name=None):
+    """The sparse tensor with a dimension of size one before `axis`, by default the last."""
+    sp_input = as_sparse(sp_input)
+    rank = sp_input.shape.rank
+    axis = -1 if axis is None else axis
+    if rank is None:
+        raise ValueError("The rank of the sparse tensor is not known")
+    if not -rank - 1 <= axis <= rank:
+        raise ValueError(f"axis must be in [{-rank - 1}, {rank}], got {axis}")
+    axis = axis % (rank + 1)
+    shape, indices = sp_input.dense_shape, sp_input.indices
+    one = convert_to_tensor([1], dtypes.int64)
+    column = zeros(concat_dense([Shape(indices)[:1], [1]], 0), dtypes.int64)
+    return SparseTensor(
+        concat_dense([indices[:, :axis], column, indices[:, axis:]], 1),
+        sp_input.values,
+        concat_dense([shape[:axis], one, shape[axis:]], 0),
+    )
+
+
+@public
+def transpose(sp_input, perm=None, name=None):
+    """The sparse tensor with its dimensions in the order `perm`, by default reversed."""
+    sp_input = as_sparse(sp_input)
+    if perm is None:
+        rank = sp_input.shape.rank
+        perm = (
+            range_(Shape(sp_input.dense_shape)[0])[::-1]
+            if rank is None
+            else list(range(rank))[::-1]
+        )
+    indices = gather(sp_input.indices, perm, axis=1)
+    return reorder(SparseTensor(indices, sp_input.values, gather(sp_input.dense_shape, perm)))
+
+
+@public
+def reset_shape(sp_input, new_shape=None):
+    """The sparse tensor with another dense shape, by default the smallest that holds its indices.
+
+    Raises ValueError, or InvalidArgumentError when it runs, for a shape of another rank or too small.
+    """
+    sp_input = as_sparse(sp_input)
+    indices, values = identity(sp_input.indices), identity(sp_input.values)
+    if new_shape is None:
+        most = reduction.reduce_max(indices, axis=0)
+        # The maximum of nothing is the lowest number.
+        return SparseTensor(indices, values, arithmetic.maximum(most, -1) + 1)
+    new_shape = cast(convert_to_tensor(new_shape), dtypes.int64)
+    known, wanted = sp_input.shape, static_value(new_shape)
+    if new_shape.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {new_shape.shape} must have rank 1")
+    if wanted is not None and known.rank is not None and len(wanted) != known.rank:
+        raise ValueError(f"Shapes {known} and {tuple(wanted)} must have the same rank")
+    if wanted is not None and known.is_fully_defined():
+        if any(int(a) > int(b) for a, b in zip(known.as_list(), wanted, strict=True)):
+            raise ValueError("Requested new_shape should have dimension sizes >= sp_input.shape.")
+        return SparseTensor(indices, values, new_shape)
+    check = assert_less_equal_v1(sp_input.dense_shape, new_shape)
+    with control_dependencies([] if check is None else [check]):
+        return SparseTensor(indices, values, identity(new_shape))
+
+
+# Parts
+
+
+@public
+def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
+    """Sparse tensors joined along `axis`; with `expand_nonconcat_dims` their other sizes may differ."""
+    inputs = [as_sparse(s) for s in sp_inputs]
+    if len(inputs) == 1:
+        return inputs[0]
+    shapes = [s.dense_shape for s in inputs]
+    if expand_nonconcat_dims:
+        most = reduction.reduce_max(stack(shapes), axis=0)
+        rank = inputs[0].shape.rank
+        at = axis % rank if rank is not None else axis
+        shapes = [concat_dense([most[:at], s[at : at + 1], most[at + 1 :]], 0) for s in shapes]
+    out = SparseConcat([s.indices for s in inputs], [s.values for s in inputs], shapes, axis)
+    return SparseTensor(*out)
+
+
+@public
+def concat_v1(
+    axis=None,
+    sp_inputs=None,
+    name=None,
+    expand_nonconcat_dim=False,
+    concat_dim=None,
+    expand_nonconcat_dims=None,
+):
+    """`concat` with the 1.x names of arguments."""
+    wide = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
+    return concat(renamed("axis", axis, "concat_dim", concat_dim), sp_inputs, wide)
+
+
+@public
+def split(sp_input=None, num_split=None, axis=None, name=None):
+    """`num_split` sparse tensors that `sp_input` is made of along `axis`."""
+    if num_split is None or axis is None:
+        raise ValueError("num_split and axis are required")
+    sp_input = as_sparse(sp_input)
+    out = SparseSplit(cast(axis, dtypes.int64), *_parts(sp_input), num_split)
+    return [SparseTensor(*parts) for parts in zip(*out, strict=True)]
+
+
+@public
+def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):  # fmt: skip
+    """`split` of 1.x, by keywords only."""
+    return split(sp_input, num_split, renamed("axis", axis, "split_dim", split_dim))
+
+
+@public
+def slice_(sp_input, start, size, name=None):
+    """The part of a sparse tensor that begins at `start` and has shape `size`."""
+    sp_input = as_sparse(sp_input)
+    start, size = (cast(convert_to_tensor(v), dtypes.int64) for v in (start, size))
+    return SparseTensor(*SparseSlice(*_parts(sp_input), start, size))
+
+
+@public
+def retain(sp_input, to_retain):
+    """The elements of a sparse tensor for which the vector `to_retain` is true."""
+    sp_input = as_sparse(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    to_retain.shape.with_rank(1)[0:1].assert_is_compatible_with(sp_input.values.shape[0:1])
+    kept = reshape_dense(where(to_retain), [-1])
+    return SparseTensor(
+        gather(sp_input.indices, kept),
+        gather(sp_input.values, kept),
+        identity(sp_input.dense_shape),
+    )
+
+
+@public
+def fill_empty_rows(sp_input, default_value, name=None):
+    """(the sparse tensor with `default_value` at the start of each row without elements, which rows these were)."""
+    sp_input = as_sparse(sp_input)
+    default_value = convert_to_tensor(default_value, sp_input.dtype)
+    out = SparseFillEmptyRows(*_parts(sp_input), default_value)
+    filled = SparseTensor(out.output_indices, out.output_values, sp_input.dense_shape)
+    return filled, out.empty_row_indicator
+
+
+# Arithmetic
+
+
+@public
+def add(a, b, threshold=0):
+    """The sum of two tensors, at least one of them sparse; sparse if both are.
+
+    Elements of both whose sum is smaller than `threshold` are left out.
+    """
+    if not (is_sparse(a) or is_sparse(b)):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if is_sparse(a) and is_sparse(b):
+        a, b = as_sparse(a), as_sparse(b)
+        real = a.dtype.real_dtype
+        limit = convert_to_tensor(threshold, real)
+        return SparseTensor(*SparseAdd(*_parts(a), *_parts(b), limit))
+    if is_sparse(b):
+        a, b = b, a
+    return SparseTensorDenseAdd(*_parts(as_sparse(a)), b)
+
+
+@public
+def add_v1(a, b, threshold=None, thresh=None):
+    """`add` with the 1.x spelling `thresh`."""
+    limit = thresh if threshold is None else threshold
+    return add(a, b, 0 if limit is None else limit)
+
+
+def _axes(sparse, axis):
+    if axis is None:
+        rank = sparse.shape.rank
+        if rank is not None:
+            return np.arange(rank, dtype=np.int32)
+        return range_(Shape(sparse.dense_shape)[0])
+    return cast(axis, dtypes.int32)
+
+
+def _reduced(sp_input, axis, keepdims, output_is_sparse, dense_row, sparse_row):
+    sp_input = as_sparse(sp_input)
+    args = (*_parts(sp_input), _axes(sp_input, axis), bool(keepdims))
+    return SparseTensor(*sparse_row(*args)) if output_is_sparse else dense_row(*args)
+
+
+@public
+def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+    """The sum along `axis`, by default of all; dense, or sparse if `output_is_sparse`."""
+    return _reduced(
+        sp_input, axis, keepdims, output_is_sparse, SparseReduceSum, SparseReduceSumSparse
+    )
+
+
+@public
+def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+    """The largest element along `axis`, by default of all, zero where there is none."""
+    return _reduced(
+        sp_input, axis, keepdims, output_is_sparse, SparseReduceMax, SparseReduceMaxSparse
+    )
+
+
+def _v1(function, sparse):
+    def reduced(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+        axis = renamed("axis", axis, "reduction_axes", reduction_axes)
+        return function(
+            sp_input, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims), sparse
+        )
+
+    reduced.__doc__ = f"`{function.__name__}` with the 1.x names of arguments."
+    return public(reduced)
+
+
+reduce_sum_v1, reduce_sum_sparse = _v1(reduce_sum, False), _v1(reduce_sum, True)
+reduce_max_v1, reduce_max_sparse = _v1(reduce_max, False), _v1(reduce_max, True)
+
+
+@public
+def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+    """The product of a sparse and a dense matrix, in either order; dense."""
+    if is_sparse(b):
+        # (b a)^H = a^H b^H.
+        return matrix_transpose(conj(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)))
+    return SparseTensorDenseMatMul(*_parts(as_sparse(sp_a)), b, adjoint_a, adjoint_b)
+
+
+@public
+def softmax(sp_input, name=None):
+    """Softmax along the last dimension, over the elements that are there."""
+    sp_input = as_sparse(sp_input)
+    return _like(sp_input, sp_input.with_values(SparseSoftmax(*_parts(sp_input))))
+
+
+@public
+def maximum(sp_a, sp_b, name=None):
+    """The larger of the elements of two sparse tensors of one shape."""
+    a, b = as_sparse(sp_a), as_sparse(sp_b)
+    return SparseTensor(*SparseSparseMaximum(*_parts(a), *_parts(b)), a.dense_shape)
+
+
+@public
+def minimum(sp_a, sp_b, name=None):
+    """The smaller of the elements of two sparse tensors of one shape."""
+    a, b = as_sparse(sp_a), as_sparse(sp_b)
+    return SparseTensor(*SparseSparseMinimum(*_parts(a), *_parts(b)), a.dense_shape)
+
+
+@public
+def map_values(op, *args, **kwargs):
+    """`op` of the values of sparse tensors, which must have the same indices."""
+    given = [x for x in (*args, *kwargs.values()) if isinstance(x, SparseTensor)]
+    if not given:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    plain = [x.values if isinstance(x, SparseTensor) else x for x in args]
+    named = {k: x.values if isinstance(x, SparseTensor) else x for k, x in kwargs.items()}
+    return SparseTensor(given[0].indices, op(*plain, **named), given[0].dense_shape)
+
+
+@public
+def mask(a, mask_indices, name=None):
+    """An `IndexedSlices` without the slices whose index is in `mask_indices`."""
+    kept, at = setdiff1d(a.indices, mask_indices)
+    return IndexedSlices(gather(a.values, at), kept, a.dense_shape)
+
+
+def _scaled(row):
+    def function(sparse, dense):
+        if isinstance(dense, SparseTensor):
+            raise TypeError("Sparse tensors can be scaled by dense tensors only")
+        dense = convert_to_tensor(dense, sparse.dtype)
+        return sparse.with_values(row(*_parts(sparse), dense))
+
+    return function
+
+
+register_operators(mul=_scaled(SparseDenseCwiseMul), truediv=_scaled(SparseDenseCwiseDiv))

@@ -1,0 +1,19 @@
+"""tf.ragged: tensors with rows of different lengths."""
+
+from tapeflow.ops import ragged_math  # the operators of RaggedTensor
+from tapeflow.ops.ragged_functions import (
+    boolean_mask,
+    constant,
+    map_flat_values,
+    row_splits_to_segment_ids,
+    segment_ids_to_row_splits,
+    stack,
+    stack_dynamic_partitions,
+)
+from tapeflow.ops.ragged_functions import ranges as range
+
+__all__ = [
+    "boolean_mask", "constant", "map_flat_values", "range", "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
+]  # fmt: skip
+del ragged_math
