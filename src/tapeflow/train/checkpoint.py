@@ -58,7 +58,7 @@ def restore_objects(root: Any, path: str | None) -> LoadStatus:
     reader = BundleReader(path)
     if OBJECT_GRAPH_KEY not in reader:
         return NameBasedStatus(reader, root)
-    return LoadStatus(Restoration(reader, root))
+    return LoadStatus(Restoration(reader, root), root)
 
 
 @public_methods
@@ -121,22 +121,26 @@ class Checkpoint(AutoTrackable):
     def save(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes `<prefix>-<number>`, notes it as the latest of its folder; returns its prefix."""
         prefix = os.fspath(file_prefix)
-        made = self._save_counter is None
-        self._make_counter()
-        counter = self._save_counter
-        if counter._parts is None:
-            number = int(counter.assign_add(1).numpy())
-        else:
-            session = session_of(session)
-            if made:
-                session.run(counter.initializer)
-            number = int(session.run(counter)) + 1
-            counter.load(number, session)
+        number = self.next_number(session)
         path = write_objects(self, f"{prefix}-{number}", session)
         update_checkpoint_state(
             os.path.dirname(path), path, all_model_checkpoint_paths=[path], save_relative_paths=True
         )
         return path
+
+    def next_number(self, session: Any = None) -> int:
+        """Counts one more save, and returns how many there were."""
+        made = self._save_counter is None
+        self._make_counter()
+        counter = self._save_counter
+        if counter._parts is None:
+            return int(counter.assign_add(1).numpy())
+        session = session_of(session)
+        if made:
+            session.run(counter.initializer)
+        number = int(session.run(counter)) + 1
+        counter.load(number, session)
+        return number
 
     def read(self, save_path: Any, options: Any = None) -> LoadStatus:
         """Restores what `write` has written; a status with assertions."""

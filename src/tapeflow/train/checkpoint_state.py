@@ -94,9 +94,12 @@ def generate_checkpoint_state_proto(
 ) -> CheckpointState:
     """A CheckpointState with paths relative to `save_dir` where they are in it."""
     latest = os.fspath(model_checkpoint_path)
+    given = all_model_checkpoint_paths if isinstance(all_model_checkpoint_paths, list) else None
     paths = [os.fspath(path) for path in all_model_checkpoint_paths or ()]
     if not paths or paths[-1] != latest:
         paths.append(latest)
+        if given:  # callers see what was added, as they do with TensorFlow
+            given.append(latest)
     stamps = list(all_model_checkpoint_timestamps or ())
     if stamps and len(stamps) != len(paths):
         raise ValueError(

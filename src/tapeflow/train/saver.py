@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from tapeflow import protos
 from tapeflow.core import context
 from tapeflow.core.context import name_scope
@@ -19,7 +21,6 @@ from tapeflow.ops.control import control_dependencies, group
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader, write_bundle
-from tapeflow.train import meta_graph
 from tapeflow.train.checkpoint_state import (
     checkpoint_exists,
     remove_checkpoint,
@@ -75,12 +76,13 @@ class Saver:
         self._built = self._empty = False
         self._max_to_keep, self._keep_every = max_to_keep, keep_checkpoint_every_n_hours
         self._pad, self._relative = pad_step_number, save_relative_paths
-        self._reshape, self._filename = reshape, filename
+        self._reshape, self._filename, self._sharded = reshape, filename, sharded
         self._kept: collections.OrderedDict[str, float] = collections.OrderedDict()
         self._next_preserved = time.time() + keep_checkpoint_every_n_hours * 3600
         if not defer_build:
             self.build()
         if saver_def is not None:
+            self._sharded = saver_def.sharded
             self._max_to_keep = saver_def.max_to_keep
             self._keep_every = saver_def.keep_checkpoint_every_n_hours
 
@@ -89,9 +91,8 @@ class Saver:
         if self._built:
             return
         self._built = True
-        if context.executing_eagerly():
-            self._variables = by_name(self._given)
-            if not self._variables and not self._allow_empty:
+        if context.executing_eagerly():  # names are looked at when there is something to save
+            if not self._given and not self._allow_empty:
                 raise ValueError("No variables to save")
             return
         if self.saver_def is not None:
@@ -130,6 +131,7 @@ class Saver:
             restore_op_name=restore.name,
             max_to_keep=self._max_to_keep or 0,
             keep_checkpoint_every_n_hours=self._keep_every,
+            sharded=self._sharded,
             version=2,
         )
 
@@ -192,9 +194,13 @@ class Saver:
         """Writes `<save_path>` or `<save_path>-<global_step>`; returns the prefix."""
         path = os.fspath(save_path)
         if global_step is not None:
-            step = global_step.numpy() if hasattr(global_step, "numpy") else global_step
+            step = global_step
+            if hasattr(step, "dtype"):
+                eager = context.executing_eagerly()
+                step = np.asarray(step.numpy() if hasattr(step, "numpy") and eager else
+                                  sess.run(step) if not eager else step)  # fmt: skip
             path = f"{path}-{int(step):08d}" if self._pad else f"{path}-{int(step)}"
-        if os.path.basename(path) == (latest_filename or "checkpoint") and global_step is None:
+        if os.path.basename(path) == (latest_filename or "checkpoint") and not self._sharded:
             raise ValueError(
                 f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'"
             )
@@ -210,7 +216,8 @@ class Saver:
                 names = self.saver_def
                 sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
         else:
-            write_bundle(path, {name: v.numpy() for name, v in self._variables.items()})
+            variables = by_name(self._given)
+            write_bundle(path, {name: v.numpy() for name, v in variables.items()})
         if write_state:
             self._record(path, latest_filename)
         if write_meta_graph and not context.executing_eagerly():
@@ -246,7 +253,8 @@ class Saver:
             sess.run(names.restore_op_name, {names.filename_tensor_name: path})
             return
         reader = BundleReader(path)
-        missing = [name for name in self._variables if name not in reader]
+        variables = by_name(self._given)
+        missing = [name for name in variables if name not in reader]
         if missing:
             raise NotFoundError(
                 None,
@@ -255,18 +263,8 @@ class Saver:
                 f"graph key that is missing from the checkpoint. Key {missing[0]} not found in "
                 f"checkpoint {path}",
             )
-        for name, variable in self._variables.items():
+        for name, variable in variables.items():
             assign(variable, reader, name)
-
-
-def _of_meta_graph(variables, saver_def, import_scope):
-    """The saver of an imported graph: its own nodes, if it has them, else new ones."""
-    if saver_def is not None:
-        return Saver.from_proto(saver_def, import_scope)
-    return Saver(list(variables.values()))
-
-
-meta_graph.make_saver = _of_meta_graph
 
 
 def by_name(var_list) -> dict[str, Any]:

@@ -33,7 +33,10 @@ def get_optimizer_variables(optimizer):
 
 @contextlib.contextmanager
 def restore_variables_on_create(save_path, map_func=None):
-    """A context in which variables that `get_variable` makes start from a checkpoint, found by their names."""
+    """A context in which variables that `get_variable` makes start from a checkpoint, found by their names.
+
+    Raises NotFoundError for names that it does not have.
+    """
     from tapeflow.ops.variable import variable_creator_scope
 
     if save_path is None or not checkpoint_exists(os.fspath(save_path)):
@@ -44,8 +47,7 @@ def restore_variables_on_create(save_path, map_func=None):
     def create(next_creator, **kwargs):
         variable = next_creator(**kwargs)
         name = variable._shared_name if map_func is None else map_func(variable._shared_name)
-        if name in reader:
-            assign(variable, reader, name)
+        assign(variable, reader, name)
         return variable
 
     with variable_creator_scope(create):
