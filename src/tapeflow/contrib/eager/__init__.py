@@ -19,6 +19,11 @@ from tapeflow.contrib.eager.mode import (
     run,
 )
 from tapeflow.contrib.eager.network import Network, Sequential
+from tapeflow.contrib.eager.saving import (
+    Saver,
+    get_optimizer_variables,
+    restore_variables_on_create,
+)
 from tapeflow.core.context import (
     ASYNC,
     DEVICE_PLACEMENT_EXPLICIT,
@@ -61,6 +66,7 @@ __all__ = [
     "Network",
     "ResourceVariable",
     "SYNC",
+    "Saver",
     "Sequential",
     "Variable",
     "async_clear_error",

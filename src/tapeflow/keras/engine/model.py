@@ -206,6 +206,12 @@ class Model(Training, Layer):
         """Saves the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras."""
         weight_files.save(self, filepath, overwrite, save_format)
 
+    def save(self, filepath, overwrite=True, save_format=None, **kwargs):
+        """Saves the whole model as HDF5; see `tf.keras.models.save_model`."""
+        from tapeflow.keras.engine.model_files import save_model
+
+        save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
+
     def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
         """Loads what save_weights has saved. For checkpoints, returns a status with assertions."""
         return weight_files.load(self, filepath, skip_mismatch, by_name)
