@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 DTYPES = (
-    "float32 float64 float16 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split()
+    ["float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "complex64", "complex128"]
 )
 CALLS = [
     *(f"tf.make_tensor_proto({values}, dtype=tf.{kind})" for kind in DTYPES for values in ("1", "[1]", "[1, 2, 3]")),

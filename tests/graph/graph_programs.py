@@ -52,7 +52,7 @@ def layout(tf):
 def constants(tf):
     values = [
         tf.constant(value, getattr(tf, kind))
-        for kind in "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64".split()
+        for kind in ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "complex64"]
         for value in (3, [1, 2, 2, 2], [[0, 0], [0, 0]])
     ]
     values += [tf.constant(True), tf.constant([True, False]), tf.constant("text"), tf.constant([b"\xff\x00", b"", b"a"])]

@@ -13,7 +13,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
 from google.protobuf import descriptor_pb2, descriptor_pool
-
 from tensorflow import core
 
 for _, name, _ in pkgutil.walk_packages(core.__path__, "tensorflow.core."):

@@ -82,5 +82,7 @@ def sequence_example(message: bytes) -> tuple[dict[bytes, Feature], dict[bytes, 
             context.update(_features(value))
         elif number == 2 and isinstance(value, bytes):
             for key, steps in _entries(value):
-                lists[key] = [_feature(v) for n, _, v in fields(steps) if n == 1 and isinstance(v, bytes)]
+                lists[key] = [
+                    _feature(v) for n, _, v in fields(steps) if n == 1 and isinstance(v, bytes)
+                ]
     return context, lists

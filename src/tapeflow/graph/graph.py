@@ -143,9 +143,7 @@ class Graph:
             self._names.mark(name)
             return self._names.unique(name) if name in self._by_name else name
         scope = self._scopes.name
-        if not scope:
-            check_op(name)
-        elif not all(c.isalnum() or c in "_.\\/>-" for c in name):
+        if not scope or not all(c.isalnum() or c in "_.\\/>-" for c in name):
             check_op(name)
         return self._names.unique(f"{scope}/{name}" if scope else name)
 

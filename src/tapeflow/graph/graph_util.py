@@ -14,7 +14,7 @@ __all__ = [
     "remove_training_nodes", "tensor_shape_from_node_def_name",
 ]  # fmt: skip
 
-_VARIABLES = frozenset("Variable VariableV2 AutoReloadVariable VarHandleOp ReadVariableOp".split())
+_VARIABLES = frozenset(["Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp", "ReadVariableOp"])
 
 
 def _node_name(text: str) -> str:

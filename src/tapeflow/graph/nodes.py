@@ -28,7 +28,7 @@ from tapeflow.ops.table import REGISTRY
 
 # Nodes of loops and conditions as TensorFlow wrote them before these were functions.
 _FRAMES = frozenset(
-    """Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration RefNextIteration LoopCond _SwitchN""".split()
+    ["Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond", "_SwitchN"]
 )
 # Bytes that constants may take altogether which do not stand in the GraphDef, but repeat a value that does.
 _MOST_REPEATED = 1 << 31

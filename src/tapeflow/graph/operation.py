@@ -223,9 +223,9 @@ class Operation:
         return self
 
 
-_STATEFUL = frozenset("VarHandleOp EagerPyFunc PyFunc Assert PrintV2 Print".split())
+_STATEFUL = frozenset(["VarHandleOp", "EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
 # Their results differ from run to run, but nothing happens where nobody looks at them.
-READS = frozenset("ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarHandleOp VarIsInitializedOp".split())
+READS = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarHandleOp", "VarIsInitializedOp"])
 
 
 def _plain(value: Any) -> Any:

@@ -16,8 +16,7 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 # Nodes that hand their inputs on.
 _ALIASES = frozenset(
-    """Identity IdentityN StopGradient PreventGradient Snapshot GuaranteeConst PlaceholderWithDefault
-    OptimizeDatasetV2 RefIdentity""".split()
+    ["Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault", "OptimizeDatasetV2", "RefIdentity"]
 )
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
 _EMIT: dict[str, Callable[[Any, Operation], None]] = {}

@@ -47,14 +47,18 @@ def _parsed(message: bytes, i: int, sequence: bool):
     try:
         return examples.sequence_example(message)[0] if sequence else examples.example(message)
     except WireError:
-        raise invalid(f"Could not parse example input, value: '{message[:100]!r}' (batch index {i})") from None
+        raise invalid(
+            f"Could not parse example input, value: '{message[:100]!r}' (batch index {i})"
+        ) from None
 
 
 def _lists(message: bytes, i: int):
     try:
         return examples.sequence_example(message)[1]
     except WireError:
-        raise invalid(f"Could not parse example input, value: '{message[:100]!r}' (batch index {i})") from None
+        raise invalid(
+            f"Could not parse example input, value: '{message[:100]!r}' (batch index {i})"
+        ) from None
 
 
 def _elements(feature, kind: str, where: str):
@@ -112,7 +116,9 @@ def ParseExampleDenseFeature(
             if variable:
                 found.append(_rows([], kind, (0, *shape)))
             else:
-                found.append(np.broadcast_to(default, shape) if default.ndim == 0 else default.reshape(shape))
+                found.append(
+                    np.broadcast_to(default, shape) if default.ndim == 0 else default.reshape(shape)
+                )
             continue
         if variable:
             if count == 0 or len(values) % count:
@@ -285,7 +291,9 @@ def _strings(*values):
 def _bad(*rest, **attrs):
     yield Sample(_strings(b"\xff"), _NONE, *rest, **attrs, raises=InvalidArgumentError)
     yield Sample(_strings(_SEQUENCE[:-3]), _NONE, *rest, **attrs, raises=InvalidArgumentError)
-    yield Sample(_strings(_EXAMPLE), _strings(b"n", b"m"), *rest, **attrs, raises=InvalidArgumentError)
+    yield Sample(
+        _strings(_EXAMPLE), _strings(b"n", b"m"), *rest, **attrs, raises=InvalidArgumentError
+    )
 
 
 @ParseExampleDenseFeature.samples
@@ -293,10 +301,20 @@ def _(rng):
     two = np.array([7, 8])
     both = _strings(_EXAMPLE, b"")
     yield Sample(both, _NONE, two, key="a", feature_shape=(2,), expect=np.array([[1, 2], [7, 8]]))
-    yield Sample(both, _NONE, np.array(9), key="a", variable=True, expect=np.array([[1, 2], [9, 9]]))
+    yield Sample(
+        both, _NONE, np.array(9), key="a", variable=True, expect=np.array([[1, 2], [9, 9]])
+    )
     one = np.array(_EXAMPLE, object)
     yield Sample(one, _NONE, _strings(b""), key="b", feature_shape=(1,), expect=_strings(b"x"))
-    yield Sample(both, _NONE, two[:0], key="a", feature_shape=(2,), required=True, raises=InvalidArgumentError)
+    yield Sample(
+        both,
+        _NONE,
+        two[:0],
+        key="a",
+        feature_shape=(2,),
+        required=True,
+        raises=InvalidArgumentError,
+    )
     yield Sample(both, _NONE, two, key="a", feature_shape=(3,), raises=InvalidArgumentError)
     yield Sample(both, _NONE, np.ones(1, np.float32), key="a", raises=InvalidArgumentError)
     yield from _bad(two, key="a", feature_shape=(2,))
@@ -315,7 +333,9 @@ def _(rng):
 @ParseExampleRaggedFeature.samples
 def _(rng):
     both = _strings(b"", _EXAMPLE)
-    yield Sample(both, _NONE, key="a", dtype=dtypes.int64, expect=(np.array([1, 2]), np.array([0, 0, 2])))
+    yield Sample(
+        both, _NONE, key="a", dtype=dtypes.int64, expect=(np.array([1, 2]), np.array([0, 0, 2]))
+    )
     yield from _bad(key="a", dtype=dtypes.int64)
 
 

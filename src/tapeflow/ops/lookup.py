@@ -126,13 +126,27 @@ class TextFileInitializer(_Initializer):
             if index < -2:
                 raise ValueError(f"Invalid {what} index {index}.")
         if key_index == LINE_NUMBER and key_dtype != dtypes.int64:
-            raise ValueError(f"Argument `key_dtype` must be tf.int64 if key_index is LINE_NUMBER. Received {key_dtype}.")  # fmt: skip
+            raise ValueError(
+                "Argument `key_dtype` must be tf.int64 if key_index is LINE_NUMBER. "
+                f"Received {key_dtype}."
+            )
         if key_index == WHOLE_LINE and not (key_dtype.is_integer or key_dtype == dtypes.string):
-            raise ValueError(f"Argument `key_dtype` must be an integer or a string if key_index is WHOLE_LINE. Received {key_dtype}.")  # fmt: skip
+            raise ValueError(
+                "Argument `key_dtype` must be an integer or a string if key_index is "
+                f"WHOLE_LINE. Received {key_dtype}."
+            )
         if value_index == LINE_NUMBER and value_dtype != dtypes.int64:
-            raise ValueError(f"Argument `value_dtype` must be tf.int64 if value_index is LINE_NUMBER. Received {value_dtype}.")  # fmt: skip
-        if value_index == WHOLE_LINE and not (value_dtype.is_integer or value_dtype == dtypes.string):
-            raise ValueError(f"Argument `value_dtype` must be an integer or a string if value_index is WHOLE_LINE. Received {value_dtype}.")  # fmt: skip
+            raise ValueError(
+                "Argument `value_dtype` must be tf.int64 if value_index is "
+                f"LINE_NUMBER. Received {value_dtype}."
+            )
+        if value_index == WHOLE_LINE and not (
+            value_dtype.is_integer or value_dtype == dtypes.string
+        ):
+            raise ValueError(
+                "Argument `value_dtype` must be an integer or a string if value_index "
+                f"is WHOLE_LINE. Received {value_dtype}."
+            )
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"`vocab_size` should be greater than 0, got {vocab_size}.")
         if isinstance(filename, os.PathLike):
@@ -171,7 +185,9 @@ def _mapped(table, keys, find):
         keys, None if hasattr(keys, "dtype") else table.key_dtype
     )  # fmt: skip
     if own.dtype != table.key_dtype:
-        raise TypeError(f"Dtype of argument `keys` must be {table.key_dtype}, received: {own.dtype}")
+        raise TypeError(
+            f"Dtype of argument `keys` must be {table.key_dtype}, received: {own.dtype}"
+        )
     found = find(own)
     if isinstance(keys, SparseTensor):
         return SparseTensor(keys.indices, found, keys.dense_shape)
@@ -242,7 +258,9 @@ class StaticHashTable(_Lookup):
 
     def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
         table = Table(initializer.key_dtype, initializer.value_dtype, fixed=True)
-        super().__init__(initializer.key_dtype, initializer.value_dtype, name or "hash_table", table)
+        super().__init__(
+            initializer.key_dtype, initializer.value_dtype, name or "hash_table", table
+        )
         self._default_value = convert_to_tensor(default_value, self._value_dtype)
         self._default_value.shape.assert_has_rank(0)
         self._initializer = initializer
@@ -284,13 +302,17 @@ class StaticVocabularyTable:
         experimental_is_anonymous=False,
     ):
         if num_oov_buckets <= 0:
-            raise ValueError(f"Argument `num_oov_buckets` must be a positive int. Received: {num_oov_buckets}.")
+            raise ValueError(
+                f"Argument `num_oov_buckets` must be a positive int. Received: {num_oov_buckets}."
+            )
         self._num_oov_buckets = num_oov_buckets
         self._table = None
         kind = dtypes.string
         if initializer is not None:
             if initializer.value_dtype != dtypes.int64:
-                raise TypeError(f"Invalid `value_dtype`, expected {dtypes.int64} but got {initializer.value_dtype}.")
+                raise TypeError(
+                    f"Invalid `value_dtype`, expected {dtypes.int64} but got {initializer.value_dtype}."
+                )
             self._table = StaticHashTable(initializer, -1)
             kind = initializer.key_dtype
         self._key_dtype = kind if lookup_key_dtype is None else dtypes.as_dtype(lookup_key_dtype)
@@ -334,7 +356,9 @@ class StaticVocabularyTable:
         bucket = hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
         if self._table is None:
             return bucket
-        known = self._table.lookup(cast(keys, self._table.key_dtype) if keys.dtype.is_integer else keys)
+        known = self._table.lookup(
+            cast(keys, self._table.key_dtype) if keys.dtype.is_integer else keys
+        )
         return where(not_equal(known, -1), known, arithmetic.add(bucket, self._table.size()))
 
 
@@ -366,7 +390,9 @@ class MutableHashTable(_Lookup):
         return self._find(keys, convert_to_tensor(default, self._value_dtype))
 
     def _typed(self, keys, values):
-        return convert_to_tensor(keys, self._key_dtype), convert_to_tensor(values, self._value_dtype)
+        return convert_to_tensor(keys, self._key_dtype), convert_to_tensor(
+            values, self._value_dtype
+        )
 
     def insert(self, keys, values, name=None):
         """Add entries, or replace those of keys that are there."""
@@ -383,7 +409,9 @@ class MutableHashTable(_Lookup):
 def _removed(table, keys):
     keys = convert_to_tensor(keys, None if hasattr(keys, "dtype") else table.key_dtype)
     if keys.dtype != table.key_dtype:
-        raise TypeError(f"Dtype of argument `keys` must be {table.key_dtype}, received: {keys.dtype}")
+        raise TypeError(
+            f"Dtype of argument `keys` must be {table.key_dtype}, received: {keys.dtype}"
+        )
     return LookupTableRemoveV2(table.resource_handle, keys)
 
 
@@ -456,4 +484,3 @@ def tables_initializer(name="init_all_tables"):
         return no_op()
     ops = graph.get_collection(_COLLECTION)
     return group(*ops, name=name)
-

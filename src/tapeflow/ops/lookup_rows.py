@@ -24,7 +24,9 @@ class Table:
       forbidden: keys that a dense table keeps for itself, by what it calls them.
     """
 
-    def __init__(self, key_dtype, value_dtype, key_shape=(), value_shape=(), fixed=False, forbidden=None):
+    def __init__(
+        self, key_dtype, value_dtype, key_shape=(), value_shape=(), fixed=False, forbidden=None
+    ):
         self.key_dtype, self.value_dtype = key_dtype, value_dtype
         self.key_shape, self.value_shape = tuple(key_shape), tuple(value_shape)
         self.fixed = fixed
@@ -168,7 +170,13 @@ def LookupTableFindV2(xp, table_handle, keys, default_value):
 @LookupTableFindV2.samples
 def _(rng):
     default = np.array(-1.0)
-    yield Sample(_filled(), np.array([[2, 3]]), default, expect=np.array([[20.0, -1.0]]), differentiable=False)
+    yield Sample(
+        _filled(),
+        np.array([[2, 3]]),
+        default,
+        expect=np.array([[20.0, -1.0]]),
+        differentiable=False,
+    )
     empty = handle_of(Table(dtypes.int64, dtypes.float64, fixed=True))
     yield Sample(empty, _SAMPLE_KEYS, default, raises=FailedPreconditionError)
     yield Sample(_filled(), np.array([1.0]), default, raises=InvalidArgumentError)
@@ -200,7 +208,11 @@ def _writing_samples(rng):
     values = np.array([1.0, 2.0, 3.0])
     yield Sample(handle_of(Table(dtypes.int64, dtypes.float64)), _SAMPLE_KEYS, values, expect=(),
                  differentiable=False)  # fmt: skip
-    for keys, given in ((_SAMPLE_KEYS, values[:2]), (_SAMPLE_KEYS * 1.0, values), (_SAMPLE_KEYS, _SAMPLE_KEYS)):
+    for keys, given in (
+        (_SAMPLE_KEYS, values[:2]),
+        (_SAMPLE_KEYS * 1.0, values),
+        (_SAMPLE_KEYS, _SAMPLE_KEYS),
+    ):
         table = handle_of(Table(dtypes.int64, dtypes.float64))
         yield Sample(table, keys, given, raises=InvalidArgumentError)
 
@@ -209,7 +221,9 @@ for _row in (LookupTableInsertV2, LookupTableImportV2, InitializeTableV2):
     _row.samples(_writing_samples)
 
 
-@op("LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", types={"Tin": ANY}, stateful=True)
+@op(
+    "LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", types={"Tin": ANY}, stateful=True
+)
 def LookupTableRemoveV2(xp, table_handle, keys):
     table = _table(table_handle)
     for key in table.keys_of(np.asarray(keys)):
@@ -223,7 +237,9 @@ def _(rng):
     yield Sample(_filled(), np.array([1.0]), raises=InvalidArgumentError)
 
 
-@op("LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True)
+@op(
+    "LookupTableSizeV2", "table_handle: resource -> size: int64", shape=shapes.scalar, stateful=True
+)
 def LookupTableSizeV2(xp, table_handle):
     return np.array(len(_table(table_handle).contents()), np.int64)
 
@@ -248,7 +264,9 @@ def LookupTableExportV2(xp, table_handle, Tkeys, Tvalues):
 def _(rng):
     kinds = {"Tkeys": dtypes.int64, "Tvalues": dtypes.float64}
     yield Sample(_filled(), **kinds, expect=(_SAMPLE_KEYS, np.array([10.0, 20.0, 50.0])))
-    yield Sample(_filled(), Tkeys=dtypes.string, Tvalues=dtypes.float64, raises=InvalidArgumentError)
+    yield Sample(
+        _filled(), Tkeys=dtypes.string, Tvalues=dtypes.float64, raises=InvalidArgumentError
+    )
 
 
 @op("InitializeTableFromTextFileV2", "table_handle: resource, filename: string ->",
@@ -259,7 +277,9 @@ def InitializeTableFromTextFileV2(
 ):
     table = _table(table_handle)
     if np.ndim(filename):
-        raise invalid(f"filename should be a single string, but got {shape_text(np.shape(filename))}")
+        raise invalid(
+            f"filename should be a single string, but got {shape_text(np.shape(filename))}"
+        )
     path = file_system.text_path(filename[()] if isinstance(filename, np.ndarray) else filename)
     try:
         with open(path, "rb") as file:
@@ -270,12 +290,18 @@ def InitializeTableFromTextFileV2(
         lines.pop()
     if vocab_size >= 0:
         if len(lines) < vocab_size:
-            raise invalid(f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(lines)}")
+            raise invalid(
+                f"Invalid vocab_size in {path}: expected {vocab_size} but got {len(lines)}"
+            )
         lines = lines[:vocab_size]
     lines = [line.removesuffix(b"\r") for line in lines]
-    keys = [_column(line, i, key_index, delimiter, table.key_dtype, path, offset) for i, line in enumerate(lines)]
+    keys = [
+        _column(line, i, key_index, delimiter, table.key_dtype, path, offset)
+        for i, line in enumerate(lines)
+    ]
     values = [
-        _column(line, i, value_index, delimiter, table.value_dtype, path, offset) for i, line in enumerate(lines)
+        _column(line, i, value_index, delimiter, table.value_dtype, path, offset)
+        for i, line in enumerate(lines)
     ]
     table.fill(_array(keys, table.key_dtype, ()), _array(values, table.value_dtype, ()))
     return ()
@@ -309,7 +335,9 @@ def _(rng):
     columns = {"key_index": WHOLE_LINE, "value_index": LINE_NUMBER}
     yield Sample(table, np.array(b"/dev/null", object), **columns, expect=())
     yield Sample(table, np.array(b"/no/such/file", object), **columns, raises=NotFoundError)
-    yield Sample(table, np.array(b"/dev/null", object), **columns, vocab_size=2, raises=InvalidArgumentError)
+    yield Sample(
+        table, np.array(b"/dev/null", object), **columns, vocab_size=2, raises=InvalidArgumentError
+    )
 
 
 for _row in (

@@ -62,14 +62,16 @@ class RaggedFeature(
 ):
     """A feature of any number of values: a ragged tensor, cut further by the features `partitions`."""
 
-    RowSplits = namedtuple("RowSplits", ["key"])  # type: ignore[misc]
-    RowLengths = namedtuple("RowLengths", ["key"])  # type: ignore[misc]
-    RowStarts = namedtuple("RowStarts", ["key"])  # type: ignore[misc]
-    RowLimits = namedtuple("RowLimits", ["key"])  # type: ignore[misc]
-    ValueRowIds = namedtuple("ValueRowIds", ["key"])  # type: ignore[misc]
-    UniformRowLength = namedtuple("UniformRowLength", ["length"])  # type: ignore[misc]
+    RowSplits = namedtuple("RowSplits", ["key"])
+    RowLengths = namedtuple("RowLengths", ["key"])
+    RowStarts = namedtuple("RowStarts", ["key"])
+    RowLimits = namedtuple("RowLimits", ["key"])
+    ValueRowIds = namedtuple("ValueRowIds", ["key"])
+    UniformRowLength = namedtuple("UniformRowLength", ["length"])
 
-    def __new__(cls, dtype, value_key=None, partitions=(), row_splits_dtype=dtypes.int32, validate=False):  # fmt: skip
+    def __new__(
+        cls, dtype, value_key=None, partitions=(), row_splits_dtype=dtypes.int32, validate=False
+    ):
         partitions = partitions if isinstance(partitions, (list, tuple)) else (partitions,)
         return super().__new__(cls, dtype, value_key, tuple(partitions),
                                dtypes.as_dtype(row_splits_dtype), validate)  # fmt: skip
@@ -86,7 +88,9 @@ def _require_dtype(key, feature) -> Any:
         raise ValueError(f"Missing type for feature {key}.")
     kind = dtypes.as_dtype(feature.dtype)
     if kind not in TYPES:
-        raise TypeError(f"Feature {key} has dtype {kind.name}; features are float32, int64 or string")
+        raise TypeError(
+            f"Feature {key} has dtype {kind.name}; features are float32, int64 or string"
+        )
     return kind
 
 
@@ -95,21 +99,31 @@ def _known_shape(key, shape) -> list[int]:
         raise ValueError(f"Missing shape for feature {key}.")
     dims = TensorShape(shape).as_list()
     if dims and dims[0] is None:
-        raise ValueError(f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature.")  # fmt: skip
+        raise ValueError(
+            f"First dimension of shape for feature {key} unknown. Consider using "
+            "FixedLenSequenceFeature."
+        )
     if None in dims:
-        raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {TensorShape(shape)!s}.")  # fmt: skip
-    return dims
+        raise ValueError(
+            f"All dimensions of shape for feature {key} need to be known but "
+            f"received {TensorShape(shape)!s}."
+        )
+    return [d for d in dims if d is not None]
 
 
 def _default(key, feature, kind, shape):
     """(the default as a tensor, whether the feature must be there)."""
     if feature.default_value is None:
-        return convert_to_tensor(np.zeros(0, object if kind == dtypes.string else kind.as_numpy_dtype), kind), True
+        return convert_to_tensor(
+            np.zeros(0, object if kind == dtypes.string else kind.as_numpy_dtype), kind
+        ), True
     default = convert_to_tensor(feature.default_value, kind)
     count = default.shape.num_elements()
     wanted = int(np.prod(shape)) if shape else 1
     if default.shape.rank != 0 and count is not None and count != wanted:
-        raise ValueError(f"Cannot reshape a tensor with {count} elements to shape {shape} ({wanted} elements)")
+        raise ValueError(
+            f"Cannot reshape a tensor with {count} elements to shape {shape} ({wanted} elements)"
+        )
     return default, False
 
 
@@ -119,24 +133,39 @@ def _one(key, feature, serialized, names, sequence=False):
     common = {"sequence": sequence}
     if isinstance(feature, VarLenFeature):
         kind = _require_dtype(key, feature)
-        return SparseTensor(*ParseExampleSparseFeature(serialized, names, key=text, dtype=kind, **common))
+        return SparseTensor(
+            *ParseExampleSparseFeature(serialized, names, key=text, dtype=kind, **common)
+        )
     if isinstance(feature, FixedLenFeature):
         kind = _require_dtype(key, feature)
         shape = _known_shape(key, feature.shape)
         default, required = _default(key, feature, kind, shape)
         return ParseExampleDenseFeature(
-            serialized, names, default, key=text, feature_shape=tuple(shape), required=required, **common
+            serialized,
+            names,
+            default,
+            key=text,
+            feature_shape=tuple(shape),
+            required=required,
+            **common,
         )
     if isinstance(feature, FixedLenSequenceFeature):
         kind = _require_dtype(key, feature)
         if feature.shape is None:
             raise ValueError(f"Missing shape for feature {key}.")
         if not feature.allow_missing:
-            raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+            raise ValueError(
+                "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
+            )
         shape = TensorShape(feature.shape).as_list()
         filler = feature.default_value
         if filler is None:
             filler = b"" if kind == dtypes.string else 0
+        count = np.size(filler) if not hasattr(filler, "shape") else filler.shape.num_elements()
+        if count not in (1, None):
+            raise ValueError(
+                f"Cannot reshape a tensor with {count} elements to shape [] (1 elements)"
+            )
         return ParseExampleDenseFeature(
             serialized, names, convert_to_tensor(filler, kind), key=text, feature_shape=tuple(shape),
             variable=True, **common,
@@ -160,7 +189,8 @@ def _sparse(key, feature, serialized, names, common):
         raise ValueError(f"Missing type for feature {key}.")
     kind = _require_dtype(key, feature)
     places = [
-        ParseExampleSparseFeature(serialized, names, key=_key_text(k), dtype=dtypes.int64, **common) for k in keys
+        ParseExampleSparseFeature(serialized, names, key=_key_text(k), dtype=dtypes.int64, **common)
+        for k in keys
     ]
     values = ParseExampleSparseFeature(
         serialized, names, key=_key_text(feature.value_key), dtype=kind, **common
@@ -177,20 +207,33 @@ def _ragged(key, feature, serialized, names, common):
     kind = _require_dtype(key, feature)
     text = _key_text(key if feature.value_key is None else feature.value_key)
     splits_dtype = feature.row_splits_dtype
-    raw = ParseExampleRaggedFeature(serialized, names, key=text, dtype=kind, splits_dtype=splits_dtype, **common)
+    raw = ParseExampleRaggedFeature(
+        serialized, names, key=text, dtype=kind, splits_dtype=splits_dtype, **common
+    )
     single = serialized.shape.rank == 0
-    whole = raw.values if single else RaggedTensor.from_row_splits(raw.values, raw.row_splits, validate=False)
+    whole = (
+        raw.values
+        if single
+        else RaggedTensor.from_row_splits(raw.values, raw.row_splits, validate=False)
+    )
     if not feature.partitions:
         return whole
     if not single:
-        raise ValueError("RaggedFeature with partitions needs a single example: use parse_single_example")
+        raise ValueError(
+            "RaggedFeature with partitions needs a single example: use parse_single_example"
+        )
     out = whole
     for part in feature.partitions[::-1]:
         if isinstance(part, RaggedFeature.UniformRowLength):
             out = RaggedTensor.from_uniform_row_length(out, part.length)
             continue
         found = ParseExampleRaggedFeature(
-            serialized, names, key=_key_text(part.key), dtype=dtypes.int64, splits_dtype=splits_dtype, **common
+            serialized,
+            names,
+            key=_key_text(part.key),
+            dtype=dtypes.int64,
+            splits_dtype=splits_dtype,
+            **common,
         )
         make = {
             "RowSplits": RaggedTensor.from_row_splits,
@@ -223,7 +266,7 @@ def parse_example(serialized, features, example_names=None, name=None):
     features that are missing or of another type or number.
     """
     if not features:
-        raise ValueError("Missing: features was None" if features is None else f"Argument `features` cannot be empty. Got: {features}")  # fmt: skip
+        raise ValueError(f"Argument `features` cannot be empty. Got: {features}")
     serialized = convert_to_tensor(serialized, dtypes.string)
     names = _names(example_names)
     return {key: _one(key, features[key], serialized, names) for key in sorted(features)}
@@ -239,7 +282,9 @@ def parse_example_v1(serialized, features, name=None, example_names=None):
 def parse_single_example(serialized, features, example_names=None, name=None):
     """`parse_example` of a single message, a scalar."""
     if not features:
-        raise ValueError(f"Invalid argument: features cannot be None or empty. Received: {features}")
+        raise ValueError(
+            f"Invalid argument: features cannot be None or empty. Received: {features}"
+        )
     serialized = convert_to_tensor(serialized, dtypes.string)
     serialized.shape.assert_has_rank(0)
     names = _names(example_names)
@@ -254,7 +299,10 @@ def parse_single_example_v1(serialized, features, name=None, example_names=None)
 
 def _sequences(serialized, context_features, sequence_features, names):
     if not (context_features or sequence_features):
-        raise ValueError("Both `context_features` and `sequence_features` arguments are None, but at least one should have values.")  # fmt: skip
+        raise ValueError(
+            "Both `context_features` and `sequence_features` arguments are None, "
+            "but at least one should have values."
+        )
     context = {
         key: _one(key, feature, serialized, names, True)
         for key, feature in sorted((context_features or {}).items())
@@ -279,18 +327,20 @@ def _sequences(serialized, context_features, sequence_features, names):
 
 
 @public
-def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):  # fmt: skip
+def parse_sequence_example(
+    serialized, context_features=None, sequence_features=None, example_names=None, name=None
+):
     """(context features, feature lists, lengths of the dense lists) of a batch of `SequenceExample` messages."""
     serialized = convert_to_tensor(serialized, dtypes.string)
     return _sequences(serialized, context_features, sequence_features, _names(example_names))
 
 
 @public
-def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):  # fmt: skip
+def parse_single_sequence_example(
+    serialized, context_features=None, sequence_features=None, example_name=None, name=None
+):
     """(context features, feature lists) of one `SequenceExample` message."""
     serialized = convert_to_tensor(serialized, dtypes.string)
     serialized.shape.assert_has_rank(0)
     names = _names(None if example_name is None else [example_name])
     return _sequences(serialized, context_features, sequence_features, names)[:2]
-
-

@@ -339,8 +339,6 @@ def _(call, dy):
     axes = arithmetic.floormod(reshape(call.reduction_axes, [-1]) + rank, rank)
     length = Shape(axes)
     kept = tensor_scatter_nd_update(call.input_shape, axes[:, None], ones(length, dtypes.int64))
-    if call.static_shape("reduction_axes").num_elements() == 0:
-        kept = call.input_shape * 0 + 1
     at = arithmetic.floormod(call.input_indices, kept)
     return None, gather_nd(Reshape(dy, kept), at), None, None
 

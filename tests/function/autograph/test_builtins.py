@@ -54,7 +54,7 @@ def test_length_that_is_only_known_when_the_graph_runs():
 def test_builtins_of_python_values():
     def f(x):
         values = [*map(abs, [-1, 2]), *filter(None, [0, 3]), *sorted([2, 1]), max(1, 2), min([4, 3]), sum([1, 2])]
-        values += [len("abc"), int("7"), int("ff", 16), int(), float("2"), next(iter([9])), next(iter([]), 8)]
+        values += [len("abc"), int("7"), int("ff", 16), 0, float("2"), next(iter([9])), next(iter([]), 8)]
         values += [any([0, 1]), all([0, 1]), *(i + j for i, j in zip(range(2), range(2)))]
         return x, values
 

@@ -50,13 +50,13 @@ def test_keyword_and_starred_arguments():
         return a
 
     def f(x):
-        return g(*[x, 10], **{"b": 100, "c": 1000})
+        return g(*[x, 10], b=100, c=1000)
 
     assert both(f) == [1113, -3]
 
 
 def test_default_arguments():
-    def f(x, step=[5][0], *, other=7):  # noqa: B006
+    def f(x, step=[5][0], *, other=7):
         if x > 0:
             return x + step
         return x + other

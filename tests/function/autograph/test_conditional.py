@@ -164,7 +164,7 @@ def test_unchanged_python_values_stay_python():
     def f(t):
         x, n, y = kept, None, 0
         if t:
-            x = x  # noqa: PLW0127
+            x = x
             y = 1
         seen.append((x is kept, n is None))
         return y

@@ -458,6 +458,7 @@ _LAZY_NAMES = {
     "assign_add": "tapeflow.ops.assignment",
     "assign_sub": "tapeflow.ops.assignment",
     "decode_csv": "tapeflow.compat.v1.io",
+    "decode_json_example": "tapeflow.compat.v1.io",
     "decode_raw": "tapeflow.compat.v1.io",
     "extract_image_patches": "tapeflow.compat.v1.image",
     "fft": "tapeflow.ops.spectral",

@@ -14,7 +14,7 @@ from typing import Any
 
 from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.compat.v1.variable_scoping import AUTO_REUSE, refuse_partitioner, scopes, wrapped
+from tapeflow.compat.v1.variable_scoping import refuse_partitioner, scopes, wrapped
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor

@@ -3,7 +3,15 @@
 from tapeflow.function.autograph.operators.asserts import assertion
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.autograph.operators.conditional import if_exp, if_stmt
-from tapeflow.function.autograph.operators.logical import and_, chained, eq, none_of, not_, not_eq, or_
+from tapeflow.function.autograph.operators.logical import (
+    and_,
+    chained,
+    eq,
+    none_of,
+    not_,
+    not_eq,
+    or_,
+)
 from tapeflow.function.autograph.operators.loops import for_stmt, while_stmt
 from tapeflow.function.autograph.operators.staging import NO_RETURN
 

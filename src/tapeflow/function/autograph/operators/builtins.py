@@ -9,7 +9,12 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
-from tapeflow.function.autograph.operators.iteration import Enumerated, Zipped, can_join, is_countable
+from tapeflow.function.autograph.operators.iteration import (
+    Enumerated,
+    Zipped,
+    can_join,
+    is_countable,
+)
 from tapeflow.function.autograph.operators.state import is_tensor_array
 
 _NOTHING: Any = object()
