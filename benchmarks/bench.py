@@ -5,7 +5,9 @@
 Each peer runs in the interpreter that its variable names (NumPy in tapeflow's own), and is left
 out where there is none. Peers take turns, `--rounds` times, each turn in a process of its own; a
 cell is the least time of all rounds, since other programs only ever add to it. The machine should
-be quiet all the same.
+be quiet all the same. A peer whose values are not tapeflow's is left out of that row.
+
+One table is of operations and eager programs, one of functions and sessions (`--tables`).
 """
 
 import argparse
@@ -15,40 +17,87 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).parent
-# name in the table -> (module and mode that runs it, variable that names its interpreter)
-PEERS = {
-    "tapeflow": ("tf_api tapeflow", None),
-    "TensorFlow": ("tf_api tensorflow", "TF_PYTHON"),
-    "tf.function": ("tf_api tensorflow function", "TF_PYTHON"),
-    "PyTorch": ("torch_api", "TORCH_PYTHON"),
-    "JAX jit": ("jax_api", "JAX_PYTHON"),
-    "NumPy": ("numpy_api", None),
-}
-RIVALS = ("TensorFlow", "tf.function", "PyTorch")
 US, MS, S = 1e-6, 1e-3, 1.0
-# (case, what it is, the most it may take; None: as long as the best of RIVALS)
-TIMES = [
-    ("add_scalar", "`a + b`, float32 scalars", 0.12 * US),
-    ("add_10x10", "`a + b`, 10x10", 0.12 * US),
-    ("add_function", "`tf.add(a, b)`, scalars", 0.25 * US),
-    ("matmul_10x10", "matmul, 10x10", 0.5 * US),
-    ("tape_square", "`tape.gradient` of `w * w`", 2.5 * US),
-    ("mlp_step", "train step, 4 layers of 32x32 tanh", 40 * US),
-    ("add_1m", "add, 1M floats", None),
-    ("tanh_1m", "tanh, 1M floats", None),
-    ("matmul_1000", "matmul, 1000x1000", None),
-    ("conv", "3x3 conv of 32x56x56x64", None),
-    ("conv_grad", "the same, forward and backward", None),
-    ("import", "import", 0.2 * S),
-]
-SIZES = [  # (key, what it is, unit, the most it may be)
-    ("rss", "resident after import", "MB", 60),
-    ("installed", "installed, with dependencies", "MB", 150),
-    ("foreign", "modules of jax, keras, data, matplotlib, protobuf loaded by import", "", 0),
-    ("growth", "memory grown in 1,000,000 train steps", "MB", 1),
-]
+FASTEST = object()  # a limit: the time of the fastest of the table's rivals
+# How far two peers' values may be apart, as part of the largest.
+TOLERANCE = 1e-3
+
+
+class Table(NamedTuple):
+    """Peers and what is measured of them.
+
+    Attributes:
+      peers: name in the table -> (module and mode that runs it, variable that names its interpreter).
+      rivals: the peers that FASTEST means.
+      times: (case, what it is, the most it may take: seconds, FASTEST or None).
+      sizes: (key, what it is, how it is written, the most it may be).
+    """
+
+    peers: dict
+    rivals: tuple
+    times: list
+    sizes: list
+
+
+OPERATIONS = Table(
+    peers={
+        "tapeflow": ("tf_api tapeflow", None),
+        "TensorFlow": ("tf_api tensorflow", "TF_PYTHON"),
+        "tf.function": ("tf_api tensorflow function", "TF_PYTHON"),
+        "PyTorch": ("torch_api", "TORCH_PYTHON"),
+        "JAX jit": ("jax_api", "JAX_PYTHON"),
+        "NumPy": ("numpy_api", None),
+    },
+    rivals=("TensorFlow", "tf.function", "PyTorch"),
+    times=[
+        ("add_scalar", "`a + b`, float32 scalars", 0.12 * US),
+        ("add_10x10", "`a + b`, 10x10", 0.12 * US),
+        ("add_function", "`tf.add(a, b)`, scalars", 0.25 * US),
+        ("matmul_10x10", "matmul, 10x10", 0.5 * US),
+        ("tape_square", "`tape.gradient` of `w * w`", 2.5 * US),
+        ("mlp_step", "train step, 4 layers of 32x32 tanh", 40 * US),
+        ("add_1m", "add, 1M floats", FASTEST),
+        ("tanh_1m", "tanh, 1M floats", FASTEST),
+        ("matmul_1000", "matmul, 1000x1000", FASTEST),
+        ("conv", "3x3 conv of 32x56x56x64", FASTEST),
+        ("conv_grad", "the same, forward and backward", FASTEST),
+        ("import", "import", 0.2 * S),
+    ],
+    sizes=[
+        ("rss", "resident after import", "{:.0f} MB", 60),
+        ("installed", "installed, with dependencies", "{:.0f} MB", 150),
+        ("foreign", "modules of jax, keras, data, matplotlib, protobuf loaded by import", "{:.0f}", 0),
+        ("growth", "memory grown in 1,000,000 train steps", "{:.0f} MB", 1),
+    ],
+)
+FUNCTIONS = Table(
+    peers={
+        "tapeflow": ("tf_functions tapeflow", None),
+        "tf.function": ("tf_functions tensorflow", "TF_PYTHON"),
+        "XLA": ("tf_functions tensorflow xla", "TF_PYTHON"),
+        "PyTorch": ("torch_functions", "TORCH_PYTHON"),
+        "JAX jit": ("jax_functions", "JAX_PYTHON"),
+    },
+    rivals=("tf.function", "XLA", "PyTorch", "JAX jit"),
+    times=[
+        ("call", "calling a function of `a + b`, 10x10", None),
+        ("above", "the same, above `a + b` itself", 1 * US),
+        ("range_sum", "`for i in tf.range(1000): x += i`", 0.1 * MS),
+        ("mlp_step", "train step, 4 layers of 32x32 tanh", 25 * US),
+        ("lstm_1", "LSTM cell, 50 steps of batch 1, forward and backward", FASTEST),
+        ("lstm_32", "the same, batch 32", FASTEST),
+        ("chain", "`sum(tanh(x*2 + 1) * exp(-x*x))`, 1M floats", FASTEST),
+        ("session_run", "`Session.run` of a constant", 5 * US),
+        ("trace_node", "tracing that LSTM, for each node", 50 * US),
+        ("first_call", "its first call", 0.3 * S),
+        ("plan", "first call of a traced graph of 10,000 nodes", 1 * S),
+    ],
+    sizes=[("peak", "memory at its peak, against the values alive at once", "{:.2f}", 1.1)],
+)
+TABLES = {"operations": OPERATIONS, "functions": FUNCTIONS}
 
 
 def main():
@@ -56,25 +105,68 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.3, help="budget of one case in a round")
     parser.add_argument("--only", default="", help="comma-separated peers, e.g. tapeflow,PyTorch")
+    parser.add_argument("--tables", default="operations,functions", help="comma-separated")
     options = parser.parse_args()
 
+    versions = set()
+    for name in options.tables.split(","):
+        results = measure(TABLES[name], options)
+        versions |= {r["version"] for r in results.values() if "version" in r}
+        print(report(TABLES[name], results), end="\n\n")
+    print(
+        f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
+        + ", ".join(sorted(versions))
+    )
+    print("In brackets: times as long as tapeflow. A missed limit is marked with (!).")
+
+
+def measure(table, options):
+    """What each peer took: name -> key -> the least of all rounds."""
     wanted = [name for name in options.only.split(",") if name]
     peers = {}
-    for name, (command, variable) in PEERS.items():
+    for name, (command, variable) in table.peers.items():
         python = os.environ.get(variable) if variable else sys.executable
         if python and (not wanted or name in wanted):
             peers[name] = [python, str(HERE / "run.py"), *command.split()]
-    results = {name: {} for name in peers}
+    results, answers = {name: {} for name in peers}, {}
+    arguments = [f"--seconds={options.seconds}"] + ["--footprint"] * (table is OPERATIONS)
     for turn in range(options.rounds):
         order = list(peers)[turn % len(peers) :] + list(peers)[: turn % len(peers)]
         for name in order:
             print(f"round {turn + 1}: {name}", file=sys.stderr)
-            run = call([*peers[name], f"--seconds={options.seconds}"])
+            run = call([*peers[name], *arguments])
+            answers.setdefault(name, run.pop("answers", {}))
+            for key, error in run.pop("failed", {}).items():
+                print(f"{key}: {name} failed: {error}", file=sys.stderr)
             for key, value in run.items():
                 results[name][key] = min(value, results[name].get(key, value))
-    if "tapeflow" in peers:
+    for name, key in differing(answers):
+        print(f"{key}: {name} computes something else, and is left out", file=sys.stderr)
+        results[name].pop(key, None)
+    for found in results.values():
+        if "call" in found and "op" in found:
+            found["above"] = found["call"] - found["op"]
+    if table is OPERATIONS and "tapeflow" in peers:
         results["tapeflow"] |= call([*peers["tapeflow"], "--growth"])
-    print(report(results))
+    return results
+
+
+def differing(answers):
+    """(peer, case) where the peer's values are not those of the first that has the case."""
+    found, right = [], {}
+    for name, of_peer in answers.items():
+        for key, tensors in of_peer.items():
+            wanted = right.setdefault(key, tensors)
+            if len(tensors) != len(wanted) or not all(map(near, tensors, wanted)):
+                found.append((name, key))
+    return found
+
+
+def near(values, wanted):
+    """Whether two tensors' sizes are the same, and their numbers nearly so."""
+    (size, *values), (wanted_size, *wanted) = values, wanted
+    most = TOLERANCE * max(map(abs, wanted), default=0)
+    return size == wanted_size and all(abs(a - b) <= most for a, b in zip(values, wanted))
 
 
 def call(command):
@@ -86,29 +178,23 @@ def call(command):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def report(results):
+def report(table, results):
     names = list(results)
     head = ["", *names[:1], "at most", *names[1:]]
     lines = [row(head), row(["---"] + ["---:"] * (len(head) - 1))]
-    for key, what, limit in TIMES:
+    for key, what, limit in table.times:
         mine = results[names[0]].get(key)
-        if limit is None:
-            rivals = (results.get(name, {}).get(key) for name in RIVALS)
+        if limit is FASTEST:
+            rivals = (results.get(name, {}).get(key) for name in table.rivals)
             limit = min(filter(None, rivals), default=None)
         others = [compared(results[n].get(key), mine) for n in names[1:]]
         lines.append(row([what, judged(mine, limit, time), time(limit), *others]))
-    for key, what, unit, limit in SIZES:
-        write = f"{{:.0f}} {unit}".strip().format
+    for key, what, form, limit in table.sizes:
+        write = form.format
         mine = results[names[0]].get(key)
         others = [write(results[n][key]) if key in results[n] else "" for n in names[1:]]
         lines.append(row([what, judged(mine, limit, write), write(limit), *others]))
-    versions = sorted({r["version"] for r in results.values() if "version" in r})
-    notes = [
-        f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
-        + ", ".join(versions),
-        "In brackets: times as long as tapeflow. A missed limit is marked with (!).",
-    ]
-    return "\n".join([*lines, "", *notes])
+    return "\n".join(lines)
 
 
 def row(cells):
@@ -118,6 +204,8 @@ def row(cells):
 def time(seconds):
     if seconds is None:
         return ""
+    if seconds <= 0:
+        return "none"
     for unit, name in ((S, "s"), (MS, "ms"), (US, "µs")):
         if seconds >= unit:
             return f"{seconds / unit:.3g} {name}"
@@ -127,7 +215,7 @@ def time(seconds):
 def compared(other, mine):
     if other is None:
         return ""
-    return f"{time(other)} ({other / mine:.2g}x)" if mine else time(other)
+    return f"{time(other)} ({other / mine:.2g}x)" if mine and other > 0 else time(other)
 
 
 def judged(value, limit, write):

@@ -16,3 +16,13 @@ def mlp():
 def conv():
     """Images (32, 56, 56, 64) in NHWC order, and filters (3, 3, 64, 64)."""
     return array(3, 32, 56, 56, 64), array(4, 3, 3, 64, 64, scale=0.05)
+
+
+LSTM_STEPS, LSTM_SIZE = 50, 128
+
+
+def lstm(batch):
+    """Steps (50, batch, 128), the cell's matrix (256, 512) and bias (512,)."""
+    scale = (2 * LSTM_SIZE) ** -0.5
+    weights = array(21, 2 * LSTM_SIZE, 4 * LSTM_SIZE, scale=scale)
+    return array(20, LSTM_STEPS, batch, LSTM_SIZE), weights, np.zeros(4 * LSTM_SIZE, np.float32)

@@ -1,8 +1,12 @@
 """Runs in a peer's interpreter: `run.py MODULE [ARGUMENT...]`, prints one JSON object.
 
-A peer's module has `PACKAGE`, what it imports, and `cases(*arguments)`: a dict from the name of a
-case to a statement and the names it needs. A statement is compiled into the timing loop, so that no
-function call is measured that a program would not make.
+A peer's module has `package(*arguments)`, what it imports, and `cases(*arguments)`: a dict from the
+name of a case to a statement and the names it needs. A statement is compiled into the timing loop,
+so that no function call is measured that a program would not make. `measures(*arguments)`, if the
+module has it, gives what is measured otherwise, by name.
+
+The last statement of a case is an expression: before the case is timed, its first values are noted
+under "answers", to be compared with those of the other peers.
 """
 
 import argparse
@@ -13,7 +17,10 @@ import json
 import subprocess
 import sys
 import timeit
+import traceback
 from pathlib import Path
+
+import numpy as np
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -25,6 +32,7 @@ def main():
     parser.add_argument("arguments", nargs="*")
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--growth", action="store_true", help="memory of a million steps, only")
+    parser.add_argument("--footprint", action="store_true", help="and what an import costs")
     options = parser.parse_args()
 
     module = importlib.import_module(options.module)
@@ -32,10 +40,41 @@ def main():
     if options.growth:
         print(json.dumps({"growth": growth(module.cases(*options.arguments)["mlp_step"])}))
         return
-    result = footprint(package)
+    result = footprint(package) if options.footprint else {"version": version(package)}
+    if hasattr(module, "measures"):
+        result |= module.measures(*options.arguments)
+    result["answers"], result["failed"] = {}, {}
     for name, (statement, names) in module.cases(*options.arguments).items():
-        result[name] = least_time(statement, names, options.seconds)
+        try:
+            result["answers"][name] = answers(statement, names)
+            result[name] = least_time(statement, names, options.seconds)
+        except Exception:  # one case that a peer cannot run does not take the others with it
+            result["failed"][name] = traceback.format_exc(-1)
     print(json.dumps(result))
+
+
+def answers(statement, names, calls=3):
+    """For each tensor that the first calls give: its size, and some numbers of it."""
+    *first, last = statement.splitlines()
+    program, value = compile("\n".join(first), "case", "exec"), compile(last, "case", "eval")
+    found = []
+    for _ in range(calls):
+        names = dict(names)
+        exec(program, names)
+        for x in flat(eval(value, names)):
+            x = np.asarray(x.detach() if hasattr(x, "detach") else x, np.float64).ravel()
+            found.append([x.size, *x[:: max(x.size // 20, 1)].tolist(), np.abs(x).mean()])
+    return found
+
+
+def flat(value):
+    if isinstance(value, (list, tuple)):
+        return [x for part in value for x in flat(part)]
+    return [value]
+
+
+def version(package):
+    return f"{package} {importlib.import_module(package).__version__}"
 
 
 def least_time(statement, names, seconds):

@@ -66,11 +66,17 @@ def channels_last():
 
 def conv():
     x, k = channels_last()
-    return lambda: functional.conv2d(x, k, padding=1)
+    return lambda: functional.conv2d(x, k, padding=1).permute(0, 2, 3, 1)
 
 
 def conv_grad():
     x, k = channels_last()
     x.requires_grad_()
     k.requires_grad_()
-    return lambda: torch.autograd.grad(functional.conv2d(x, k, padding=1).square().mean(), [x, k])
+
+    def step():
+        loss = functional.conv2d(x, k, padding=1).square().mean()
+        dx, dk = torch.autograd.grad(loss, [x, k])
+        return dx.permute(0, 2, 3, 1), dk.permute(2, 3, 1, 0)
+
+    return step

@@ -15,6 +15,7 @@ struct PublicFunction {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   PyObject* inner;
+  Py_ssize_t name_index;  // position of the parameter `name`; -1: none, or keyword only
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -75,9 +76,25 @@ void trim_traceback() {
 #endif
 }
 
-// While a graph is built, a `name=` names what the function adds to it.
-bool names_nodes(PyObject* names) {
-  if (!hooks.graph_named || !names) return false;
+// Where the inner function takes `name`.
+Py_ssize_t find_name(PyObject* inner) {
+  if (!PyFunction_Check(inner)) return -1;
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(inner));
+  PyObject* names = PyCode_GetVarnames(code);
+  Py_ssize_t found = -1;
+  for (Py_ssize_t i = 0; names && i < code->co_argcount && found < 0; ++i) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "name") == 0) found = i;
+  }
+  Py_XDECREF(names);
+  PyErr_Clear();
+  return found;
+}
+
+// While a graph is built, a `name` names what the function adds to it.
+bool names_nodes(const PublicFunction* f, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  if (!hooks.graph_named) return false;
+  if (f->name_index > 0 && n > f->name_index && args[f->name_index] != Py_None) return true;
+  if (!names) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
     if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "name") == 0) return true;
   }
@@ -85,7 +102,7 @@ bool names_nodes(PyObject* names) {
 }
 
 PyObject* call_named(PyObject* inner, PyObject* const* args, size_t nargsf, PyObject* names) {
-  const Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = PyTuple_GET_SIZE(names);
+  const Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names ? PyTuple_GET_SIZE(names) : 0;
   PyObject* positional = PyTuple_New(n);
   PyObject* keywords = PyDict_New();
   bool ok = positional && keywords;
@@ -98,7 +115,7 @@ PyObject* call_named(PyObject* inner, PyObject* const* args, size_t nargsf, PyOb
 }
 
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
-  PyObject* r = thread_state.graph_scope > 0 && names_nodes(names)
+  PyObject* r = thread_state.graph_scope > 0 && names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names)
                     ? call_named(self_of(o)->inner, args, nargsf, names)
                     : PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
   if (!r) trim_traceback();
@@ -115,6 +132,7 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   auto* f = self_of(o);
   f->vectorcall = call;
   f->inner = Py_NewRef(inner);
+  f->name_index = find_name(inner);
   f->dict = PyDict_New();
   bool ok = f->dict != nullptr;
   PyObject* theirs = ok ? PyObject_GetAttrString(inner, "__dict__") : nullptr;

@@ -133,6 +133,11 @@ uint64_t entropy() {
 struct Drawn { int64_t seed, seed2; bool valid; };
 thread_local Drawn drawn{0, 0, false};
 
+// Nodes of graphs have a stream each: their number stands in the seed, above its own 31 bits.
+constexpr int64_t kOfNode = int64_t{1} << 62;
+
+int64_t without_node(int64_t seed) { return seed > 0 && (seed & kOfNode) ? seed & 0x7FFFFFFF : seed; }
+
 }  // namespace
 
 Philox reserve_stream(const char* op, DType a, DType b, int64_t seed, int64_t seed2, uint64_t blocks) {
@@ -144,7 +149,7 @@ Philox reserve_stream(const char* op, DType a, DType b, int64_t seed, int64_t se
   Philox& g = found->second;
   if (fresh) {
     g = seed == 0 && seed2 == 0 ? Philox(entropy(), 0, entropy())
-                                : Philox(static_cast<uint64_t>(seed), 0, static_cast<uint64_t>(seed2));
+                                : Philox(static_cast<uint64_t>(without_node(seed)), 0, static_cast<uint64_t>(seed2));
   }
   const Philox here = g;
   g.skip(blocks);

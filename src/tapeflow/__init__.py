@@ -179,7 +179,8 @@ from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_padding
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
 from tapeflow.ops.static import get_static_value
 from tapeflow.ops.string_numbers import as_string
-from tapeflow.ops.tensor_array import TensorArray, TensorArraySpec
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.trigonometric import (
     acos,
@@ -227,6 +228,7 @@ if TYPE_CHECKING:
         raw_ops,
         signal,
         strings,
+        summary,
         test,
         train,
         types,
@@ -262,6 +264,7 @@ _LAZY_ROOMS = {
     "signal": "tapeflow.signal",
     "sparse": "tapeflow.sparse",
     "strings": "tapeflow.strings",
+    "summary": "tapeflow.summary",
     "test": "tapeflow.test",
     "train": "tapeflow.train",
     "types": "tapeflow.types",

@@ -1,5 +1,7 @@
 """tf.nn: activations, losses, convolutions, pooling, normalisation, embeddings."""
 
+from typing import Any
+
 from tapeflow.ops.activation import (
     crelu,
     elu,
@@ -73,6 +75,15 @@ from tapeflow.ops.softmax import log_softmax, softmax
 from tapeflow.ops.spatial import depth_to_space, space_to_depth
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
 from tapeflow.ops.trigonometric import sigmoid, tanh
+
+
+def __getattr__(name: str) -> Any:
+    if name == "graph_callable":
+        from tapeflow.contrib.eager.graph_callable import graph_callable
+
+        return graph_callable
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "approx_max_k",

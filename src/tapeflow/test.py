@@ -1,7 +1,17 @@
 """tf.test: what there is to run on."""
 
+from typing import Any
+
 from tapeflow.autodiff.checker import compute_gradient
 from tapeflow.core.device import gpu_device_name, is_gpu_available
+
+
+def __getattr__(name: str) -> Any:
+    if name == "create_local_cluster":
+        from tapeflow.graph.server import create_local_cluster
+
+        return create_local_cluster
+    raise AttributeError(f"module 'tapeflow.test' has no attribute {name!r}")
 
 
 def is_built_with_cuda() -> bool:
@@ -26,6 +36,7 @@ def is_built_with_xla() -> bool:
 
 __all__ = [
     "compute_gradient",
+    "create_local_cluster",  # noqa: F822 (loaded when it is asked for)
     "gpu_device_name",
     "is_built_with_cuda",
     "is_built_with_gpu_support",

@@ -30,7 +30,10 @@ DIFFERENT = {
 @pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python")
 def test_calls_against_tensorflow():
     done = subprocess.run(
-        [os.environ["TF_PYTHON"], str(HERE / "tensor_proto_calls.py")], capture_output=True, text=True, check=True
+        [os.environ["TF_PYTHON"], str(HERE / "tensor_proto_calls.py")],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     theirs = json.loads(done.stdout)
     ours = json.loads(json.dumps(tensor_proto_calls.answers(tf)))

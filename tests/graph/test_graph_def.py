@@ -62,7 +62,10 @@ def test_shapes_on_request():
     with graph.as_default():
         v1.placeholder(tf.float32, [None, 2], name="x")
         v1.placeholder(tf.float32, name="y")
-    shapes = {n.name: n.attr["_output_shapes"].list.shape[0] for n in graph.as_graph_def(add_shapes=True).node}
+    shapes = {
+        n.name: n.attr["_output_shapes"].list.shape[0]
+        for n in graph.as_graph_def(add_shapes=True).node
+    }
     assert [d.size for d in shapes["x"].dim] == [-1, 2]
     assert shapes["y"].unknown_rank
     assert "_output_shapes" not in nodes(graph)["x"].attr
@@ -92,7 +95,7 @@ def test_bodies_are_functions():
     assert node.op == "StatelessIf"
     then = functions[node.attr["then_branch"].func.name]
     assert len(then.signature.input_arg) == len(node.attr["Tin"].list.type)
-    assert [t for t in node.attr["Tout"].list.type] == [protos.DataType.DT_FLOAT]
+    assert list(node.attr["Tout"].list.type) == [protos.DataType.DT_FLOAT]
     loop = next(n for n in made.node if n.op == "StatelessWhile")
     body = functions[loop.attr["body"].func.name]
     assert len(body.signature.output_arg) == len(loop.attr["T"].list.type) == len(loop.input)
@@ -108,7 +111,9 @@ def test_effects_make_a_node_stateful():
     made = graph.as_graph_def()
     node = next(n for n in made.node if n.name == "c")
     assert node.op == "If"
-    then = next(f for f in made.library.function if f.signature.name == node.attr["then_branch"].func.name)
+    then = next(
+        f for f in made.library.function if f.signature.name == node.attr["then_branch"].func.name
+    )
     assert then.signature.is_stateful
     assert len(then.control_ret) == 1
 
@@ -140,7 +145,9 @@ def test_every_row_has_a_definition():
         assert [a.name for a in made.output_arg] == list(row.outputs)
         named = {a.name for a in made.attr}
         for argument in (*made.input_arg, *made.output_arg):
-            assert bool(argument.type) + bool(argument.type_attr) + bool(argument.type_list_attr) == 1
+            assert (
+                bool(argument.type) + bool(argument.type_attr) + bool(argument.type_list_attr) == 1
+            )
             assert {argument.type_attr, argument.number_attr} - {""} <= named
 
 
@@ -156,5 +163,9 @@ def test_write_graph(tmp_path, text):
     data = (tmp_path / "deep" / "g").read_bytes()
     assert path == str(tmp_path / "deep" / "g")
     assert data == (tmp_path / "again").read_bytes()
-    read = text_format.Parse(data.decode(), protos.GraphDef()) if text else protos.GraphDef.FromString(data)
+    read = (
+        text_format.Parse(data.decode(), protos.GraphDef())
+        if text
+        else protos.GraphDef.FromString(data)
+    )
     assert read == graph.as_graph_def()

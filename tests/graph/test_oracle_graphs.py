@@ -25,7 +25,10 @@ _spec.loader.exec_module(programs)
 
 def ask(what, folder):
     done = subprocess.run(
-        [os.environ["TF_PYTHON"], str(SCRIPT), what, str(folder)], capture_output=True, text=True, check=False
+        [os.environ["TF_PYTHON"], str(SCRIPT), what, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
 
@@ -64,6 +67,7 @@ def ours(tmp_path_factory):
             made, feeds, fetches = protos.GraphDef(), {}, []
         (folder / f"{name}.pb").write_bytes(made.SerializeToString())
         (folder / f"{name}.feeds").write_bytes(pickle.dumps((feeds, fetches)))
+    programs.write_meta_graph(tf, folder)
     ask("run", folder)
     return folder, results
 
@@ -82,3 +86,11 @@ def test_written_here_runs_there(name, ours):
     if isinstance(results[name], Exception):
         raise results[name]
     same(results[name], pickle.loads((folder / f"{name}.pickle").read_bytes())[2])
+
+
+@pytest.mark.parametrize("which", ["theirs", "ours"])
+def test_meta_graphs(which, theirs, ours):
+    folder = theirs if which == "theirs" else ours[0]
+    assert programs.read_meta_graph(tf, folder) == pickle.loads(
+        (folder / "model.pickle").read_bytes()
+    )

@@ -20,6 +20,8 @@ for module in pkgutil.iter_modules(tapeflow.ops.__path__):
 
 # Results that depend on where other results lie in memory, or on no input at all.
 UNREPEATABLE = {"Timestamp"}
+# What they hold is in the file or message, not in the type of the tensor that it is.
+DECODERS = {"DecodeImage", "DecodeWebP", "ParseTensor"}
 
 
 class Generator:
@@ -150,7 +152,7 @@ def test_shape_from_constants_is_the_eager_one(row, sample):
         op = call(graph, row, case.inputs, case.attrs)
     for promised, y in zip(op.outputs, want, strict=True):
         assert promised.shape.is_compatible_with(y.shape)
-        if any(x.dtype == tf.variant for x in case.flat):
+        if row.name in DECODERS or any(x.dtype == tf.variant for x in case.flat):
             continue  # what a list holds is not known from a constant
         assert promised.shape.rank is not None or y.shape.rank is None
 

@@ -74,10 +74,27 @@ def test_the_same_names_can_live_in_the_default_pool():
 
 @pytest.mark.parametrize(
     "name",
-    ["AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto", "LogMessage",
-     "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog", "Summary",
-     "SummaryMetadata", "TensorInfo"],
-)  # fmt: skip
+    [
+        "AttrValue",
+        "ConfigProto",
+        "Event",
+        "GPUOptions",
+        "GraphDef",
+        "GraphOptions",
+        "HistogramProto",
+        "LogMessage",
+        "MetaGraphDef",
+        "NameAttrList",
+        "NodeDef",
+        "OptimizerOptions",
+        "RunMetadata",
+        "RunOptions",
+        "SessionLog",
+        "Summary",
+        "SummaryMetadata",
+        "TensorInfo",
+    ],
+)
 def test_public_names_of_1x(name):
     assert getattr(tf.compat.v1, name) is getattr(protos, name)
     assert name in dir(tf.compat.v1)
@@ -85,9 +102,21 @@ def test_public_names_of_1x(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["BytesList", "ClusterDef", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List",
-     "JobDef", "SequenceExample", "ServerDef"],
-)  # fmt: skip
+    [
+        "BytesList",
+        "ClusterDef",
+        "Example",
+        "Feature",
+        "FeatureList",
+        "FeatureLists",
+        "Features",
+        "FloatList",
+        "Int64List",
+        "JobDef",
+        "SequenceExample",
+        "ServerDef",
+    ],
+)
 def test_public_names_of_train(name):
     assert getattr(tf.train, name) is getattr(protos, name)
     assert getattr(tf.compat.v1.train, name) is getattr(protos, name)

@@ -14,7 +14,13 @@ DTYPES = st.sampled_from(["f4", "f8", "i4", "i8", "u1", "?", ">f4", ">i8", "<i2"
 
 @given(x=arrays.arrays(DTYPES, arrays.array_shapes(min_dims=0, max_dims=4, min_side=0)))
 def test_any_layout_arrives_as_it_reads(x):
-    for form in (x, x.T, x[::-1] if x.ndim else x, np.asfortranarray(x), x[..., :1] if x.ndim else x):
+    for form in (
+        x,
+        x.T,
+        x[::-1] if x.ndim else x,
+        np.asfortranarray(x),
+        x[..., :1] if x.ndim else x,
+    ):
         form = np.asarray(form)
         before = form.copy()
         t = tf.constant(form)
@@ -152,7 +158,9 @@ def test_axes_and_indices_out_of_range(axis, index):
     for call in (
         lambda: tf.gather(x, tf.constant(index, tf.int64)),
         lambda: tf.gather_nd(x, tf.constant([index], tf.int64)),
-        lambda: tf.tensor_scatter_nd_update(x, tf.constant([[index]], tf.int64), tf.zeros([1, 3, 4])),
+        lambda: tf.tensor_scatter_nd_update(
+            x, tf.constant([[index]], tf.int64), tf.zeros([1, 3, 4])
+        ),
         lambda: tf.scatter_nd(tf.constant([[index]], tf.int64), [1.0], tf.constant([2], tf.int64)),
     ):
         if inside:

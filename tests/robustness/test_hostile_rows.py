@@ -170,7 +170,9 @@ def try_row(row, before=lambda inputs, attrs: None):
         except ALLOWED:
             pass
         except Exception as e:
-            raise AssertionError(f"{row.name}{tuple(inputs)} {attrs}: {type(e).__name__}: {e}") from e
+            raise AssertionError(
+                f"{row.name}{tuple(inputs)} {attrs}: {type(e).__name__}: {e}"
+            ) from e
         assert contents(inputs) == held, f"{row.name}{tuple(inputs)} {attrs} changed an input"
 
 

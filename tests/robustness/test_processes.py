@@ -96,7 +96,9 @@ def test_an_exception_inside_with_tape():
     assert works()
 
 
-@pytest.mark.parametrize("wrong", [tf.ones([3]), None, "text", object(), [1.0]], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "wrong", [tf.ones([3]), None, "text", object(), [1.0]], ids=lambda value: type(value).__name__
+)
 def test_a_custom_gradient_of_the_wrong_kind(wrong):
     @tf.custom_gradient
     def f(x):

@@ -94,7 +94,47 @@ def mapped(x):
     return tf.map_fn(lambda a: a * a, x)
 
 
-FUNCTIONS = [counted, branch_in_loop, grown_array, until_large, sized_by_shape, case, mapped]
+def element(x):
+    for i in tf.range(2):
+        x = x + x[i] * 2.0
+    return x
+
+
+def part_of_matrix(x):
+    matrix = tf.reshape(tf.range(12.0), [3, 4]) * x[0]
+    total = tf.zeros([2])
+    for i in tf.range(2):
+        total = total + matrix[i, 1:3] + matrix[1:3, i] + matrix[-1, i]
+    return total
+
+
+def moving_slice(x):
+    total = x * 0.0
+    for i in tf.range(2):
+        total = total + tf.slice(tf.concat([x, x], 0), [i], [3])
+    return total
+
+
+def moving_window(x):
+    total = tf.zeros([2])
+    for i in tf.range(2):
+        total = total + x[i : i + 2]
+    return total
+
+
+def recurrent(x):
+    weights = tf.reshape(tf.range(6.0), [3, 2]) * 0.1
+    inputs, state = tf.stack([x, x * 2.0, x * 3.0]), tf.zeros([3])
+    for t in tf.range(tf.shape(inputs)[0]):
+        gates = tf.concat([inputs[t][:, None], state[:, None]], 1) @ tf.transpose(weights)
+        state = tf.tanh(state * 0.5 + tf.reduce_sum(gates, 1))
+    return state
+
+
+FUNCTIONS = [
+    counted, branch_in_loop, grown_array, until_large, sized_by_shape, case, mapped, element, part_of_matrix,
+    moving_slice, moving_window, recurrent,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

@@ -75,7 +75,7 @@ def make_vjp(f, params=None, persistent=True):
                     # An argument that is given twice is two sources.
                     args[i] = identity(convert_to_tensor(args[i]))
                 if trainable(args[i].dtype):
-                    tape._watch(args[i])
+                    tape._watch_any(args[i])
                 sources.append(args[i])
             result = _returned(f, f(*args))
             result = nest.map_structure(lambda x: identity(convert_to_tensor(x)), result)

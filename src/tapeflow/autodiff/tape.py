@@ -67,10 +67,7 @@ class GradientTape(_native.Tape):
                     "tf.Variable or ExtensionType."
                 )
             if trainable(each.dtype):
-                if self._in_graph is not None:
-                    self._in_graph.watch(each)
-                if not is_symbolic_tensor(each):
-                    self._watch(each)
+                self._watch_any(each)
             else:
                 import logging  # 5 ms that few programs need
 
@@ -78,6 +75,13 @@ class GradientTape(_native.Tape):
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     each.dtype,
                 )
+
+    def _watch_any(self, x):
+        """Watches a tensor or variable without asking whether it has a gradient."""
+        if self._in_graph is not None:
+            self._in_graph.watch(x)
+        if not is_symbolic_tensor(x):
+            self._watch(x)
 
     @contextlib.contextmanager
     def stop_recording(self):

@@ -1,5 +1,5 @@
 """`tf.contrib`: the parts that eager programs use."""
 
-from tapeflow.contrib import eager
+from tapeflow.contrib import eager, summary
 
-__all__ = ["eager"]
+__all__ = ["eager", "summary"]

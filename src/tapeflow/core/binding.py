@@ -88,6 +88,7 @@ def _bind() -> None:
     context.on_device_change.append(_native.set_device_scope)
     context.on_graph_change.append(_native.set_graph_scope)
     context.on_tensor_equality_change.append(_native.set_tensor_equality)
+    context.on_functions_eager_change.append(lambda eager: _native.set_functions_fast(not eager))
     context.pause_recording = _pause_recording
     config.on_threads_change.append(_native.set_threads)
     host = device.host()

@@ -20,6 +20,8 @@ on_device_change: list[Callable[[int], None]] = []
 on_graph_change: list[Callable[[bool], None]] = []
 # Called with whether `==` of tensors now compares elements.
 on_tensor_equality_change: list[Callable[[bool], None]] = []
+# Called with whether functions now run as plain Python.
+on_functions_eager_change: list[Callable[[bool], None]] = []
 # Makes the context manager under which no tape of this thread records; set by the room of tapes.
 pause_recording: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
@@ -264,7 +266,7 @@ class name_scope_v1(name_scope):
     Raises ValueError if a name is no string or, in a graph, if both are None but `values` are given.
     """
 
-    __slots__ = ()
+    __slots__ = ("_graph",)
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         chosen = default_name if name is None else name
@@ -276,6 +278,33 @@ class name_scope_v1(name_scope):
             )
         self._name = chosen
         self._exits = []
+        self._graph = _graph_of(values) if values else None
+
+    def __enter__(self) -> str:
+        if self._graph is None or self._graph is current_graph():
+            return super().__enter__()
+        scope = graph_scope(self._graph)
+        scope.__enter__()
+        entered = super().__enter__()
+        leave_name = self._exits.pop()
+
+        def leave(*exception: Any) -> None:
+            leave_name(*exception)
+            scope.__exit__(*exception)
+
+        self._exits.append(leave)
+        return entered
+
+
+def _graph_of(values: Any) -> Any:
+    """The graph that values belong to, when operations on them would not go to the current one."""
+    if executing_eagerly() and _eager_by_default:
+        return None
+    for value in values:
+        graph = getattr(value, "graph", None) if hasattr(type(value), "graph") or hasattr(value, "inputs") else None
+        if graph is not None and not getattr(graph, "building_function", True):
+            return graph
+    return None
 
 
 def current_name_scope() -> str:
@@ -476,3 +505,5 @@ def functions_run_eagerly() -> bool:
 def set_functions_run_eagerly(run_eagerly: bool) -> None:
     global _functions_run_eagerly
     _functions_run_eagerly = run_eagerly
+    for listener in on_functions_eager_change:
+        listener(run_eagerly)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import dtypes, nest, tensor_shape
-from tapeflow.core.tensor_spec import TypeSpec
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 
 _to_dense: Callable[[IndexedSlices], Any] | None = None
 
@@ -169,6 +169,35 @@ class IndexedSlicesSpec(TypeSpec):
     @property
     def value_type(self) -> type:
         return IndexedSlices
+
+    @property
+    def _values_dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """The parts, to be written."""
+        return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+    @property
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
+        """Specs of the component tensors."""
+        rows = self._indices_shape.concatenate(self._shape[1:])
+        specs = [TensorSpec(rows, self._dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.ndims], self._dense_shape_dtype))
+        return tuple(specs)
+
+    def _to_components(self, value: IndexedSlices) -> tuple[Any, ...]:
+        return tuple(_components(value))
+
+    def _from_components(self, components: Any) -> IndexedSlices:
+        return IndexedSlices(*components)
+
+    def _from_placeholders(self, make: Callable[..., Any]) -> IndexedSlices:
+        """Slices of placeholders, made by `make(dtype, shape tuple)`."""
+        return self._from_components([
+            make(s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list())) for s in self._component_specs
+        ])  # fmt: skip
 
     def _parts(self) -> tuple[Any, ...]:
         return (

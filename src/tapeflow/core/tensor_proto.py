@@ -66,7 +66,9 @@ def make_tensor_proto(
     array = _array(values, wanted, shape)
     kind = wanted if wanted is not None and wanted.is_quantized else as_dtype(array.dtype)
     if wanted is not None and wanted.base_dtype != kind.base_dtype:
-        raise TypeError(f"`dtype` <dtype: '{wanted.name}'> is not compatible with {values} of dtype {array.dtype}.")
+        raise TypeError(
+            f"`dtype` <dtype: '{wanted.name}'> is not compatible with {values} of dtype {array.dtype}."
+        )
     dims = array.shape if shape is None else tuple(int(d) for d in shape)
     size = math.prod(dims)
     if shape is not None:
@@ -86,11 +88,16 @@ def make_tensor_proto(
 def _array(values: Any, dtype: DType | None, shape: Any) -> np.ndarray:
     if isinstance(values, _native.EagerTensor):
         values = values.numpy()
-    if not isinstance(values, (np.ndarray, np.generic, list, tuple)) and hasattr(values, "__array__"):
-        values = np.asarray(values)
+    if not isinstance(values, (np.ndarray, np.generic, list, tuple)):
+        if hasattr(values, "__array__") or hasattr(values, "__array_interface__"):
+            values = np.asarray(values)
     if isinstance(values, (np.ndarray, np.generic)):
         array = np.asarray(values)
-        return array if dtype is None or not dtype.is_numpy_compatible else array.astype(dtype.as_numpy_dtype)
+        return (
+            array
+            if dtype is None or not dtype.is_numpy_compatible
+            else array.astype(dtype.as_numpy_dtype)
+        )
     if values is None:
         raise ValueError("None values not supported.")
     target = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
@@ -116,7 +123,10 @@ def _array(values: Any, dtype: DType | None, shape: Any) -> np.ndarray:
 
 
 def _unconvertible(values: Any) -> str:
-    return f"Failed to convert elements of {values} to Tensor. Consider casting elements to a supported type. {_TYPES_PAGE}"
+    return (
+        f"Failed to convert elements of {values} to Tensor. Consider casting elements to a "
+        f"supported type. {_TYPES_PAGE}"
+    )
 
 
 def _dense_shape(values: Any) -> list[int]:
@@ -147,7 +157,7 @@ def _allowed(dtype: DType) -> tuple[type, ...]:
     if dtype.is_floating:
         return _REALS
     if dtype.is_quantized:
-        return (*_INTEGERS, tuple)
+        return (tuple,)  # each element in a tuple of its own, to tell it from a plain integer
     return _INTEGERS
 
 
@@ -163,7 +173,9 @@ def _check_elements(values: Any, dtype: DType | None) -> None:
         if isinstance(value, (list, tuple)):
             waiting += reversed(value)
         elif not (_INTEGERS[0] in allowed and hasattr(value, "__index__")):
-            raise TypeError(f"Expected {dtype.name}, but got {value} of type '{type(value).__name__}'.")
+            raise TypeError(
+                f"Expected {dtype.name}, but got {value} of type '{type(value).__name__}'."
+            )
 
 
 def _check_size(
@@ -181,7 +193,9 @@ def _check_size(
 
 
 def _strings(values: Any, array: np.ndarray) -> list[bytes]:
-    flat = array.ravel().tolist() if isinstance(values, (np.ndarray, _native.EagerTensor)) else _flat(values)
+    flat = (
+        _flat(values) if isinstance(values, (list, tuple, str, bytes)) else array.ravel().tolist()
+    )
     if not all(isinstance(x, (str, bytes)) for x in flat):
         raise TypeError(_unconvertible(values))
     return [x.encode() if isinstance(x, str) else x for x in flat]
@@ -237,7 +251,9 @@ def make_ndarray(tensor: Any) -> np.ndarray:
     if values.size == size:
         return values.reshape(shape)
     if not values.size:
-        return (np.full(size, b"", object) if kind == dtypes.string else np.zeros(size, numpy_type)).reshape(shape)
+        return (
+            np.full(size, b"", object) if kind == dtypes.string else np.zeros(size, numpy_type)
+        ).reshape(shape)
     # Plain integers of the same width are repeated much faster than types that NumPy does not know.
     width = numpy_type.itemsize
     plain = np.dtype(f"u{width}") if kind != dtypes.string and width in (1, 2, 4, 8) else numpy_type
@@ -280,7 +296,9 @@ def to_tensor(proto: Any, name: str = "a TensorProto") -> Any:
             raise ValueError(f"a tensor of shape {sizes} is larger than 2GB")
         if len(sizes) > 254:
             raise ValueError(f"{len(sizes)} dimensions are too many")
-        _native.tensor_of(np.zeros(0, kind.as_numpy_dtype), kind)  # a type that tensors cannot have, before it takes memory
+        _native.tensor_of(
+            np.zeros(0, kind.as_numpy_dtype), kind
+        )  # a type that tensors cannot have, before it takes memory
         array = make_ndarray(proto)
         return _native.tensor_of(array, kind)
     except (TypeError, ValueError, KeyError, OverflowError) as error:
@@ -297,7 +315,9 @@ def of_tensor(tensor: Any) -> Any:
     Raises TypeError for a resource or variant.
     """
     if not tensor.dtype.is_numpy_compatible:
-        raise TypeError(f"A tensor of dtype {tensor.dtype.name} has no elements that can be written.")
+        raise TypeError(
+            f"A tensor of dtype {tensor.dtype.name} has no elements that can be written."
+        )
     array = np.asarray(tensor.numpy(), dtype=tensor.dtype.as_numpy_dtype)
     flat = array.reshape(-1)
     if array.size > 1 and tensor.dtype != dtypes.string and array.dtype.names is None:

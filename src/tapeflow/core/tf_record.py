@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, ClassVar
 
-from tapeflow.core.crc32c import masked
+from tapeflow.core.crc32c import masked_crc32c
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
 from tapeflow.core.file_system import _Translated, text_path
 
@@ -111,7 +111,7 @@ class TFRecordWriter:
         file = self._opened()
         data = record.encode("utf-8") if isinstance(record, str) else bytes(record)
         length = struct.pack("<Q", len(data))
-        parts = (length, struct.pack("<I", masked(length)), data, struct.pack("<I", masked(data)))
+        parts = (length, struct.pack("<I", masked_crc32c(length)), data, struct.pack("<I", masked_crc32c(data)))
         whole = b"".join(parts)
         file.write(whole if self._compressor is None else self._compressor.compress(whole))
 
@@ -175,13 +175,13 @@ def records(path, compression: str = "") -> Iterator[bytes]:
         while head := source.read(12):
             if len(head) < 12:
                 raise DataLossError(None, None, f"truncated record at {at}")
-            if masked(head[:8]) != struct.unpack("<I", head[8:])[0]:
+            if masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
                 raise DataLossError(None, None, f"corrupted record at {at}")
             (length,) = struct.unpack("<Q", head[:8])
             data, tail = _body(source, length), source.read(4)
             if len(data) < length or len(tail) < 4:
                 raise DataLossError(None, None, f"truncated record at {at}")
-            if masked(data) != struct.unpack("<I", tail)[0]:
+            if masked_crc32c(data) != struct.unpack("<I", tail)[0]:
                 raise DataLossError(None, None, f"corrupted record at {at}")
             yield data
             at += 16 + length

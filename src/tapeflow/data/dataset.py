@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes
+import functools
+from types import FunctionType
+
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.data import batching, combining, element, iterating, mapping, selecting, sources
@@ -12,7 +15,32 @@ UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 
+def _made_at_once(cls):
+    """The class, whose methods make datasets at once also while a graph is built."""
+    keep = {"make_one_shot_iterator", "make_initializable_iterator"}
+    for name, method in list(vars(cls).items()):
+        static = isinstance(method, staticmethod)
+        function = method.__func__ if static else method
+        if name.startswith("_") or name in keep or not isinstance(function, FunctionType):
+            continue
+        wrapped = _eager(function)
+        setattr(cls, name, staticmethod(wrapped) if static else wrapped)
+    return cls
+
+
+def _eager(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if context.executing_eagerly():
+            return function(*args, **kwargs)
+        with context.eager_mode():
+            return function(*args, **kwargs)
+
+    return call
+
+
 @public_methods
+@_made_at_once
 class Dataset:
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
 
@@ -278,11 +306,18 @@ class Dataset:
 
     def make_one_shot_iterator(self):
         """An iterator with `get_next()`, as in TensorFlow 1.x."""
-        return iterating.Iterator(self)
+        return self._iterator(True)
 
     def make_initializable_iterator(self, shared_name=None):
         """An iterator with `get_next()` and an `initializer` that starts it again."""
-        return iterating.Iterator(self)
+        return self._iterator(False, shared_name)
+
+    def _iterator(self, started, shared_name=None):
+        if context.executing_eagerly():
+            return iterating.Iterator(self)
+        from tapeflow.data.graph_iterating import GraphIterator
+
+        return GraphIterator(self, started, None, shared_name)
 
     def as_numpy_iterator(self):
         """An iterator of elements with NumPy values in place of tensors."""

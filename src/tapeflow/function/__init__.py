@@ -11,7 +11,7 @@ class _Namespace(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "function":
             self.__class__ = ModuleType  # type: ignore[assignment]
-            from tapeflow.function.function import function as value  # type: ignore[no-redef]
+            from tapeflow.function.function import function as value
         ModuleType.__setattr__(self, name, value)
 
 

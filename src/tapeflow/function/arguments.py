@@ -239,7 +239,7 @@ def context_key() -> Any:
 
 def relaxed(specs: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:
     """Specs that are true of both calls."""
-    result = []
+    result: list[Any] = []
     for (dtype, a), (_, b) in zip(specs, others, strict=True):
         if a is None or b is None or len(a) != len(b):
             result.append((dtype, None))

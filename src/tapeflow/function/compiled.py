@@ -169,7 +169,7 @@ class Differentiated:
                 return cls(compiled, targets, higher=True)
             targets = [*targets, *fresh]
 
-    def _back(self, given: tuple[int, ...]) -> tuple[Compiled, list[SymbolicTensor], list[int]]:
+    def _back(self, given: tuple[int, ...]) -> tuple[Compiled, list[Any], list[tuple[int, int]]]:
         """The graph of the gradients where those of the targets `given` are there.
 
         Returns it, the tensors of the forward graph that it reads, and for which of `sources` it has gradients.

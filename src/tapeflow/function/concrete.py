@@ -11,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.compiled import Compiled
+from tapeflow.graph.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 
@@ -28,6 +29,9 @@ class ConcreteFunction:
       signature: (args, kwargs) of specs and Python values.
       names: of the arguments that are tensors, in the order of `graph.inputs`.
     """
+
+    # Names of the Python function's positional parameters.
+    parameter_names: Sequence[str] = ()
 
     def __init__(self, graph: FuncGraph, name: str, signature: Any, names: Sequence[str], positional: int | None = None):
         self._graph = graph
@@ -94,7 +98,8 @@ class ConcreteFunction:
         """The function as a FunctionDef message."""
         from tapeflow.graph import graph_def
 
-        return graph_def.function_def(self._graph, self.name)
+        library = graph_def.Library()
+        return graph_def.function_def(Body(self._graph, self._graph.outputs), self.name, library.name_of)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text."""
@@ -108,7 +113,7 @@ class ConcreteFunction:
         return f"{self.function_name}({', '.join(parts)}) -> {result}"
 
     def _argument_names(self, args: Any) -> list[str]:
-        known = list(getattr(self, "parameter_names", ()))
+        known = list(self.parameter_names)
         return known + [f"arg{i}" for i in range(len(known), len(args))]
 
     def __repr__(self) -> str:
@@ -116,6 +121,10 @@ class ConcreteFunction:
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show."""
+        return self._graph._repr_svg_()
 
     # Calling it.
 
@@ -171,7 +180,7 @@ class ConcreteFunction:
                 f"{self.pretty_printed_signature()} takes {count} tensors, but {len(flat)} were given: {flat}. "
                 f"Expected arguments: {self._names}."
             )
-        result = []
+        result: list[Any] = []
         for x, inner, name in zip(flat, self._graph.inputs, self._names, strict=False):
             if isinstance(x, _Variable):
                 x = x.handle if inner.dtype.name == "resource" else x.read_value()
@@ -202,7 +211,7 @@ class ConcreteFunction:
     def _by_structure(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         """The tensors of arguments given as to the Python function; None if they are given flat."""
         wanted_args, wanted_kwargs = self._structured_input_signature
-        names = list(getattr(self, "parameter_names", ()))
+        names = list(self.parameter_names)
         merged = list(args)
         rest = dict(kwargs)
         for name in names[len(args) : len(wanted_args)]:

@@ -70,7 +70,6 @@ class Function:
         self._created: list[Any] | None = None  # variables of the first trace; None: no trace yet
         self._dispatcher = _native.Dispatcher(self._slow_call)
         functools.update_wrapper(self, python_function, updated=())
-        _all.add(self)
 
     # What it is.
 
@@ -180,7 +179,7 @@ class Function:
             args = self.input_signature
         else:
             args, kwargs = self._signature.bind(args, kwargs)
-        call, names = _call_of_specs(args, kwargs)
+        call = _call_of_specs(args, kwargs)
         if self.input_signature is None:
             concrete = self._trace_for(call, exact=True)
         else:
@@ -359,15 +358,6 @@ class Function:
         return lambda: None
 
 
-_all: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-def forget_fast_calls() -> None:
-    """Lets every call be looked at in Python again, as a mode has changed."""
-    for function in list(_all):
-        function._dispatcher.clear()
-
-
 class _FirstCall(ConcreteFunction):
     """The trace that gives variables their first values: runs once, then makes room for another."""
 
@@ -457,7 +447,7 @@ def _names(signature: Signature, call: Call) -> list[str]:
     return found
 
 
-def _call_of_specs(args: Any, kwargs: Any) -> tuple[Call, list[str]]:
+def _call_of_specs(args: Any, kwargs: Any) -> Call:
     """A call whose specs stand for tensors that are there only to be traced."""
     scratch = FuncGraph("specs")
 
@@ -466,14 +456,15 @@ def _call_of_specs(args: Any, kwargs: Any) -> tuple[Call, list[str]]:
             shape = None if x.shape.rank is None else tuple(x.shape.as_list())
             made = building.placeholder(scratch, x.dtype, shape, "spec")
             if x.name is not None:
-                made.spec_name = x.name
+                made.__dict__["spec_name"] = x.name
             return made
         if isinstance(x, TypeSpec):
-            return x._from_placeholders(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
+            make: Any = x._from_placeholders  # type: ignore[attr-defined]
+            return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
         return arguments._as_argument(x)
 
     args, kwargs = nest.map_structure(stand_in, (tuple(args), dict(kwargs)), expand_composites=False)
-    return arguments.take_apart(args, kwargs), []
+    return arguments.take_apart(args, kwargs)
 
 
 @public
@@ -512,10 +503,9 @@ def function(
             raise TypeError(f"{inner!r} is not a callable object")
         if isinstance(inner, Function):
             inner = inner.python_function
-        made = Function(
+        return Function(
             inner, None, input_signature, autograph, jit_compile, reduce_retracing, experimental_implements,
             experimental_autograph_options, experimental_attributes,
         )  # fmt: skip
-        return made
 
     return decorated if func is None else decorated(func)

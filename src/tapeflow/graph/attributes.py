@@ -125,18 +125,26 @@ def value_of(attr: Any, kind: str, where: str) -> Any:
     found = kind_of(attr)
     if is_list(kind):
         if found not in ("list", ""):
-            raise ValueError(f"AttrValue had value with type '{found}' when '{kind}' expected\n\t for attr '{where}'")
+            raise ValueError(
+                f"AttrValue had value with type '{found}' when '{kind}' expected\n\t for attr '{where}'"
+            )
         for other, name in _FIELDS.items():
             if other != element(kind) and len(getattr(attr.list, name)):
                 raise ValueError(
                     f"AttrValue had value with type 'list({other})' when '{kind}' expected\n\t for attr '{where}'"
                 )
-        return [_python(v, element(kind), where) for v in getattr(attr.list, _FIELDS[element(kind)])]
+        return [
+            _python(v, element(kind), where) for v in getattr(attr.list, _FIELDS[element(kind)])
+        ]
     if found != kind:
         if not found:
-            raise ValueError(f"AttrValue missing value with expected type '{kind}'\n\t for attr '{where}'")
+            raise ValueError(
+                f"AttrValue missing value with expected type '{kind}'\n\t for attr '{where}'"
+            )
         found = _list_kind(attr) if found == "list" else found
-        raise ValueError(f"AttrValue had value with type '{found}' when '{kind}' expected\n\t for attr '{where}'")
+        raise ValueError(
+            f"AttrValue had value with type '{found}' when '{kind}' expected\n\t for attr '{where}'"
+        )
     return _python(getattr(attr, _FIELDS[kind]), kind, where)
 
 
@@ -167,13 +175,17 @@ def shape_of(proto: Any, where: str) -> TensorShape:
     """A `TensorShape` of a message. Raises ValueError for sizes that cannot be."""
     if proto.unknown_rank:
         if len(proto.dim):
-            raise ValueError(f"An unknown shape must not have any dimensions set, for attr '{where}'")
+            raise ValueError(
+                f"An unknown shape must not have any dimensions set, for attr '{where}'"
+            )
         return TensorShape(None)
     if len(proto.dim) > 254:
         raise ValueError(f"Shape of attr '{where}' has too many dimensions: {len(proto.dim)}")
     sizes = [d.size for d in proto.dim]
     if any(size < -1 for size in sizes):
-        raise ValueError(f"Shape {sizes} of attr '{where}' has dimensions with values below -1 (where -1 means unknown)")
+        raise ValueError(
+            f"Shape {sizes} of attr '{where}' has dimensions with values below -1 (where -1 means unknown)"
+        )
     return TensorShape([None if size == -1 else size for size in sizes])
 
 

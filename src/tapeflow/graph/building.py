@@ -180,6 +180,10 @@ def node(
     op = graph.add(row.name, row, inputs, sizes, attrs, name)
     for kind, shape in zip(kinds, shapes, strict=True):
         op.add_output(kind, shape)
+    handle = getattr(row, "handle", None)
+    if handle is not None:
+        known, op.outputs[0].handle_dtype = handle(attrs)
+        op.outputs[0].handle_shape = None if known.rank is None else tuple(known.as_list())
     return op
 
 
@@ -327,6 +331,13 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     below it.
     """
     name = kwargs.get("name")
+    if name is None and hasattr(function, "__code__"):
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        if "name" in names and names.index("name") < len(args):
+            name = args[names.index("name")]
+    if isinstance(name, bytes):
+        name = name.decode()
     graph = context.current_graph()
     if not isinstance(name, str) or not name or graph is None or not takes_over(function):
         return function(*args, **kwargs)
@@ -345,8 +356,11 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def takes_over(function: Any) -> bool:
-    """Whether naming is left to the caller; functions that name their own operations say so."""
-    return not getattr(function, "names_itself", False)
+    """Whether `name=` means the operations that a function adds: not for methods, nor where the name comes first."""
+    code = getattr(function, "__code__", None)
+    if code is None or "." in function.__qualname__.replace("<locals>.", "") or hasattr(function, "names_itself"):
+        return False
+    return code.co_varnames[:1] != ("name",)
 
 
 def _take_name(graph: Graph, result: Any, name: str, first: int) -> None:

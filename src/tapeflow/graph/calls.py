@@ -51,7 +51,9 @@ def _output(op: Operation, tensor: SymbolicTensor) -> SymbolicTensor:
         if y is tensor:
             return op.outputs[i]
     # A body of this call's own: other calls keep the outputs that they have.
-    op.attrs["branches"][0] = conditional.Body(tensor.op.graph, [*op.attrs["branches"][0].outputs, tensor])
+    op.attrs["branches"][0] = conditional.Body(
+        tensor.op.graph, [*op.attrs["branches"][0].outputs, tensor]
+    )
     made = op.add_output(tensor.dtype, tensor.shape_tuple)
     copy_handle(tensor, made)
     op.graph.version += 1

@@ -59,6 +59,7 @@ def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any
     """Checks that all branches return the same; slices meet as tensors, IndexedSlices become dense where only some are."""
     first = bodies[0]
     _densify(bodies)
+    _widen_indices(bodies)
     for other, label in zip(bodies[1:], labels[1:], strict=True):
         a, b = first.structured_outputs, other.structured_outputs
         try:
@@ -93,6 +94,28 @@ def _densify(bodies: Sequence[FuncGraph]) -> None:
         with b.as_default():
             dense = [x.to_dense() if m and isinstance(x, IndexedSlices) else x for x, m in zip(flat, mixed, strict=True)]
             tracing.finish(b, nest.pack_sequence_as(b.structured_outputs, dense))
+
+
+def _widen_indices(bodies: Sequence[FuncGraph]) -> None:
+    """Slices whose indices are int32 in one branch and int64 in another have int64 ones in all."""
+    flats = [nest.flatten(b.structured_outputs) for b in bodies]
+    if len({len(f) for f in flats}) != 1:
+        return
+    mixed = [
+        all(isinstance(f[i], IndexedSlices) for f in flats) and len({f[i].indices.dtype for f in flats}) > 1
+        for i in range(len(flats[0]))
+    ]
+    if not any(mixed):
+        return
+    from tapeflow.ops.casting import cast
+
+    for b, flat in zip(bodies, flats, strict=True):
+        with b.as_default():
+            wide = [
+                IndexedSlices(x.values, cast(x.indices, dtypes.int64), x.dense_shape) if m else x
+                for x, m in zip(flat, mixed, strict=True)
+            ]
+            tracing.finish(b, nest.pack_sequence_as(b.structured_outputs, wide))
 
 
 def share_inputs(graphs: Sequence[FuncGraph], first: int = 0) -> list[Any]:

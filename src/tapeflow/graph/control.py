@@ -11,8 +11,9 @@ from typing import Any
 
 from tapeflow.core import context, nest
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph import building, python_ops
+from tapeflow.graph import building, python_ops, tracing
 from tapeflow.graph.conditional import conditional
+from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.loop import loop
 from tapeflow.graph.operation import Operation
@@ -32,6 +33,18 @@ class Staging:
     def active(*values: Any) -> bool:
         """Whether control flow on `values` is to be staged."""
         return not context.executing_eagerly() or any(isinstance(v, SymbolicTensor) for v in values)
+
+    @staticmethod
+    def specs_of(function: Any, arguments: Any) -> Any:
+        """The specs of what `function` returns for tensors of which dtypes and shapes are given."""
+        graph = FuncGraph("element")
+        with graph.as_default():
+            inputs = [
+                graph.add_input(dtype, None if shape.rank is None else tuple(shape.as_list()), f"arg{i}")
+                for i, (dtype, shape) in enumerate(arguments)
+            ]
+            tracing.finish(graph, function(*inputs))
+        return nest.map_structure(tracing.spec_of, graph.structured_outputs)
 
     @staticmethod
     def switch(index: Any, functions: Any, name: str | None) -> Any:
@@ -66,8 +79,15 @@ class Staging:
             if not hasattr(x, "device") and not hasattr(x, "op") and not isinstance(x, (Operation, IndexedSlices)):
                 raise TypeError(f"'inputs' should be zero (or one or more) TensorFlow objects, got type {type(x)}.")
             found.append(x)
-        with graph.control_dependencies(found):
-            return graph.add("NoOp", None, (), (), {}, name or "group_deps")
+        ops = [op for op in map(graph._control_operation, found) if op is not None]
+        by_device: dict[str, list[Operation]] = {}
+        for op in ops:
+            by_device.setdefault(op.device, []).append(op)
+        with graph.name_scope(name or "group_deps") as scope:
+            if len(by_device) > 1:
+                ops = [_gate(graph, device, ops, "NoOp") for device, ops in sorted(by_device.items())]
+                return _gate(graph, "", ops, scope)
+            return _gate(graph, next(iter(by_device), ""), ops, scope)
 
     @staticmethod
     def tuple(tensors: Any, control_inputs: Any, name: str | None) -> list[Any]:
@@ -90,6 +110,12 @@ class Staging:
     effect = staticmethod(python_ops.effect)
     py_function = staticmethod(python_ops.py_function)
     numpy_function = staticmethod(python_ops.numpy_function)
+
+
+def _gate(graph: Any, device: str, ops: list[Operation], name: str) -> Operation:
+    """A node that does nothing, after `ops`."""
+    with graph.device(device or None), graph.control_dependencies(ops):
+        return graph.add("NoOp", None, (), (), {}, name)
 
 
 def _gated(x: Any) -> Any:

@@ -40,19 +40,15 @@ def gradients(
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    zero = UnconnectedGradients(unconnected_gradients) is not _NONE
+    try:
+        zero = UnconnectedGradients(unconnected_gradients) is not _NONE
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
     targets = [_tensor(y) for y in _listed(ys)]
     sources = _listed(xs)
     weights = None if grad_ys is None else _listed(grad_ys)
     if weights is not None and len(weights) != len(targets):
         raise ValueError(f"Passed {len(weights)} grad_ys for {len(targets)} ys")
-    for y in targets:
-        if y.dtype.is_integer:
-            raise TypeError(
-                f"Gradients of integer tensors are not defined: y {y} has dtype {y.dtype.name}; expected a float or complex dtype."
-                if weights is not None else
-                "Gradient type generated for integer ys: a grad_ys is needed that is no float."
-            )  # fmt: skip
     if weights is not None:
         weights = [_weight(w, y) for w, y in zip(weights, targets, strict=True)]
     found = _found(targets, sources, weights, _listed(stop_gradients or []))
@@ -90,7 +86,13 @@ def _tensor(y):
 def _weight(w, y):
     if w is None or isinstance(w, IndexedSlices):
         return w
-    w = convert_to_tensor(w, y.dtype)
+    w = convert_to_tensor(w, None if hasattr(w, "dtype") else y.dtype)
+    if y.dtype.is_integer and not w.dtype.is_integer:
+        raise TypeError(
+            f"Gradient type {w.dtype.name} generated for integer type {y.dtype.name} does not match: expected an integer."
+        )
+    if w.dtype != y.dtype:
+        raise TypeError(f"Gradient type {w.dtype.name} generated for real type {y.dtype.name} does not match")
     if not w.shape.is_compatible_with(y.shape):
         raise ValueError(f"grad_ys has shape {w.shape}, but y has shape {y.shape}")
     return w

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core.errors import OpError
+from tapeflow.core.errors import FailedPreconditionError, OpError
+from tapeflow.graph.operation import READS
 
 
 def amend(error: BaseException, label: Any) -> BaseException:
@@ -17,6 +18,12 @@ def amend(error: BaseException, label: Any) -> BaseException:
     suffix = f" [Op:{label.type}]"
     if text.endswith(suffix):
         text = text[: -len(suffix)]
+    if isinstance(error, FailedPreconditionError) and label.type in READS and label.inputs:
+        name = label.inputs[0].op.name
+        text = (
+            f"Attempting to use uninitialized value {name}: Error while reading resource variable {name} from Container: "
+            f"localhost. This could mean that the variable was uninitialized. {text}"
+        )
     error._message = f"{text}\n\t [[{{{{node {label.name}}}}}]] defined at {file}:{line}, in {function} [Op:{label.type}]"
     error._op = label
     return error

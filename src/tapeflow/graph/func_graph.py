@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow import _native
@@ -28,7 +28,10 @@ class FuncGraph(Graph):
       outer_graph: the graph that was being built when this one was made; None: none.
     """
 
-    building_function = True
+    _building_function = True
+    # Whether only `targets` run besides what the outputs need: the part of a function that was cut out.
+    pruned = False
+    targets: Sequence[Any] = ()
 
     def __init__(self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any):
         super().__init__()
@@ -92,7 +95,7 @@ class FuncGraph(Graph):
             elif self.outer_graph is not None:
                 return building.constant(self, tensor, name or "Const")
         else:
-            if tensor.op.type == "Const":
+            if tensor.op.type == "Const" and not _differentiable(tensor.dtype):
                 made = building.constant(self, tensor.op.attrs["value"], tensor.op.name.rpartition("/")[2])
                 self._captured_constant(tensor, made)
                 return made
@@ -125,6 +128,8 @@ class FuncGraph(Graph):
             inner = building.placeholder(self, outer.dtype, shape, name or "captured")
         if isinstance(outer, SymbolicTensor):
             copy_handle(outer, inner)
+            if outer.op.type == "Const" or outer.op.graph.building_function:
+                inner._constant = outer.constant_value()
         self._captured[id(outer)] = (outer, inner)
         self.inputs.append(inner)
         return inner
@@ -170,6 +175,11 @@ class FuncGraph(Graph):
     # Shape of the call.
 
     @property
+    def control_outputs(self) -> list[Any]:
+        """The operations that run though no output needs them."""
+        return list(self.targets) if self.pruned else [op for op in self.operations if op.effects]
+
+    @property
     def output_types(self) -> list[Any]:
         return [t.dtype for t in self.outputs]
 
@@ -184,7 +194,7 @@ class FuncGraph(Graph):
         return inner
 
     @contextlib.contextmanager
-    def as_default(self) -> Iterator[FuncGraph]:  # type: ignore[override]
+    def as_default(self) -> Iterator[FuncGraph]:
         with context.graph_scope(self):
             yield self
 

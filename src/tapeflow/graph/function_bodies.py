@@ -53,7 +53,9 @@ class Functions:
         Raises ValueError for a function that is not there, or cannot be one.
         """
         if name not in self._definitions:
-            raise ValueError(f"Function '{name}', which node '{where}' calls, is not in the library of the GraphDef.")
+            raise ValueError(
+                f"Function '{name}', which node '{where}' calls, is not in the library of the GraphDef."
+            )
         handles = tuple(
             (str(getattr(x, "handle_dtype", None)), getattr(x, "handle_shape", None))
             for x in given
@@ -88,11 +90,17 @@ class Functions:
             fresh = [each for each in calls if each not in self._measures]
             if open_ and open_[-1] == current and not fresh:
                 depth = 1 + max((self._measures[each][0] for each in calls), default=0)
-                size = len(self._definitions[current].node_def) + sum(self._measures[each][1] for each in calls)
+                size = len(self._definitions[current].node_def) + sum(
+                    self._measures[each][1] for each in calls
+                )
                 if depth > _DEEPEST:
-                    raise ValueError(f"Function '{current}' calls functions more than {_DEEPEST} deep.")
+                    raise ValueError(
+                        f"Function '{current}' calls functions more than {_DEEPEST} deep."
+                    )
                 if size > _MOST_NODES:
-                    raise ValueError(f"Function '{current}' is more than {_MOST_NODES} nodes with all that it calls.")
+                    raise ValueError(
+                        f"Function '{current}' is more than {_MOST_NODES} nodes with all that it calls."
+                    )
                 self._measures[current] = (depth, size)
                 open_.pop()
                 stack.pop()
@@ -140,7 +148,9 @@ class _Builder:
         if names:
             raise ValueError(f"Node '{min(names)}' of {self.label} has the name of an argument")
         known = {text for name in self.arguments for text in (name, f"{name}:0", f"^{name}")}
-        order = topological(nodes, lambda text: (text.removeprefix("^").partition(":")[0], 0), known)
+        order = topological(
+            nodes, lambda text: (text.removeprefix("^").partition(":")[0], 0), known
+        )
         for i in order:
             self.maker.check_known(nodes[i])
         for i in order:
@@ -151,17 +161,28 @@ class _Builder:
                 raise ValueError(f"Return value '{argument.name}' of {self.label} is missing")
             y = self._tensor(self.definition.ret[argument.name], "ret")
             if y.dtype != self._dtype(argument):
-                raise ValueError(f"Return value '{argument.name}' of {self.label} has dtype {y.dtype.name}")
+                raise ValueError(
+                    f"Return value '{argument.name}' of {self.label} has dtype {y.dtype.name}"
+                )
             outputs.append(y)
         return outputs
 
     def _dtype(self, argument: Any) -> DType:
-        if not argument.type or argument.type_attr or argument.number_attr or argument.type_list_attr:
-            raise ValueError(f"Argument '{argument.name}' of {self.label} has no fixed type, which is not supported")
+        if (
+            not argument.type
+            or argument.type_attr
+            or argument.number_attr
+            or argument.type_list_attr
+        ):
+            raise ValueError(
+                f"Argument '{argument.name}' of {self.label} has no fixed type, which is not supported"
+            )
         try:
             return dtypes.as_dtype(argument.type).base_dtype
         except TypeError:
-            raise ValueError(f"{argument.type} is no DataType, for argument '{argument.name}' of {self.label}") from None
+            raise ValueError(
+                f"{argument.type} is no DataType, for argument '{argument.name}' of {self.label}"
+            ) from None
 
     def _shape(self, i: int) -> tuple[int | None, ...] | None:
         attr = self.definition.arg_attr[i].attr if i in self.definition.arg_attr else {}
@@ -186,12 +207,15 @@ class _Builder:
             return self.arguments[name]
         op = self.operations.get(name)
         output, _, number = rest.partition(":")
-        if op is not None and number.isascii() and (number.isdigit() or not number) and len(number) < 9:
+        if (
+            op is not None
+            and number.isascii()
+            and (number.isdigit() or not number)
+            and len(number) < 9
+        ):
             first = 0
             for label, count in graph_def.output_sizes(op):
                 if label == output and int(number or 0) < count:
                     return op.outputs[first + int(number or 0)]
                 first += count
         raise ValueError(f"Node '{where}' of {self.label}: Unknown input '{text}'")
-
-

@@ -284,7 +284,7 @@ def _way(ys: Any, xs: Any, stopped: set[int], recorded: Any, origin: Origins) ->
     """The operations between the sources and the targets."""
     sources = {id(x) for x in xs}
     back: set[Operation] = set()
-    todo = [y.op for y in ys]
+    todo = [y.op for y in ys if id(y) not in stopped]
     while todo:
         op = todo.pop()
         if op in back or (recorded is not None and not recorded(op)):

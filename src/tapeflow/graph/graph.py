@@ -53,7 +53,7 @@ class Graph:
     Operations are in the order of their creation, which is an order in which they can run.
     """
 
-    building_function = False
+    _building_function = False
     outer_graph: Any = None
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Graph:
         self._names = Names()
         self._scopes = _Scopes()
         self._collections: dict[Any, list[Any]] = {}
-        self._unfeedable: set[Any] = set()
+        self._unfeedable: list[Any] = []
         self._unfetchable: set[Any] = set()
         self._consumers: Any = None
         self._lock = threading.RLock()
@@ -75,7 +75,13 @@ class Graph:
         self.version = 0
         self.seed: int | None = None
         self.variables_by_handle: Any = _ByIdentity()
-        self.producer_version = 1087
+        self.producer_version = 2474  # that of TensorFlow 2.21, whose ops these are
+        self.min_consumer = 0
+
+    @property
+    def building_function(self) -> bool:
+        """Whether this is the body of a function, which init_scope leaves."""
+        return self._building_function
 
     # Operations.
 
@@ -118,6 +124,8 @@ class Graph:
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         scopes = self._scopes
+        if isinstance(name, bytes):
+            name = name.decode()
         name = self._operation_name(name or kind)
         control = self._control_inputs(inputs) if scopes.controls else []
         op = Operation(self, kind, row, inputs, input_sizes, attrs, name, "", control)
@@ -140,10 +148,14 @@ class Graph:
     def _operation_name(self, name: str) -> str:
         if name.endswith("/"):
             name = name[:-1]
+            if name in self._by_name:
+                return self._names.unique(name)
             self._names.mark(name)
-            return self._names.unique(name) if name in self._by_name else name
+            return name
         scope = self._scopes.name
-        if not scope or not all(c.isalnum() or c in "_.\\/>-" for c in name):
+        if not scope:
+            check_op(name)
+        elif not all(c.isalnum() or c in "_.\\/>-" for c in name):
             check_op(name)
         return self._names.unique(f"{scope}/{name}" if scope else name)
 
@@ -385,12 +397,13 @@ class Graph:
             each = each.values
         if isinstance(each, Operation):
             found = each
+        elif getattr(each, "_assignment", None) is not None:
+            found = each._assignment
         else:
             if hasattr(each, "_as_graph_element") and not isinstance(each, str):
                 each = each._as_graph_element()
-            if isinstance(each, _native.EagerTensor):
-                return None
-            if isinstance(each, _native.Variable):
+            # Eager variables and tensors are there already; a function's effects run in program order anyway.
+            if each is None or isinstance(each, (_native.EagerTensor, _native.Variable)):
                 return None
             element = each if isinstance(each, SymbolicTensor) else self.as_graph_element(each)
             found = element.op if isinstance(element, SymbolicTensor) else element
@@ -490,7 +503,7 @@ class Graph:
     # Feeding and fetching.
 
     def prevent_feeding(self, tensor: Any) -> None:
-        self._unfeedable.add(tensor)
+        self._unfeedable.append(tensor)
 
     def is_feedable(self, tensor: Any) -> bool:
         return all(tensor is not x for x in self._unfeedable)
@@ -503,6 +516,20 @@ class Graph:
         return op not in self._unfetchable
 
     # What the rooms below ask of it.
+
+    def effects_of(self, function: Any) -> list[Operation]:
+        """The operations with effects that `function()` adds, without the initialisation of new variables."""
+        first = len(self._operations)
+        function()
+        fresh = self._operations[first:]
+        initial = {v._parts.initializer for v, _ in self.variables_by_handle.items() if v._parts is not None}
+        return [op for op in fresh if op.effects and op not in initial]
+
+    def gradients(self, ys: list[Any], xs: list[Any], grad_ys: Any = None) -> list[Any]:
+        """The gradients of the sum of `ys` by each of `xs`, tensors or variables."""
+        from tapeflow.graph import derivatives
+
+        return derivatives.gradients(ys, xs, grad_ys)
 
     def as_tensor(self, value: Any) -> SymbolicTensor:
         """`value` as a tensor of this graph."""
@@ -553,6 +580,12 @@ class Graph:
         from tapeflow.graph import graph_def
 
         return graph_def.to_graph_def(self, from_version, add_shapes)
+
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show."""
+        from tapeflow.graph import drawing
+
+        return drawing.draw(self)
 
     def switch_to_thread_local(self) -> None:
         """Scopes are always each thread's own."""

@@ -15,7 +15,6 @@ from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 
 # The version of GraphDef that is written; those that read it must be as new as the second number.
-MIN_CONSUMER = 0
 # Nodes with bodies: the type to write where nothing in the bodies has effects.
 _STATELESS = {"If": "StatelessIf", "Case": "StatelessCase", "While": "StatelessWhile"}
 
@@ -37,7 +36,7 @@ def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool 
     """The `GraphDef` of some operations of a graph."""
     made = protos.GraphDef()
     made.versions.producer = graph.producer_version
-    made.versions.min_consumer = MIN_CONSUMER
+    made.versions.min_consumer = graph.min_consumer
     library = Library()
     size = 0
     for op in operations:
@@ -48,7 +47,8 @@ def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool 
         size += node.ByteSize()
         if size >= 1 << 31:
             raise ValueError("GraphDef cannot be larger than 2GB.")
-    made.library.function.extend(library.functions.values())
+    if library.functions:
+        made.library.function.extend(library.functions.values())
     return made
 
 
@@ -65,7 +65,10 @@ def op_def(op: Operation) -> Any:
     if op_defs.known(kind):
         return op_defs.op_def(kind)
     made = protos.OpDef(name=kind, is_stateful=op.stateful)
-    for target, tensors, label in ((made.input_arg, op.inputs, "input"), (made.output_arg, op.outputs, "output")):
+    for target, tensors, label in (
+        (made.input_arg, op.inputs, "input"),
+        (made.output_arg, op.outputs, "output"),
+    ):
         for i, x in enumerate(tensors):
             target.add(name=f"{label}_{i}", type=x.dtype.as_datatype_enum)
     return made
@@ -86,7 +89,10 @@ def reference(tensor: SymbolicTensor) -> str:
 
 
 def write_node(
-    op: Operation, node: Any, function_name: Callable[[Any], str], refer: Callable[[SymbolicTensor], str]
+    op: Operation,
+    node: Any,
+    function_name: Callable[[Any], str],
+    refer: Callable[[SymbolicTensor], str],
 ) -> None:
     """Fills a `NodeDef`."""
     node.name = op.name
@@ -98,19 +104,26 @@ def write_node(
     values = _values(op, definition)
     kinds = {a.name: a.type for a in definition.attr}
     for name, value in values.items():
+        kind = kinds.get(name)
+        if kind == "func" and not hasattr(value, "graph"):
+            kind = None  # a row's attr that may be any object
         try:
-            made = attributes.of(value, kinds[name], function_name) if name in kinds else attributes.guessed(value)
+            made = attributes.of(value, kind, function_name) if kind else attributes.guessed(value)
         except (TypeError, ValueError) as error:
             if name not in kinds:
                 continue  # what only this library keeps with a node
-            raise TypeError(f"attr '{name}' of operation '{op.name}' ({op.type}) cannot be written: {error}") from None
+            raise TypeError(
+                f"attr '{name}' of operation '{op.name}' ({op.type}) cannot be written: {error}"
+            ) from None
         node.attr[name].CopyFrom(made)
     for name, value in op.extra_attrs.items():
         node.attr[name].CopyFrom(attributes.guessed(value))
 
 
 def _add_shapes(op: Operation, node: Any) -> None:
-    shapes = _loop_shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
+    shapes = (
+        _loop_shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
+    )
     node.attr["_output_shapes"].CopyFrom(attributes.of(shapes, "list(shape)"))
 
 
@@ -144,7 +157,9 @@ def _values(op: Operation, definition: Any) -> dict[str, Any]:
             found[name] = _otherwise(op, attr)
     if op.row is None and not op_defs.known(op.type):
         return {**op.attrs, **found}
-    return {name: found[name] for name in (a.name for a in definition.attr) if found[name] is not None}
+    return {
+        name: found[name] for name in (a.name for a in definition.attr) if found[name] is not None
+    }
 
 
 def _plain(value: Any, kind: str) -> Any:
@@ -170,6 +185,8 @@ def _sizes(op: Operation, definition: Any) -> list[int]:
     if any(a.type_list_attr for a in definition.input_arg):
         singles = len(definition.input_arg) - 1
         return [len(op.inputs) - singles if a.type_list_attr else 1 for a in definition.input_arg]
+    if op.row is None:
+        return [op.attrs[a.number_attr] if a.number_attr else 1 for a in definition.input_arg]
     return [1 if size is None else size for size in op.input_sizes]
 
 
@@ -182,7 +199,12 @@ def _branches(op: Operation) -> dict[str, Any]:
     }
     if op.type == "Case":
         return {**shared, "branches": bodies}
-    return {**shared, "Tcond": op.inputs[0].dtype, "then_branch": bodies[0], "else_branch": bodies[1]}
+    return {
+        **shared,
+        "Tcond": op.inputs[0].dtype,
+        "then_branch": bodies[0],
+        "else_branch": bodies[1],
+    }
 
 
 def _loop(op: Operation) -> dict[str, Any]:
@@ -225,7 +247,9 @@ class Whole:
 
     def __init__(self, body: Any, variables: int):
         self.graph = body.graph
-        self.outputs = [*body.outputs, *body.graph.inputs[variables:]] if variables else list(body.outputs)
+        self.outputs = (
+            [*body.outputs, *body.graph.inputs[variables:]] if variables else list(body.outputs)
+        )
 
 
 # Functions.

@@ -14,7 +14,9 @@ __all__ = [
     "remove_training_nodes", "tensor_shape_from_node_def_name",
 ]  # fmt: skip
 
-_VARIABLES = frozenset(["Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp", "ReadVariableOp"])
+_VARIABLES = frozenset(
+    ["Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp", "ReadVariableOp"]
+)
 
 
 def _node_name(text: str) -> str:
@@ -24,7 +26,9 @@ def _node_name(text: str) -> str:
 
 def _check(graph_def: Any) -> None:
     if getattr(getattr(graph_def, "DESCRIPTOR", None), "full_name", "") != "tensorflow.GraphDef":
-        raise TypeError(f"graph_def must be a graph_pb2.GraphDef proto, but got type {type(graph_def)}.")
+        raise TypeError(
+            f"graph_def must be a graph_pb2.GraphDef proto, but got type {type(graph_def)}."
+        )
 
 
 @public
@@ -35,7 +39,9 @@ def extract_sub_graph(graph_def, dest_nodes):
     """
     _check(graph_def)
     if isinstance(dest_nodes, str):
-        raise TypeError(f"dest_nodes must be an iterable of strings, but got type {type(dest_nodes)}.")
+        raise TypeError(
+            f"dest_nodes must be an iterable of strings, but got type {type(dest_nodes)}."
+        )
     nodes = {node.name: node for node in graph_def.node}
     wanted = [_node_name(name) for name in dest_nodes]
     for name in wanted:
@@ -72,7 +78,9 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
 @public
 def tensor_shape_from_node_def_name(graph, input_name):
     """The shape of a tensor of `graph`; "node" stands for "node:0"."""
-    return graph.get_tensor_by_name(input_name if ":" in input_name else f"{input_name}:0").get_shape()
+    return graph.get_tensor_by_name(
+        input_name if ":" in input_name else f"{input_name}:0"
+    ).get_shape()
 
 
 @public
@@ -83,8 +91,14 @@ def remove_training_nodes(input_graph, protected_nodes=None):
       protected_nodes: names of nodes to keep.
     """
     protected = set(protected_nodes or ())
-    made = _spliced(input_graph, lambda node: node.op == "CheckNumerics" and node.name not in protected, protected)
-    return _spliced(made, lambda node: node.op == "Identity" and node.name not in protected, protected)
+    made = _spliced(
+        input_graph,
+        lambda node: node.op == "CheckNumerics" and node.name not in protected,
+        protected,
+    )
+    return _spliced(
+        made, lambda node: node.op == "Identity" and node.name not in protected, protected
+    )
 
 
 def _spliced(graph_def: Any, removable: Callable[[Any], bool], protected: set[str]) -> Any:
@@ -92,10 +106,17 @@ def _spliced(graph_def: Any, removable: Callable[[Any], bool], protected: set[st
 
     One stays if it has control inputs, or if it is waited for.
     """
-    awaited = {_node_name(text) for node in graph_def.node for text in node.input if text.startswith("^")}
+    awaited = {
+        _node_name(text) for node in graph_def.node for text in node.input if text.startswith("^")
+    }
     gone: dict[str, str] = {}
     for node in graph_def.node:
-        if removable(node) and node.name not in awaited and len(node.input) == 1 and not node.input[0].startswith("^"):
+        if (
+            removable(node)
+            and node.name not in awaited
+            and len(node.input) == 1
+            and not node.input[0].startswith("^")
+        ):
             gone[node.name] = node.input[0]
     made = protos.GraphDef()
     for node in graph_def.node:
@@ -120,7 +141,11 @@ def _spliced(graph_def: Any, removable: Callable[[Any], bool], protected: set[st
 
 @public
 def convert_variables_to_constants(
-    sess, input_graph_def, output_node_names, variable_names_whitelist=None, variable_names_blacklist=None
+    sess,
+    input_graph_def,
+    output_node_names,
+    variable_names_whitelist=None,
+    variable_names_blacklist=None,
 ):
     """The part of a GraphDef that the outputs need, with the values that variables have in `sess` as constants.
 
@@ -178,7 +203,9 @@ def _values(sess: Any, names: Sequence[str]) -> dict[str, Any]:
             reads.append(known[0].outputs[0])
         else:
             row = REGISTRY["ReadVariableOp"]
-            op = building.call(graph, row, (handle,), {"dtype": handle.handle_dtype}, f"{name}/Read")
+            op = building.call(
+                graph, row, (handle,), {"dtype": handle.handle_dtype}, f"{name}/Read"
+            )
             reads.append(op.outputs[0])
     arrays = sess.run(reads) if reads else []
     return {
@@ -213,7 +240,11 @@ def _as_read(node: Any, types: dict[int, int], library: Any) -> None:
         node.op = "Gather"
         _keep(node, {"Tparams": types[0], "Tindices": node.attr["Tindices"].type})
     elif node.op in _LISTS_OF_TYPES:
-        first = 1 if _LISTS_OF_TYPES[node.op] == "Tin" and not node.op.endswith("PartitionedCall") else 0
+        first = (
+            1
+            if _LISTS_OF_TYPES[node.op] == "Tin" and not node.op.endswith("PartitionedCall")
+            else 0
+        )
         listed = node.attr[_LISTS_OF_TYPES[node.op]].list.type
         inner = {i - first: kind for i, kind in types.items()}
         for i, kind in inner.items():
@@ -221,7 +252,9 @@ def _as_read(node: Any, types: dict[int, int], library: Any) -> None:
         loop = node.op.endswith("While")
         for key, attr in node.attr.items():
             if attr.WhichOneof("value") == "func":
-                attr.func.name = library.convert(attr.func.name, inner, returns=loop and key == "body")
+                attr.func.name = library.convert(
+                    attr.func.name, inner, returns=loop and key == "body"
+                )
             elif key == "branches":
                 for each in attr.list.func:
                     each.name = library.convert(each.name, inner)
@@ -230,7 +263,9 @@ def _as_read(node: Any, types: dict[int, int], library: Any) -> None:
             node.attr["output_shapes"].list.SetInParent()
         node.attr.pop("_output_shapes", None)
     else:
-        raise ValueError(f"Node '{node.name}' ({node.op}) needs a variable, not only its value: it cannot be converted")
+        raise ValueError(
+            f"Node '{node.name}' ({node.op}) needs a variable, not only its value: it cannot be converted"
+        )
 
 
 def _keep(node: Any, types: dict[str, int]) -> None:
@@ -298,4 +333,3 @@ def _rename_output(function: Any, old: str, new: str) -> None:
     for key, text in function.ret.items():
         if text.startswith(old):
             function.ret[key] = new + text.removeprefix(old)
-

@@ -14,7 +14,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph import building
+from tapeflow.graph import building, reference_variables
 from tapeflow.graph.function_bodies import Functions
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.nodes import NodeMaker
@@ -57,14 +57,18 @@ def import_graph_def(
     inputs = _checked_inputs(input_map)
     wanted = _checked_elements(return_elements)
     _check_versions(graph_def)
+    graph_def = reference_variables.rewritten(graph_def)
     graph = context.current_graph() or get_default_graph()
     with graph.as_default(), graph.name_scope("import" if name is None else name) as scope:
         tensors = _replacements(graph, inputs, scope)
+        _set_versions(graph, graph_def.versions)
         importer = _Importer(graph, scope.rstrip("/"), graph_def, tensors, producer_op_list)
         importer.run()
     missing = [key for key in inputs if key not in importer.replaced]
     if missing:
-        raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]")
+        raise ValueError(
+            f"Attempted to map inputs that were not found in graph_def: [{', '.join(missing)}]"
+        )
     return None if wanted is None else [importer.element(each) for each in wanted]
 
 
@@ -77,18 +81,30 @@ def _message(graph_def: Any) -> Any:
     descriptor = getattr(graph_def, "DESCRIPTOR", None)
     if getattr(descriptor, "full_name", "") != "tensorflow.GraphDef":
         raise TypeError("Argument `graph_def` must be a GraphDef proto.")
-    return protos.GraphDef.FromString(graph_def.SerializeToString())  # another library's message of this name
+    return protos.GraphDef.FromString(
+        graph_def.SerializeToString()
+    )  # another library's message of this name
 
 
 def _checked_inputs(input_map: Any) -> dict[str, Any]:
     if input_map is None:
         return {}
     if not isinstance(input_map, Mapping):
-        raise TypeError(f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}")
-    keys = [key if isinstance(key, str) else getattr(key, "name", key) for key in input_map]
+        raise TypeError(
+            f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}"
+        )
+    keys = [_key(key) for key in input_map]
     if not all(isinstance(key, str) for key in keys):
-        raise TypeError(f"All keys for argument `input_map` must be strings. Obtained keys: {list(input_map)}")
+        raise TypeError(
+            f"All keys for argument `input_map` must be strings. Obtained keys: {list(input_map)}"
+        )
     return dict(zip(keys, input_map.values(), strict=True))
+
+
+def _key(key: Any) -> Any:
+    if isinstance(key, bytes):
+        return key.decode()
+    return key if isinstance(key, str) else getattr(key, "name", key)
 
 
 def _checked_elements(elements: Any) -> list[str] | None:
@@ -96,7 +112,9 @@ def _checked_elements(elements: Any) -> list[str] | None:
         return None
     found = [e.decode() if isinstance(e, bytes) else e for e in elements]
     if not all(isinstance(e, str) for e in found):
-        raise TypeError(f"Argument `return_elements` must be a list of strings. Obtained {elements}.")
+        raise TypeError(
+            f"Argument `return_elements` must be a list of strings. Obtained {elements}."
+        )
     for e in found:
         if e.count(":") > 1:
             raise ValueError(
@@ -119,7 +137,16 @@ def _check_versions(graph_def: Any) -> None:
             "Please regenerate your graph."
         )
     if NEWEST_VERSION in versions.bad_consumers:
-        raise ValueError(f"GraphDef disallows consumer version {NEWEST_VERSION}.  Please upgrade TensorFlow.")
+        raise ValueError(
+            f"GraphDef disallows consumer version {NEWEST_VERSION}.  Please upgrade TensorFlow."
+        )
+
+
+def _set_versions(graph: Graph, versions: Any) -> None:
+    """Lets the graph be as old as what is added to it."""
+    own = graph.producer_version if graph.operations else versions.producer
+    graph.producer_version = min(own, versions.producer)
+    graph.min_consumer = max(graph.min_consumer, versions.min_consumer)
 
 
 def _replacements(graph: Graph, inputs: dict[str, Any], scope: str) -> dict[str, Any]:
@@ -156,7 +183,9 @@ def split_reference(text: str) -> tuple[str, int]:
     return text, 0
 
 
-def topological(nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], given: set[str]) -> list[int]:
+def topological(
+    nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], given: set[str]
+) -> list[int]:
     """The numbers of the nodes, each after those that it needs, else as they are.
 
     Args:
@@ -178,7 +207,9 @@ def topological(nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], g
         controls = False
         for text in node.input:
             if controls and not text.startswith("^"):
-                raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
+                raise ValueError(
+                    f"Node '{node.name}': Control dependencies must come after regular dependencies"
+                )
             controls = text.startswith("^")
             if text in given:
                 continue
@@ -202,6 +233,11 @@ def topological(nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], g
     return order
 
 
+def _scopes_of(name: str) -> list[str]:
+    """The scopes that a name is in: "a" and "a/b" of "a/b/c"."""
+    return [name[:i] for i, letter in enumerate(name) if letter == "/"]
+
+
 class _Importer:
     """Adds nodes to a graph.
 
@@ -209,15 +245,25 @@ class _Importer:
       replaced: the keys of the input map that were found.
     """
 
-    def __init__(self, graph: Graph, prefix: str, graph_def: Any, inputs: dict[str, Any], producer_op_list: Any):
+    def __init__(
+        self,
+        graph: Graph,
+        prefix: str,
+        graph_def: Any,
+        inputs: dict[str, Any],
+        producer_op_list: Any,
+    ):
         self.graph = graph
         self.prefix = prefix
         self.nodes = graph_def.node
         self.inputs = inputs
         self.replaced: set[str] = set()
         self.operations: dict[str, Operation] = {}
+        self.scopes = {scope for op in graph.operations for scope in _scopes_of(op.name)}
         functions = Functions(graph_def.library)
-        self.maker = NodeMaker(graph, functions, graph_def.versions.producer, _producer_defaults(producer_op_list))
+        self.maker = NodeMaker(
+            graph, functions, graph_def.versions.producer, _producer_defaults(producer_op_list)
+        )
 
     def run(self) -> None:
         order = topological(self.nodes, split_reference, self._given())
@@ -228,10 +274,16 @@ class _Importer:
             self._check_colocation(node, known)
         for i in order:
             self._add(self.nodes[i])
+        for op in self.operations.values():
+            groups = op.extra_attrs.get("_class")
+            if isinstance(groups, list) and all(isinstance(group, bytes) for group in groups):
+                self._colocate(op, groups)
         for key in self.inputs:
             name = split_reference(key)[0]
             if key not in self.replaced and name in self.operations:
-                if key.startswith("^") or split_reference(key)[1] < len(self.operations[name].outputs):
+                if key.startswith("^") or split_reference(key)[1] < len(
+                    self.operations[name].outputs
+                ):
                     self._replace(key)
 
     def _given(self) -> set[str]:
@@ -246,10 +298,12 @@ class _Importer:
         for group in node.attr["_class"].list.s if "_class" in node.attr else ():
             other = group.decode(errors="replace").removeprefix("loc:@")
             if group.startswith(b"loc:@") and other not in known:
-                raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{other}'")
+                raise ValueError(
+                    f"Node '{node.name}' expects to be colocated with unknown node '{other}'"
+                )
 
     def _add(self, node: Any) -> None:
-        name = f"{self.prefix}/{node.name}" if self.prefix else node.name
+        name = self._free_name(f"{self.prefix}/{node.name}" if self.prefix else node.name)
         inputs = [self._input(node, text) for text in node.input if not text.startswith("^")]
         op = self.maker.make(node, inputs, name)
         for text in node.input:
@@ -257,14 +311,30 @@ class _Importer:
                 other = self._replace(text) if text in self.inputs else self.operations[text[1:]]
                 if other not in op.control_inputs:
                     op.control_inputs.append(other)
-        if "_class" in op.extra_attrs:
-            op._set_attr("_class", [self._location(group) for group in op.extra_attrs["_class"]])
         self.operations[node.name] = op
 
-    def _location(self, group: bytes) -> bytes:
-        if not self.prefix or not group.startswith(b"loc:@"):
-            return group
-        return b"loc:@" + f"{self.prefix}/".encode() + group.removeprefix(b"loc:@")
+    def _free_name(self, name: str) -> str:
+        """`name`, or another if an operation has it, or was in a scope of that name before."""
+        if name not in self.graph._by_name and name not in self.scopes:
+            return name
+        self.graph._names.mark(name)
+        return self.graph._names.unique(name)
+
+    def _colocate(self, op: Operation, given: list[bytes]) -> None:
+        """Gives an operation the device of those that it is to be with."""
+        groups = []
+        others = []
+        for group in given:
+            other = self.operations.get(group.decode(errors="replace").removeprefix("loc:@"))
+            if group.startswith(b"loc:@") and other is not None:
+                groups.append(b"loc:@" + other.name.encode())
+                if other is not op:
+                    others.append(other)
+            else:
+                groups.append(group)
+        op._set_attr("_class", groups)
+        if others:
+            op.device = next((other.device for other in others if other.device), "")
 
     def _input(self, node: Any, text: str) -> SymbolicTensor:
         name, number = split_reference(text)
@@ -292,7 +362,9 @@ class _Importer:
         if op is None:
             raise ValueError(f"Requested return tensor '{text}' not found in graph def")
         if number >= len(op.outputs):
-            raise ValueError(f"Invalid return output {number} of node '{name}', which has {len(op.outputs)} output(s)")
+            raise ValueError(
+                f"Invalid return output {number} of node '{name}', which has {len(op.outputs)} output(s)"
+            )
         return op.outputs[number]
 
 
@@ -301,8 +373,8 @@ def _producer_defaults(op_list: Any) -> dict[str, dict[str, Any]]:
     if op_list is None:
         return {}
     return {
-        op.name: {attr.name: attr.default_value for attr in op.attr if attr.HasField("default_value")}
+        op.name: {
+            attr.name: attr.default_value for attr in op.attr if attr.HasField("default_value")
+        }
         for op in op_list.op
     }
-
-

@@ -25,7 +25,7 @@ def inline(
     found: dict[int, SymbolicTensor] = {}
     for inner, given in zip(graph.inputs, inputs, strict=True):
         found[id(inner)] = building.as_symbolic(target, given)
-    targets = [op for op in graph.operations if op.effects] if effects else []
+    targets = (graph.targets if graph.pruned else [op for op in graph.operations if op.effects]) if effects else []
     placeholders = {id(x) for x in graph.inputs}
     copies: dict[int, Operation] = {}
     for op in needed(graph, outputs, targets, graph.inputs):
@@ -36,14 +36,14 @@ def inline(
 
 
 def copy_operation(
-    target: Any, op: Operation, found: dict[int, SymbolicTensor], copies: dict[int, Operation]
+    target: Any, op: Operation, found: dict[int, SymbolicTensor], copies: dict[int, Operation], whole_name: bool = False
 ) -> Operation:
     """A copy of `op` in `target`; `found` gives its inputs, and takes its outputs."""
     inputs = tuple(found[id(x)] for x in op.inputs)
     attrs = op.attrs
     if "branches" in attrs:  # each node has its own lists of what its branches return
         attrs = {**attrs, "branches": [body._replace(outputs=list(body.outputs)) for body in attrs["branches"]]}
-    copy = target.add(op.type, op.row, inputs, op.input_sizes, attrs, op.name.rpartition("/")[2])
+    copy = target.add(op.type, op.row, inputs, op.input_sizes, attrs, f"{op.name}/" if whole_name else op.name.rpartition("/")[2])
     copy.custom_gradient = op.custom_gradient
     copy.defined_at = op.defined_at
     copy._extra = op._extra

@@ -236,8 +236,8 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
         wanted = [i for i in live if dxs[i] is not None] + sums
         fresh = dict(zip(wanted, inline(back, [dxs[i] for i in wanted], values), strict=True))
         onwards = [fresh[i] if i in fresh else zeros_like(dy) for i, dy in zip(live, upstream, strict=True)]
-        totals = [operators._accumulate(t, fresh[i]) for t, i in zip(totals, sums, strict=True)]
-        return [remaining - 1, *onwards, *totals, *shorter]
+        added = [operators._accumulate(t, fresh[i]) for t, i in zip(totals, sums, strict=True)]
+        return [remaining - 1, *onwards, *added, *shorter]
 
     shapes = [x.shape_tuple for x in start]
     for k, i in enumerate(live):

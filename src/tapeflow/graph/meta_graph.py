@@ -87,7 +87,9 @@ def export(
     for key in keys:
         _add_collection(made, key, graph.get_collection(key), export_scope)
     if unbound:
-        made.collection_def[unbound_inputs_col_name].bytes_list.value.extend(name.encode() for name in unbound)
+        made.collection_def[unbound_inputs_col_name].bytes_list.value.extend(
+            name.encode() for name in unbound
+        )
     if filename:
         write_message(made, filename, as_text)
     return made
@@ -97,7 +99,11 @@ def _scoped(graph: Graph, scope: str | None, unbound: list[str]) -> Any:
     """The GraphDef of the operations in a scope; `unbound` takes the names of their inputs from outside."""
     if not scope:
         return graph_defs.to_graph_def(graph, add_shapes=True)
-    inside = [op for op in graph.operations if op.name == scope.rstrip("/") or op.name.startswith(scope.rstrip("/") + "/")]
+    inside = [
+        op
+        for op in graph.operations
+        if op.name == scope.rstrip("/") or op.name.startswith(scope.rstrip("/") + "/")
+    ]
     made = graph_defs.of_operations(graph, inside, add_shapes=True)
     names = {op.name for op in inside}
     for node in made.node:
@@ -127,7 +133,10 @@ def _strip_defaults(graph_def: Any) -> None:
             if not op_defs.known(node.op):
                 continue
             for attr in op_defs.op_def(node.op).attr:
-                if attr.HasField("default_value") and node.attr.get(attr.name) == attr.default_value:
+                if (
+                    attr.HasField("default_value")
+                    and node.attr.get(attr.name) == attr.default_value
+                ):
                     del node.attr[attr.name]
 
 
@@ -140,7 +149,9 @@ def _add_info(made: Any) -> None:
         functions = made.graph_def.library.function
         used = {node.op for node in made.graph_def.node}
         used |= {node.op for function in functions for node in function.node_def}
-        info.stripped_op_list.op.extend(op_defs.op_def(kind) for kind in sorted(used) if op_defs.known(kind))
+        info.stripped_op_list.op.extend(
+            op_defs.op_def(kind) for kind in sorted(used) if op_defs.known(kind)
+        )
 
 
 def _add_collection(made: Any, key: str, items: list[Any], scope: str | None) -> None:
@@ -156,7 +167,8 @@ def _add_collection(made: Any, key: str, items: list[Any], scope: str | None) ->
             getattr(made.collection_def[key], kind).value.extend(values)
     except (AttributeError, TypeError, ValueError, RuntimeError) as error:
         logging.getLogger("tensorflow").warning(
-            "Issue encountered when serializing %s. Type is unsupported, or the types of the items don't match field type "
+            "Issue encountered when serializing %s. Type is unsupported, or the types of the items "
+            "don't match field type "
             "in CollectionDef. Note this is a warning and probably safe to ignore. %s", key, error,
         )  # fmt: skip
         made.collection_def.pop(key, None)
@@ -253,7 +265,9 @@ def _check_unbound(meta_graph: Any, input_map: Any, key: str) -> None:
         return
     unbound = [name.decode() for name in meta_graph.collection_def[key].bytes_list.value]
     mapped = {k if isinstance(k, str) else k.name for k in input_map or ()}
-    missing = [name for name in unbound if name not in mapped and name.removesuffix(":0") not in mapped]
+    missing = [
+        name for name in unbound if name not in mapped and name.removesuffix(":0") not in mapped
+    ]
     if missing:
         raise ValueError(
             f"Graph contains unbound inputs: {', '.join(unbound)}. Must provide these inputs through input_map."
@@ -263,7 +277,9 @@ def _check_unbound(meta_graph: Any, input_map: Any, key: str) -> None:
 def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> None:
     kind = collection.WhichOneof("kind")
     if kind is None:
-        logging.getLogger("tensorflow").error("Cannot identify data type for collection %s. Skipping.", key)
+        logging.getLogger("tensorflow").error(
+            "Cannot identify data type for collection %s. Skipping.", key
+        )
         return
     values = getattr(collection, kind).value
     if key in _VARIABLES and kind == "bytes_list":
@@ -273,7 +289,9 @@ def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> 
             try:
                 definition = protos.VariableDef.FromString(data)
             except DecodeError as error:
-                raise ValueError(f"Collection '{key}' holds what is no VariableDef: {error}") from None
+                raise ValueError(
+                    f"Collection '{key}' holds what is no VariableDef: {error}"
+                ) from None
             graph.add_to_collection(key, variable_defs.from_proto(definition, graph, scope))
     elif kind == "node_list":
         for name in values:
@@ -282,7 +300,11 @@ def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> 
             except (KeyError, TypeError) as error:
                 raise ValueError(f"Collection '{key}': {error}") from None
     elif kind == "any_list":
-        logging.getLogger("tensorflow").error("Unsupported data type any_list for collection %s. Skipping.", key)
+        logging.getLogger("tensorflow").error(
+            "Unsupported data type any_list for collection %s. Skipping.", key
+        )
     else:
+        # Strings are taken for names, as TensorFlow does.
+        named = kind == "bytes_list" and scope
         for value in values:
-            graph.add_to_collection(key, value)
+            graph.add_to_collection(key, prepend_scope(value.decode(), scope) if named else value)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.graph import attributes
+from tapeflow.graph import attributes, definitions
 from tapeflow.ops.table import REGISTRY, arguments
 
-_KINDS = {0: "int", 1: "float", 2: "bool", 3: "type", 4: "string", 5: "shape", 6: "list(int)", 7: "func"}
-# Attrs that are any object for their rows.
+_KINDS = {
+    0: "int",
+    1: "float",
+    2: "bool",
+    3: "type",
+    4: "string",
+    5: "shape",
+    6: "list(int)",
+    7: "func",
+}
+# Attrs that are any object for their rows; of others the default tells what they are.
 _OTHER_KINDS = {("Bucketize", "boundaries"): "list(float)"}
+_ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
 
 
 class _Attr(NamedTuple):
@@ -33,7 +44,14 @@ _TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
 _SHAPES = _Attr("list(shape)", [])
 _IF = _Node(
     "cond: Tcond, input: Tin -> output: Tout",
-    {"Tcond": _TYPE, "Tin": _TYPES, "Tout": _TYPES, "then_branch": _FUNC, "else_branch": _FUNC, "output_shapes": _SHAPES},
+    {
+        "Tcond": _TYPE,
+        "Tin": _TYPES,
+        "Tout": _TYPES,
+        "then_branch": _FUNC,
+        "else_branch": _FUNC,
+        "output_shapes": _SHAPES,
+    },
 )
 _CASE = _Node(
     "branch_index: int32, input: Tin -> output: Tout",
@@ -41,14 +59,22 @@ _CASE = _Node(
 )
 _WHILE = _Node(
     "input: T -> output: T",
-    {"T": _TYPES, "cond": _FUNC, "body": _FUNC, "output_shapes": _SHAPES, "parallel_iterations": _Attr("int", 10)},
+    {
+        "T": _TYPES,
+        "cond": _FUNC,
+        "body": _FUNC,
+        "output_shapes": _SHAPES,
+        "parallel_iterations": _Attr("int", 10),
+    },
 )
 _CALL = _Node(
     "args: Tin -> output: Tout",
     {"Tin": _TYPES, "Tout": _TYPES, "f": _FUNC, "config": _Attr("string", ""), "config_proto": _Attr("string", ""),
      "executor_type": _Attr("string", "")},
 )  # fmt: skip
-_PYTHON = _Node("input: Tin -> output: Tout", {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES})
+_PYTHON = _Node(
+    "input: Tin -> output: Tout", {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES}
+)
 _EAGER_PYTHON = _PYTHON._replace(attrs={**_PYTHON.attrs, "is_async": _Attr("bool", False)})
 _NODES = {
     "Const": _Node("-> output: dtype", {"value": _Attr("tensor"), "dtype": _TYPE}),
@@ -79,9 +105,33 @@ _NODES = {
 }  # fmt: skip
 
 
+_DEFAULTS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "string": lambda text: text.strip('"'),
+    "list(shape)": lambda text: [],
+    "bool": lambda text: text == "true",
+}
+
+
+@functools.cache
+def _defined() -> dict[str, _Node]:
+    """The ops of `definitions.TABLE`."""
+    found = {}
+    for line in definitions.TABLE.strip().splitlines():
+        signature, *parts = line.split("; ")
+        name, _, signature = signature.rstrip(";").partition(" ")
+        attrs = {}
+        for part in parts:
+            key, kind, *default = part.split(" ")
+            attrs[key] = _Attr(kind, _DEFAULTS[kind](default[0]) if default else ...)
+        found[name.rstrip("!")] = _Node(signature, attrs, name.endswith("!"))
+    return found
+
+
 def known(kind: str) -> bool:
     """Whether an op of this name can be in a graph."""
-    return kind in _NODES or kind in REGISTRY
+    return kind in _NODES or kind in REGISTRY or kind in _defined()
 
 
 def has_row(kind: str) -> bool:
@@ -91,7 +141,7 @@ def has_row(kind: str) -> bool:
 @functools.cache
 def op_def(kind: str) -> Any:
     """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
-    node = _NODES.get(kind)
+    node = _NODES.get(kind) or (None if kind in REGISTRY else _defined()[kind])
     return _of_row(REGISTRY[kind]) if node is None else _of_node(kind, node)
 
 
@@ -116,14 +166,27 @@ def _of_row(row: Any) -> Any:
     numbers = {a.number_attr: None for a in (*made.input_arg, *made.output_arg) if a.number_attr}
     for name in numbers:
         if name not in row.attrs:
-            made.attr.add(name=name, type="int", has_minimum=True, minimum=0 if _may_be_empty(made, name) else 1)
+            made.attr.add(
+                name=name,
+                type="int",
+                has_minimum=True,
+                minimum=0 if _may_be_empty(made, name) else 1,
+            )
     for name, kind in row.attrs.items():
-        own = made.attr.add(name=name, type=_OTHER_KINDS.get((row.name, name)) or _KINDS[kind.number])
-        if not kind.required and not (kind.default is None and own.type in ("type", "int", "func")):
+        own = made.attr.add(name=name, type=_kind(row, name, kind))
+        if not kind.required and not (
+            own.type == "func" or (kind.default is None and own.type in ("type", "int"))
+        ):
             own.default_value.CopyFrom(_default(kind.default, own.type))
         if kind.choices:
             own.allowed_values.list.s.extend(choice.encode() for choice in kind.choices)
     return made
+
+
+def _kind(row: Any, name: str, kind: Any) -> str:
+    if kind.number == 7 and isinstance(kind.default, (list, tuple)) and kind.default:
+        return _ELEMENTS.get(type(kind.default[0]), "func")
+    return _OTHER_KINDS.get((row.name, name)) or _KINDS[kind.number]
 
 
 def _default(value: Any, kind: str) -> Any:
@@ -150,6 +213,14 @@ def _add_arguments(made: Any, signature: str, variables: Any, lists: set[str]) -
                 own.number_attr = argument.times
 
 
+_SHORT = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def type_name(dtype: DType) -> str:
+    """A dtype as messages about nodes call it."""
+    return _SHORT.get(dtype.name, dtype.name)
+
+
 def dtypes_of(argument: Any, attrs: dict[str, Any]) -> list[DType]:
     """The dtypes of an argument of an `OpDef`, one for each tensor, where attrs have these values."""
     if argument.type_list_attr:
@@ -168,5 +239,7 @@ def short(definition: Any) -> str:
 
 
 def _type_text(argument: Any) -> str:
-    text = argument.type_list_attr or argument.type_attr or dtypes.as_dtype(argument.type).name
+    text = (
+        argument.type_list_attr or argument.type_attr or type_name(dtypes.as_dtype(argument.type))
+    )
     return f"{argument.number_attr}*{text}" if argument.number_attr else text

@@ -101,7 +101,7 @@ class Operation:
         return [traceback.FrameSummary(file, line, function)]
 
     @property
-    def _id(self) -> int:
+    def _id(self) -> float:
         return self.index
 
     @property
@@ -153,6 +153,10 @@ class Operation:
     def _set_attr(self, name: str, value: Any) -> None:
         if self._extra is None:
             self._extra = {}
+        if hasattr(value, "WhichOneof"):  # an AttrValue
+            from tapeflow.graph import attributes
+
+            value = attributes.own_value(value)
         self._extra[name] = value
 
     @property
@@ -191,7 +195,7 @@ class Operation:
         inputs = list(self.inputs)
         inputs[index] = tensor
         self.inputs = tuple(inputs)
-        if tensor.op.index > self.index:
+        if tensor.op.index >= self.index:
             self.graph.reordered = True
         self.graph.version += 1
 
@@ -223,9 +227,9 @@ class Operation:
         return self
 
 
-_STATEFUL = frozenset(["VarHandleOp", "EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
+_STATEFUL = frozenset("VarHandleOp EagerPyFunc PyFunc Assert PrintV2 Print".split())
 # Their results differ from run to run, but nothing happens where nobody looks at them.
-READS = frozenset(["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarHandleOp", "VarIsInitializedOp"])
+READS = frozenset("ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarHandleOp VarIsInitializedOp".split())
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.graph import passes
+from tapeflow.graph import passes, streams
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
@@ -16,7 +16,8 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 # Nodes that hand their inputs on.
 _ALIASES = frozenset(
-    ["Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault", "OptimizeDatasetV2", "RefIdentity"]
+    """Identity IdentityN StopGradient PreventGradient Snapshot GuaranteeConst PlaceholderWithDefault
+    OptimizeDatasetV2 RefIdentity""".split()
 )
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
 _EMIT: dict[str, Callable[[Any, Operation], None]] = {}
@@ -45,6 +46,8 @@ class Emitter:
         self.numbers: dict[int, int] = {}  # id of a tensor -> value
         self._alive: list[Any] = []
         self.resolve = resolve
+        # The streams of its random ops, where they are not those of functions.
+        self.streams: streams.Numbers | None = None
 
     def input(self, tensor: SymbolicTensor) -> None:
         self.program.inputs.append(self.output(tensor))
@@ -90,7 +93,7 @@ class Emitter:
             )
         inputs = [self.numbers[id(x)] for x in op.inputs]
         lists = [s for s in op.input_sizes if s is not None] or None
-        self.add("op", (op.row, op.attrs, lists), inputs, [self.output(y) for y in op.outputs], op)
+        self.add("op", (op.row, streams.attrs_of(op, self.streams), lists), inputs, [self.output(y) for y in op.outputs], op)
 
 
     def emit_around(self, op: Operation, given: set[int]) -> None:
@@ -147,7 +150,8 @@ def function_program(graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None 
             emitter.constant(x, value)
     ops = graph.operations
     inputs = {id(x) for x in graph.inputs}
-    wanted = needed(graph, outputs, [op for op in ops if op.effects], graph.inputs)
+    effects = graph.targets if graph.pruned else [op for op in ops if op.effects]
+    wanted = needed(graph, outputs, effects, graph.inputs)
     for op in wanted:
         if not (op.outputs and id(op.outputs[0]) in inputs):
             emitter.emit(op)

@@ -51,7 +51,7 @@ def _emit(emitter: Any, op: Operation) -> None:
     emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, op.attrs["stateful"]))
 
 
-for _kind in ("EagerPyFunc", "PyFunc", "PyFuncStateless", "Assert", "PrintV2", "EagerPyFuncGrad"):
+for _kind in ("EagerPyFunc", "PyFunc", "PyFuncStateless", "Assert", "Print", "PrintV2", "EagerPyFuncGrad"):
     planning.emits(_kind)(_emit)
 
 

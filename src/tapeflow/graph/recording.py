@@ -89,7 +89,7 @@ class Recording:
         graph = ys[0].op.graph
         xs = [source_in(graph, x) for x in sources]
         known = [i for i, x in enumerate(xs) if x is not None and (id(x) in marks or x.op.graph is not self.graph)]
-        found = gradients.gradients(ys, [xs[i] for i in known], weights, recorded=self.has)
+        found = gradients.gradients(ys, [x for i, x in enumerate(xs) if i in known and x is not None], weights, recorded=self.has)
         result: list[Any] = [None] * len(sources)
         for i, dx in zip(known, found, strict=True):
             result[i] = dx
@@ -99,7 +99,8 @@ class Recording:
 def unconnected(x: Any) -> Any:
     """Zeros in the shape of a source."""
     if isinstance(x, _Variable):
-        return zeros(x.shape, x.dtype) if x.shape.is_fully_defined() else zeros_like(x.read_value())
+        shape = x.shape  # type: ignore[attr-defined]
+        return zeros(shape, x.dtype) if shape.is_fully_defined() else zeros_like(x.read_value())
     return zeros_like(x)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes, errors
 from tapeflow.core.public import public, public_methods
+from tapeflow.core.tensor_shape import as_shape
 from tapeflow.graph import operation as operations
-from tapeflow.graph import order, planning, tensor
+from tapeflow.graph import order, planning, server, streams, tensor
 from tapeflow.graph.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.operation import Operation
@@ -75,14 +77,23 @@ class BaseSession:
             raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not hasattr(config, "gpu_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        shared = server.shared(target) if target else None
+        if target not in ("", b"", None, "local", b"local") and shared is None:
+            raise errors.NotFoundError(
+                None, None,
+                f"No session factory registered for the given session options: {{target: \"{target}\"}}. Sessions run in "
+                "this process.",
+            )  # fmt: skip
         self._target = target if isinstance(target, bytes) else (target or "").encode()
         self._config = config
         self._closed = False
         self._lock = threading.RLock()
         # Values of variables and other resources, by their names.
-        self._variables: dict[str, Any] = {}
-        self._resources: dict[str, Any] = {}
+        self._variables: dict[str, Any] = {} if shared is None else shared.variables
+        self._resources: dict[str, Any] = {} if shared is None else shared.resources
         self._steps: dict[Any, _Step] = {}
+        # The streams of its random ops start when it does.
+        self._streams: streams.Numbers = weakref.WeakKeyDictionary()
         self._partial: dict[str, _Partial] = {}
 
     @property
@@ -114,8 +125,8 @@ class BaseSession:
         with self._lock:
             self._closed = True
             self._steps.clear()
-            self._variables.clear()
-            self._resources.clear()
+            self._variables = {}
+            self._resources = {}
 
     def __del__(self):
         self._closed = True
@@ -154,7 +165,7 @@ class BaseSession:
 
     def _execute(self, step: _Step, values: list[Any], options: Any, metadata: Any) -> Sequence[Any]:
         with context.eager_mode(), context.pause_recording():
-            if options is not None and metadata is not None and getattr(options, "trace_level", 0):
+            if options is not None and metadata is not None and getattr(options, "trace_level", False):
                 from tapeflow.graph import timeline
 
                 results, events = step.plan.timeline(*values)
@@ -181,6 +192,7 @@ class BaseSession:
 
     def _plan(self, tensors: Sequence[SymbolicTensor], targets: Sequence[Operation], feeds: Sequence[SymbolicTensor]) -> Any:
         emitter = planning.Emitter("session", self._resolve)
+        emitter.streams = self._streams
         for x in feeds:
             emitter.input(x)
         given = {id(x) for x in feeds}
@@ -212,7 +224,7 @@ class BaseSession:
                 found = Variable.__new__(Variable)
                 found._init(op.attrs["dtype"], True)
                 found.name = f"{name}:0"
-                found._declared = op.attrs["shape"]
+                found._declared = as_shape(op.attrs["shape"])
                 self._variables[name] = found
             return found
 

@@ -30,6 +30,14 @@ class SymbolicTensor(_native.Tensor):
       shape_tuple: sizes of the dimensions, None for unknown ones; None if the rank is unknown.
     """
 
+    op: Any
+    value_index: int
+    dtype: Any
+    shape_tuple: tuple[int | None, ...] | None
+    # Of a resource tensor: what is known of the variable behind it.
+    handle_shape: tuple[int | None, ...] | None
+    handle_dtype: Any
+
     __slots__ = ("op", "value_index", "dtype", "shape_tuple", "handle_shape", "handle_dtype", "_constant",
                  "__dict__", "__weakref__")  # fmt: skip
 
@@ -66,7 +74,7 @@ class SymbolicTensor(_native.Tensor):
     _shape_as_list = property(lambda self: None if self.shape_tuple is None else list(self.shape_tuple))
 
     @property
-    def ndim(self) -> int | None:
+    def ndim(self) -> int | None:  # type: ignore[override]
         return None if self.shape_tuple is None else len(self.shape_tuple)
 
     @property

@@ -48,7 +48,7 @@ def to_proto(variable: Any, export_scope: str | None = None) -> Any:
     if not in_scope(parts.handle.name, export_scope):
         return None
     made = protos.VariableDef(
-        variable_name=strip_scope(parts.handle.name, export_scope),
+        variable_name=strip_scope(_value_name(variable), export_scope),
         initializer_name=strip_scope(parts.initializer.name, export_scope),
         snapshot_name=strip_scope(parts.element.name, export_scope),
         is_resource=True,
@@ -61,15 +61,19 @@ def to_proto(variable: Any, export_scope: str | None = None) -> Any:
     return made
 
 
+def _value_name(variable: Any) -> str:
+    """The name of the handle; of a variable that was a reference, that of its value."""
+    parts = variable._parts
+    own = parts.graph._by_name.get(variable.name.removesuffix(":0"))
+    reads = own is not None and own.type == "ReadVariableOp" and own.inputs[0] is parts.handle
+    return variable.name if reads else parts.handle.name
+
+
 def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -> Any:
     """The variable whose nodes in `graph` a `VariableDef` names; the same object for the same nodes.
 
     Raises ValueError if it names none.
     """
-    if not definition.is_resource:
-        raise ValueError(
-            f"Variable '{definition.variable_name}' is a reference variable of 1.x; only resource variables can be imported."
-        )
 
     def element(name: str) -> Any:
         try:
@@ -78,17 +82,24 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
             raise ValueError(f"VariableDef of '{definition.variable_name}': {error}") from None
 
     handle = element(definition.variable_name)
+    name = handle.op.name
+    if handle.op.type == "ReadVariableOp":  # a reference variable of 1.x, as imports rewrite them
+        handle = handle.op.inputs[0]
     known = _known(graph, handle)
     if known is not None:
         return known
     if getattr(handle, "dtype", None) != dtypes.resource or handle.op.type != "VarHandleOp":
-        raise ValueError(f"VariableDef of '{definition.variable_name}': {handle} is no variable's handle")
+        raise ValueError(
+            f"VariableDef of '{definition.variable_name}': {handle} is no variable's handle"
+        )
     parts = Parts()
     parts.graph = graph
     parts.handle = handle
     parts.initializer = element(definition.initializer_name)
     parts.element = element(definition.snapshot_name)
-    parts.initial_value = element(definition.initial_value_name) if definition.initial_value_name else None
+    parts.initial_value = (
+        element(definition.initial_value_name) if definition.initial_value_name else None
+    )
     parts.is_initialized = _is_initialized(graph, handle)
     made = Variable.__new__(Variable)
     made._init(handle.handle_dtype, definition.trainable)
@@ -96,7 +107,7 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
     made._parts = parts
     made._finish(
         {
-            "full_name": handle.op.name, "name": None, "constraint": None,
+            "full_name": name, "name": None, "constraint": None,
             "synchronization": VariableSynchronization(definition.synchronization),
             "aggregation": VariableAggregation(definition.aggregation),
         }

@@ -54,6 +54,12 @@ class Creation:
             _create_in_graph(made, given, graph)
 
     @staticmethod
+    def call(row: Any, values: Any, name: str | None) -> Operation:
+        """A call of a row as an operation named `name`."""
+        graph = context.current_graph() or building.graph_of(values)
+        return building.call(graph, row, values, {}, name)
+
+    @staticmethod
     def assigned(made: Any, op: Operation, read_value: bool) -> Any:
         """What an assignment returns: the variable as it is after `op`."""
         if not read_value:
@@ -94,6 +100,11 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
             else:
                 made._create(fresh)
     root.created_variables.append(made)
+    if isinstance(made, variable.VariableV1) and root.outer_graph is None:
+        keys = given.get("collections")
+        keys = [GraphKeys.GLOBAL_VARIABLES] if keys is None else list(keys)
+        for key in {*keys, *([GraphKeys.TRAINABLE_VARIABLES] if given["trainable"] else [])}:
+            root.add_to_collection(key, made)
     if late is not None:
         state.AssignVariableOp(made, late)
 
@@ -199,12 +210,11 @@ class UnreadVariable(variable.Variable):
         return self._assignment
 
     def _read_in_graph(self) -> Any:
-        graph = self._parts.graph
-        current = context.current_graph()
-        if current is not None and current is not graph and not isinstance(current, FuncGraph):
-            return None
-        with graph.as_default(), graph.control_dependencies([self._assignment]):
-            return building.read(self._parent, graph)
+        current = context.current_graph() or self._parts.graph
+        if self._assignment.graph is not current:
+            return building.read(self._parent, current)
+        with current.as_default(), current.control_dependencies([self._assignment]):
+            return building.read(self._parent, current)
 
     def _as_graph_element(self) -> Any:
         if self._value is None:

@@ -11,6 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.keras import activations, losses, settings
 from tapeflow.keras.activations import hard_sigmoid, relu
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.settings import (
     clear_session,
@@ -233,8 +234,11 @@ def in_train_phase(x, alt, training=None):
     """x (or x()) while training, alt otherwise."""
     if training is None:
         training = learning_phase()
-    chosen = x if training else alt
-    return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+    def value(chosen):
+        return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+    return by_phase(training, lambda: value(x), lambda: value(alt))
 
 
 def in_test_phase(x, alt, training=None):
@@ -246,8 +250,11 @@ def switch(condition, then_expression, else_expression):
     """One of two values, which may be functions, or elementwise for a condition of some rank."""
     condition = convert_to_tensor(condition)
     if condition.shape.rank == 0:
-        chosen = then_expression if condition else else_expression
-        return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+        def value(chosen):
+            return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+        return by_phase(condition, lambda: value(then_expression), lambda: value(else_expression))
     values = [
         v() if callable(v) and not hasattr(v, "dtype") else convert_to_tensor(v)
         for v in (then_expression, else_expression)
@@ -359,7 +366,10 @@ def flatten(x):
 
 def batch_flatten(x):
     """(batch, all the rest)."""
-    return reshape(x, [-1, int(np.prod(convert_to_tensor(x).shape.as_list()[1:]))])
+    x = convert_to_tensor(x)
+    if x.shape[1:].is_fully_defined():
+        return reshape(x, [-1, x.shape[1:].num_elements()])
+    return reshape(x, [shape(x)[0], -1])
 
 
 def expand_dims(x, axis=-1):

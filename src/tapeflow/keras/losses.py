@@ -8,20 +8,22 @@ from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.arithmetic import maximum, squared_difference
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.array import size
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import where
+from tapeflow.ops.comparison import equal, logical_and, logical_or, where
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import log, square
-from tapeflow.ops.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.layout import expand_dims, reshape, squeeze, transpose
 from tapeflow.ops.loss import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
 from tapeflow.ops.normalization import l2_normalize
-from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_sum
+from tapeflow.ops.reduction import reduce_all, reduce_max, reduce_mean, reduce_sum
+from tapeflow.ops.static import joined, rank_of, size_of
 
 
 class Reduction:
@@ -78,8 +80,8 @@ def mean_squared_logarithmic_error(y_true, y_pred):
 
 def _signs(y_true):
     """Labels -1 and 1, made of 0 and 1 where those were given."""
-    binary = not (where((y_true != 0) & (y_true != 1), 1, 0).numpy().any())
-    return 2.0 * y_true - 1.0 if binary else y_true
+    binary = reduce_all(logical_or(equal(y_true, 0), equal(y_true, 1)))
+    return where(binary, 2.0 * y_true - 1.0, y_true)
 
 
 def hinge(y_true, y_pred):
@@ -121,7 +123,8 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits."""
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
-        classes = y_true.shape[-1]
+        classes = size_of(y_true, -1)
+        classes = classes if isinstance(classes, int) else cast(classes, y_true.dtype)
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
     if from_logits:
         return softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
@@ -134,13 +137,17 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
     """-log of the probability of class y_true; y_pred are probabilities, or logits."""
     y_pred = convert_to_tensor(y_pred)
     labels = cast(y_true, dtypes.int64)
-    rank = len(y_pred.shape)
-    if len(labels.shape) == rank and labels.shape[-1] == 1:
+    rank = y_pred.shape.rank
+    if rank is None or labels.shape.rank is None:
+        labels = without_last(labels, rank_of(labels) - rank_of(y_pred) + 1)
+    elif labels.shape.rank == rank and labels.shape[-1] == 1:
         labels = squeeze(labels, [-1])
     if not from_logits:
         epsilon = settings.epsilon()
         y_pred = log(clip_by_value(y_pred, epsilon, 1.0 - epsilon))
-    if axis not in (-1, rank - 1):
+    if axis != -1 and (rank is None or axis != rank - 1):
+        if rank is None:
+            raise ValueError(f"Cannot use axis {axis} for predictions of unknown rank.")
         axis %= rank
         y_pred = transpose(y_pred, [*[i for i in range(rank) if i != axis], axis])
     if ignore_class is None:
@@ -185,8 +192,30 @@ def cosine_similarity(y_true, y_pred, axis=-1):
     return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
+def without_last(x, extra):
+    """`x` without its last axis, if that is of size 1 and `extra` is 1; both may be unknown yet."""
+    shape = shape_of(x)
+    lone = logical_and(equal(extra, 1), reduce_all(equal(shape[-1:], 1)))
+    return reshape(x, shape[: rank_of(x) - cast(lone, dtypes.int32)])
+
+
+def _matched_later(y_true, y_pred, sample_weight):
+    """`squeeze_or_expand` where a rank is not known yet."""
+    if y_true is not None and y_pred is not None:
+        extra = rank_of(y_pred) - rank_of(y_true)
+        y_true, y_pred = without_last(y_true, -extra), without_last(y_pred, extra)
+    if sample_weight is not None and sample_weight.shape.rank != 0:
+        rank = rank_of(y_pred)
+        sample_weight = without_last(sample_weight, rank_of(sample_weight) - rank)
+        missing = maximum(rank - rank_of(sample_weight), 0)
+        sample_weight = reshape(sample_weight, joined(shape_of(sample_weight), missing))
+    return y_true, y_pred, sample_weight
+
+
 def squeeze_or_expand(y_true, y_pred, sample_weight=None):
     """Brings labels and weights to the rank of predictions by a last axis of size 1."""
+    if any(x is not None and x.shape.rank is None for x in (y_true, y_pred, sample_weight)):
+        return _matched_later(y_true, y_pred, sample_weight)
     if y_true is not None and y_pred is not None:
         true_rank, pred_rank = len(y_true.shape), len(y_pred.shape)
         if pred_rank - true_rank == 1 and y_pred.shape[-1] == 1:
@@ -217,7 +246,7 @@ def compute_weighted_loss(losses, sample_weight=None, reduction=Reduction.SUM_OV
         return total
     count = losses.shape.num_elements()
     if count is None:
-        count = cast(size(losses), losses.dtype)
+        return total / cast(maximum(size(losses), 1), losses.dtype)
     return total / cast(count, losses.dtype) if count != 0 else total * 0.0
 
 
@@ -243,7 +272,8 @@ class Loss:
         reduction = self.reduction
         if reduction == Reduction.AUTO:
             reduction = Reduction.SUM_OVER_BATCH_SIZE
-        if sample_weight is None and reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        known = values.shape.num_elements() is not None
+        if known and sample_weight is None and reduction == Reduction.SUM_OVER_BATCH_SIZE:
             return reduce_mean(values) if values.shape.num_elements() else reduce_sum(values)
         return compute_weighted_loss(values, sample_weight, reduction)
 

@@ -12,6 +12,8 @@ from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.registry import resolve, snake_case, to_config
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.arithmetic import squared_difference
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.array import size
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_and, logical_not
 from tapeflow.ops.construction import zeros
@@ -21,6 +23,7 @@ from tapeflow.ops.layout import reshape, squeeze
 from tapeflow.ops.normalization import l2_normalize
 from tapeflow.ops.reduction import reduce_mean, reduce_sum
 from tapeflow.ops.selection import in_top_k
+from tapeflow.ops.static import rank_of, size_of
 from tapeflow.ops.variable import Variable
 
 
@@ -65,6 +68,7 @@ class Metric(Tracked):
             dtype=dtype or self._dtype,
         )
         self._own_weights.append(variable)
+        self.__dict__.setdefault("_named_weights", {})[name] = variable
         return variable
 
     def update_state(self, *args, **kwargs):
@@ -139,12 +143,13 @@ class Mean(Metric):
     def update_state(self, values, sample_weight=None):
         values = cast(values, self._dtype)
         if sample_weight is None:
-            count = float(values.shape.num_elements())
+            known = values.shape.num_elements()
+            count = cast(size(values), self._dtype) if known is None else float(known)
         else:
             weight = cast(sample_weight, self._dtype)
             _, values, weight = squeeze_or_expand(None, values, weight)
             values = values * weight
-            count = reduce_sum(weight + values * 0.0 if len(weight.shape) else weight)
+            count = reduce_sum(weight if weight.shape.rank == 0 else weight + values * 0.0)
         self.total.assign_add(reduce_sum(values))
         self.count.assign_add(count)
 
@@ -188,16 +193,23 @@ def categorical_accuracy(y_true, y_pred):
 def sparse_categorical_accuracy(y_true, y_pred):
     """Whether the largest prediction is at y_true."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
-    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
-        y_true = squeeze(y_true, [-1])
+    y_true = _class_numbers(y_true, y_pred)
     return _matches(cast(y_true, dtypes.int64), argmax(y_pred, axis=-1))
 
 
+def _class_numbers(y_true, y_pred):
+    """The labels, without a last axis of size 1 where predictions have one for the classes."""
+    if y_true.shape.rank is None or y_pred.shape.rank is None:
+        return losses.without_last(y_true, rank_of(y_true) - rank_of(y_pred) + 1)
+    alike = y_true.shape.rank == y_pred.shape.rank
+    return squeeze(y_true, [-1]) if alike and y_true.shape[-1] == 1 else y_true
+
+
 def _in_top(targets, y_pred, k):
-    classes = y_pred.shape[-1]
-    shape = targets.shape
-    hits = in_top_k(reshape(targets, [-1]), cast(reshape(y_pred, [-1, classes]), "float32"), k)
-    return cast(reshape(hits, shape.as_list()), settings.floatx())
+    rows = reshape(y_pred, [-1, size_of(y_pred, -1)])
+    hits = in_top_k(reshape(targets, [-1]), cast(rows, "float32"), k)
+    known = targets.shape.is_fully_defined()
+    return cast(reshape(hits, targets.shape if known else shape_of(targets)), settings.floatx())
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k=5):
@@ -208,9 +220,7 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5):
     """Whether y_true is among the k largest predictions."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
-    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
-        y_true = squeeze(y_true, [-1])
-    return _in_top(cast(y_true, dtypes.int64), y_pred, k)
+    return _in_top(cast(_class_numbers(y_true, y_pred), dtypes.int64), y_pred, k)
 
 
 def accuracy(y_true, y_pred):
@@ -398,7 +408,8 @@ class _Confusion(Metric):
 
 def y_true_shape(y_true):
     """The sizes of the labels."""
-    return convert_to_tensor(y_true).shape.as_list()
+    y_true = convert_to_tensor(y_true)
+    return y_true.shape if y_true.shape.is_fully_defined() else shape_of(y_true)
 
 
 class TruePositives(_Confusion):

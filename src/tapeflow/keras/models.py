@@ -1,6 +1,7 @@
 """`tf.keras.models`."""
 
 from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.saving import clone_model, model_from_config, model_from_json
 from tapeflow.keras.engine.sequential import Sequential
 
-__all__ = ["Model", "Sequential"]
+__all__ = ["Model", "Sequential", "clone_model", "model_from_config", "model_from_json"]

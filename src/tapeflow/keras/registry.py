@@ -99,7 +99,7 @@ def to_config(value):
 
 def snake_case(name):
     """`MyLayer2D` -> `my_layer2d`."""
-    parts = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    parts = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     parts = re.sub("([a-z])([A-Z])", r"\1_\2", parts).lower()
     return f"private{parts}" if parts.startswith("_") else parts
 

@@ -2,34 +2,125 @@
 
 from __future__ import annotations
 
+from tapeflow.compat.v1.variable_scoping import variable_scope
+from tapeflow.core import nest
+from tapeflow.core.context import executing_eagerly
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
+from tapeflow.keras.registry import snake_case
+from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
+from tapeflow.train.trackable import attached
 
 
 class Layer(keras_layers.Layer):
-    """Base of the layers of 1.x: weights have the dtype of the first input, where none was given."""
+    """Base of the layers of 1.x: variables come from `get_variable`, in a variable scope of the layer's own.
+
+    Weights have the dtype of the first input, where none was given.
+    """
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
-        kwargs.pop("_scope", None)
-        kwargs.pop("_reuse", None)
+        scope, reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        self.__dict__["_base_name"] = name or snake_case(type(self).__name__)
+        self.__dict__["_reuse"] = reuse
+        self.__dict__["_scope"] = None
+        if scope is not None:
+            with variable_scope(scope) as found:
+                self.__dict__["_scope"] = found
 
     @property
     def scope_name(self):
-        """The name of the scope of the layer's variables."""
-        return self.name
+        """The name of the scope of the layer's variables. Raises ValueError before the first call."""
+        if self._scope is None:
+            raise ValueError(
+                f'No name available for layer scope because the layer "{self.name}" has not been used '
+                "yet. The scope name  is determined the first time the layer instance is called. You "
+                "must therefore call the layer before querying `scope_name`."
+            )
+        return self._scope.name
 
     @property
     def graph(self):
         """The graph that the layer belongs to: none, eagerly."""
         raise RuntimeError("Layer.graph not supported when executing eagerly.")
 
+    def _enter_scope(self, scope=None):
+        """The context of the layer's variable scope, which the first call finds."""
+        if self._scope is None:
+            if self._reuse:
+                with variable_scope(self._base_name if scope is None else scope) as found:
+                    self.__dict__["_scope"] = found
+            else:
+                with variable_scope(scope, default_name=self._base_name) as found:
+                    self.__dict__["_scope"] = found
+        reuse = True if self.built else self._reuse
+        return variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False)
+
+    def _scope_name(self):
+        # Names come from the variable scope.
+        return ""
+
     def __call__(self, *args, **kwargs):
+        if self.built and executing_eagerly():
+            kwargs.pop("scope", None)
+            return super().__call__(*args, **kwargs)
         if not self.built and not self._dtype_given:
-            dtype = getattr(args[0] if args else None, "dtype", None)
+            dtype = getattr(nest.flatten(args[0])[0] if args else None, "dtype", None)
             if dtype is not None and as_dtype(dtype).is_floating:
                 self._set_dtype(as_dtype(dtype))
-        return super().__call__(*args, **kwargs)
+        with self._enter_scope(kwargs.pop("scope", None)):
+            return super().__call__(*args, **kwargs)
+
+    def add_weight(
+        self,
+        name,
+        shape,
+        dtype=None,
+        initializer=None,
+        regularizer=None,
+        trainable=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        partitioner=None,
+        **kwargs,
+    ):
+        """Makes, or finds by name, a variable that belongs to the layer: see `get_variable`."""
+        from tapeflow.compat.v1.variable_getting import get_variable
+
+        if synchronization is VariableSynchronization.ON_READ:
+            if trainable:
+                raise ValueError(
+                    "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                    "non-trainable variables. You have specified trainable=True and "
+                    "synchronization=VariableSynchronization.ON_READ."
+                )
+            trainable = False
+        elif trainable is None:
+            trainable = True
+        dtype = self._variable_dtype_object if dtype is None else as_dtype(dtype)
+        with self._enter_scope():
+            variable = get_variable(
+                name,
+                shape=shape,
+                dtype=dtype,
+                initializer=initializers.get(initializer),
+                constraint=constraint,
+                trainable=trainable and self.trainable,
+                partitioner=partitioner,
+                use_resource=use_resource,
+                synchronization=synchronization,
+                aggregation=aggregation,
+            )
+        self._own_weights.append(variable)
+        self.__dict__.setdefault("_named_weights", {})[name] = variable
+        if "_pending_restores" in self.__dict__:
+            attached(self, name, variable)
+        if regularizer is not None:
+            self._loss_functions.append(lambda: regularizer(variable))
+        return variable
 
     def apply(self, inputs, *args, **kwargs):
         """Calls the layer."""
@@ -37,28 +128,44 @@ class Layer(keras_layers.Layer):
 
 
 class Dense(keras_layers.Dense, Layer):
-    """See keras.layers.Dense."""
+    """See keras.layers.Dense; kernels start as the variable scope says, where it does."""
 
     _plain_call = True
 
+    def __init__(self, units, activation=None, use_bias=True, kernel_initializer=None, **kwargs):
+        super().__init__(units, activation, use_bias, kernel_initializer, **kwargs)
+
 
 class Conv1D(keras_layers.Conv1D, Layer):
-    """See keras.layers.Conv1D."""
+    """See keras.layers.Conv1D; kernels start as the variable scope says, where it does."""
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", **kwargs):
+        kwargs.setdefault("kernel_initializer", None)
+        super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
 class Conv2D(keras_layers.Conv2D, Layer):
     """See keras.layers.Conv2D."""
 
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+        kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
 class Conv3D(keras_layers.Conv3D, Layer):
-    """See keras.layers.Conv3D."""
+    """See keras.layers.Conv3D; kernels start as the variable scope says, where it does."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", **kwargs):
+        kwargs.setdefault("kernel_initializer", None)
+        super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
 class Conv2DTranspose(keras_layers.Conv2DTranspose, Layer):
-    """See keras.layers.Conv2DTranspose."""
+    """See keras.layers.Conv2DTranspose; kernels start as the variable scope says, where it does."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+        kwargs.setdefault("kernel_initializer", None)
+        super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
 class SeparableConv1D(keras_layers.SeparableConv1D, Layer):

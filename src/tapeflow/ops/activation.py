@@ -20,6 +20,7 @@ from tapeflow.ops import (
     special,
     trigonometric,
 )
+from tapeflow.ops.array import StopGradient
 from tapeflow.ops.construction import ZerosLike
 from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.static import static_value
@@ -193,7 +194,7 @@ def leaky_relu(features, alpha=0.2, name=None):
     if hasattr(alpha, "shape"):
         known = static_value(alpha)
         if known is None:
-            slope = convert_to_tensor(alpha, features.dtype)
+            slope = StopGradient(convert_to_tensor(alpha, features.dtype))
             return comparison.SelectV2(features > 0, features, features * slope)
         alpha = float(known)
     return LeakyRelu(features, alpha)

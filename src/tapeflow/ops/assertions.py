@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
-from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow._native import Tensor
+from tapeflow.core import context, dtypes, nest
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import comparison, control, elementwise, reduction
-from tapeflow.ops.static import concrete_value
+from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
 
 
@@ -68,12 +70,42 @@ def _elements(x: np.ndarray, summarize: int) -> tuple[int, np.ndarray]:
     return count, x.ravel()[:count]
 
 
-def _binary(relation: str, function, x, y, data, summarize, message):
+def _staged_check(function, values, name):
+    """`function(values)` when the graph runs; at once where all tensors in `values` are constants.
+
+    Returns the operation. Raises InvalidArgumentError where the check fails.
+    """
+
+    def check(given):
+        try:
+            function(given)
+        except ValueError as error:
+            raise invalid(str(error)) from None
+
+    known = [_Known(static_value(x)) if is_tensor(x) else x for x in nest.flatten(values)]
+    if any(isinstance(x, _Known) and x.value is None for x in known):
+        return control.staging.effect("Assert", check, values, name)
+    with context.eager_mode():
+        leaves = [convert_to_tensor(x.value) if isinstance(x, _Known) else x for x in known]
+        function(nest.pack_sequence_as(values, leaves))
+    return control.no_op(name)
+
+
+class _Known(NamedTuple):
+    value: np.ndarray | None
+
+
+def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     """The assertion that `function` holds for all pairs."""
     x, y = _pair(x, y)
-    holds = concrete_value(function(x, y))
+    found = function(x, y)
+    if control._staged(found):
+        return _staged_check(
+            lambda v: _binary(relation, function, *v, summarize, message), [x, y, data], name
+        )
+    holds = concrete_value(found)
     if holds.all():
-        return
+        return None
     if data is not None:
         text = (
             "\n".join([message, *(_pretty(d, summarize) for d in data)])
@@ -111,10 +143,10 @@ def _pair(x, y):
 
 def _assertion(name: str, relation: str, function):
     def assertion(x, y, message=None, summarize=None, name=None):
-        _binary(relation, function, x, y, None, summarize, message)
+        return _binary(relation, function, x, y, None, summarize, message, name)
 
     def assertion_v1(x, y, data=None, summarize=None, message=None, name=None):
-        _binary(relation, function, x, y, data, summarize, message)
+        return _binary(relation, function, x, y, data, summarize, message, name)
 
     doc = f"Raises InvalidArgumentError, showing where, unless x {relation} y holds for all elements, broadcast."
     for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
@@ -137,19 +169,19 @@ assert_greater_equal, assert_greater_equal_v1 = _assertion(
 @public
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
     """Raises InvalidArgumentError, showing where, if x == y holds for any pair of elements."""
-    _binary("!=", comparison.not_equal, x, y, None, summarize, message)
+    return _binary("!=", comparison.not_equal, x, y, None, summarize, message, name)
 
 
 @public
 def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
     """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements."""
-    _binary("!=", comparison.not_equal, x, y, data, summarize, message)
+    return _binary("!=", comparison.not_equal, x, y, data, summarize, message, name)
 
 
 @public
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
     """Raises InvalidArgumentError unless |x - y| <= atol + rtol * |y| for all elements (10 times epsilon each)."""
-    assert_near_v1(x, y, rtol, atol, None, summarize, message)
+    return assert_near_v1(x, y, rtol, atol, None, summarize, message, name=name)
 
 
 @public
@@ -157,6 +189,10 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
     """`assert_near` with the 1.x argument `data`."""
     x = convert_to_tensor(x)
     y = convert_to_tensor(y, dtype=x.dtype)
+    if control._staged(x, y):
+        return _staged_check(
+            lambda v: assert_near_v1(*v, summarize, message), [x, y, rtol, atol, data], name
+        )
     kind = x.dtype.real_dtype
     eps = 10 * float(np.finfo(kind.as_numpy_dtype).eps) if kind != dtypes.bfloat16 else 10 * 2.0**-7
     rtol = convert_to_tensor(eps if rtol is None else rtol, dtype=kind)
@@ -172,17 +208,19 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
             _described("y", y),
             y,
         ]
-    Assert(holds, data, summarize)
+    return Assert(holds, data, summarize)
 
 
 def _sign_assertion(name: str, relation: str, function, joined=False):
     def assertion(x, message=None, summarize=None, name=None):
-        assertion_v1(x, None, summarize, message)
+        return assertion_v1(x, None, summarize, message, name)
 
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
         x = convert_to_tensor(x)
+        if control._staged(x):
+            return _staged_check(lambda v: assertion_v1(*v, summarize, message), [x, data], name)
         if concrete_value(function(x, convert_to_tensor(0, dtype=x.dtype))).all():
-            return
+            return None
         if data is None:
             words = [f"Condition x {relation} 0 did not hold element-wise:", _described("x", x)]
             data = [_prefix(message), *(["".join(words)] if joined else words), x]
@@ -205,8 +243,15 @@ assert_non_positive, assert_non_positive_v1 = _sign_assertion(
 )
 
 
-def _rank_number(rank) -> int:
-    value = concrete_value(rank)
+def _rank_number(rank) -> int | None:
+    """A rank to compare with; None where it is only known when the graph runs."""
+    value = static_value(rank)
+    if value is None:
+        if not rank.dtype.is_integer:
+            raise TypeError(f"{rank} must be of integer type")
+        if rank.shape.rank:
+            raise ValueError("Rank must be a scalar.")
+        return None
     if value.dtype.kind not in "iu":
         raise TypeError(f"{rank} must be of integer type")
     if value.ndim:
@@ -222,43 +267,57 @@ def _require_rank(x, holds, words: str, message) -> None:
         )
 
 
+def _rank_assertion(function, x, ranks, holds, words, message, name):
+    """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet; `function` does both."""
+    x = convert_to_tensor(x)
+    given = ranks if isinstance(ranks, (list, tuple)) else [ranks]
+    numbers = tuple(_rank_number(r) for r in given)
+    if None in numbers or x.shape.rank is None:
+        return _staged_check(lambda v: function(v[0], v[1], message), [x, ranks], name)
+    _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)
+    return control.no_op(name)
+
+
 @public
 def assert_rank(x, rank, message=None, name=None):
     """Raises ValueError unless `x` has `rank` dimensions."""
-    rank = _rank_number(rank)
-    _require_rank(convert_to_tensor(x), lambda r: r == rank, str(rank), message)
+    return _rank_assertion(
+        assert_rank, x, rank, lambda r, n: r == n[0], lambda n: str(n[0]), message, name
+    )
 
 
 @public
 def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
     """`assert_rank` with the 1.x order of arguments."""
-    assert_rank(x, rank, message)
+    return assert_rank(x, rank, message, name)
 
 
 @public
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Raises ValueError unless `x` has at least `rank` dimensions."""
-    rank = _rank_number(rank)
-    _require_rank(convert_to_tensor(x), lambda r: r >= rank, f"at least {rank}", message)
+    return _rank_assertion(
+        assert_rank_at_least, x, rank, lambda r, n: r >= n[0], lambda n: f"at least {n[0]}", message, name
+    )
 
 
 @public
 def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
     """`assert_rank_at_least` with the 1.x order of arguments."""
-    assert_rank_at_least(x, rank, message)
+    return assert_rank_at_least(x, rank, message, name)
 
 
 @public
 def assert_rank_in(x, ranks, message=None, name=None):
     """Raises ValueError unless the number of dimensions of `x` is one of `ranks`."""
-    numbers = tuple(_rank_number(r) for r in ranks)
-    _require_rank(convert_to_tensor(x), lambda r: r in numbers, f"in {numbers}", message)
+    return _rank_assertion(
+        assert_rank_in, x, list(ranks), lambda r, n: r in n, lambda n: f"in {n}", message, name
+    )
 
 
 @public
 def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
     """`assert_rank_in` with the 1.x order of arguments."""
-    assert_rank_in(x, ranks, message)
+    return assert_rank_in(x, ranks, message, name)
 
 
 @public
@@ -269,6 +328,7 @@ def assert_integer(x, message=None, name=None):
         raise TypeError(
             f'{_prefix(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype}'
         )
+    return control.no_op(name)
 
 
 @public
@@ -280,6 +340,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
         raise TypeError(
             f"{_prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}"
         )
+    return control.no_op(name)
 
 
 @public
@@ -288,12 +349,13 @@ def assert_scalar(tensor, name=None, message=None):
     tensor = convert_to_tensor(tensor)
     if tensor.shape.rank != 0:
         raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.shape}.")
+    return tensor
 
 
 @public
 def assert_scalar_v2(tensor, message=None, name=None):
     """`assert_scalar` with the 2.x order of arguments."""
-    assert_scalar(tensor, name, message)
+    return assert_scalar(tensor, name, message)
 
 
 @public
@@ -337,10 +399,7 @@ def assert_proper_iterable(values):
 @public
 def is_numeric_tensor(tensor):
     """Whether `tensor` is a tensor of numbers."""
-    return (
-        hasattr(tensor, "dtype")
-        and hasattr(tensor, "numpy")
-        and (tensor.dtype.is_integer or tensor.dtype.is_floating or tensor.dtype.is_complex)
+    return isinstance(tensor, Tensor) and (tensor.dtype.is_integer or tensor.dtype.is_floating or tensor.dtype.is_complex
     )
 
 
@@ -353,12 +412,20 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     known: dict = {}
+    tensors, later = [], False
     for tensor, symbols in pairs:
         if symbols is None or (isinstance(symbols, TensorShape) and symbols.rank is None):
             continue
         tensor = convert_to_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
+        tensors.append((tensor, symbols))
+        if tensor.shape.rank is None:
+            later = True
+            continue
         words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name}"
         for place, size, symbol in _paired(tensor, symbols, words, message):
+            if size is None:
+                later = True
+                continue
             if isinstance(symbol, (int, np.integer)) or str(symbol).isdigit():
                 wanted, where = int(symbol), "Specified explicitly"
             else:
@@ -369,6 +436,13 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                     f"{_prefix(message)}{where}.  {words} dimension {place} must have size {wanted}.  "
                     f"Received size {size}, shape {tensor.shape}"
                 )
+    if later:
+        given = [tensor for tensor, _ in tensors]
+        symbols = [symbols for _, symbols in tensors]
+        return _staged_check(
+            lambda v: assert_shapes(list(zip(v, symbols, strict=True)), message=message), given, name
+        )
+    return control.no_op(name)
 
 
 def _paired(tensor, symbols, words: str, message) -> list:

@@ -10,7 +10,7 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import rank_in, static_value
+from tapeflow.ops.static import rank_in, size_of, static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
@@ -284,32 +284,28 @@ def repeat(input, repeats, axis=None, name=None):
     input = convert_to_tensor(input)
     if axis is None:
         input, axis = Reshape(input, [-1]), 0
-    times = static_value(repeats)
-    if times is None:
-        times = repeats
-    else:
-        size = input.shape.as_list()[axis]
-        if times.ndim > 1:
-            raise ValueError(f"Shape {times.shape} must have rank at most 1")
-        if times.size not in (1, size):
-            raise ValueError(f"Dimensions {size} and {times.size} are not compatible")
-        if (times < 0).any():
-            raise invalid(f"Argument `repeats` must be >= 0, got {times.tolist()}")
-        where = np.repeat(np.arange(size), np.broadcast_to(times, (size,)))
-        return gather(input, where, axis=axis)
+    times, size = static_value(repeats), size_of(input, axis)
+    if times is None or not isinstance(size, int):
+        return gather(input, _repeated(convert_to_tensor(repeats), size), axis=axis)
+    if times.ndim > 1:
+        raise ValueError(f"Shape {times.shape} must have rank at most 1")
+    if times.size not in (1, size):
+        raise ValueError(f"Dimensions {size} and {times.size} are not compatible")
+    if (times < 0).any():
+        raise invalid(f"Argument `repeats` must be >= 0, got {times.tolist()}")
+    where = np.repeat(np.arange(size), np.broadcast_to(times, (size,)))
+    return gather(input, where, axis=axis)
+
+
+def _repeated(times, size):
+    """The numbers below `size`, each as often as `times` says, where one of both is not known yet."""
     from tapeflow.ops.casting import cast
-    from tapeflow.ops.construction import sequence_mask
-    from tapeflow.ops.gather import boolean_mask
-    from tapeflow.ops.layout import ExpandDims
-    from tapeflow.ops.reduction import reduce_max
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.cumulative import cumsum
+    from tapeflow.ops.joining import ConcatV2, stack
+    from tapeflow.ops.selection import searchsorted
 
-    rank = input.shape.rank
-    at = axis % rank
-    times = BroadcastTo(cast(times, np.int32), [input.shape.as_list()[at]])
-    most = reduce_max(times)
-    rows = [1] * (rank + 1)
-    spread = ExpandDims(input, at + 1)
-    from tapeflow.ops.joining import Pack
-
-    tiled = Tile(spread, Pack([most if i == at + 1 else n for i, n in enumerate(rows)]))
-    return boolean_mask(tiled, sequence_mask(times, most), axis=at)
+    ends = cumsum(BroadcastTo(cast(times, np.int32), stack([size])))
+    # A number's copies end where the sum of the counts up to it does.
+    total = ConcatV2([[0], ends], 0)[-1]
+    return searchsorted(ends, range_(total), side="right")

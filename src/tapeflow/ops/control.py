@@ -18,6 +18,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import concrete_value
+from tapeflow.ops.table import op
 
 # The staged half; an object with cond, loop, switch, ... once graphs are there.
 staging: Any = None
@@ -139,7 +140,7 @@ def _staged_case(pairs, default, exclusive, strict, name):
     def build(rest):
         (pred, function), *others = rest
         if not others and default is None:
-            message = "None of the conditions evaluated as True, and there is no default"
+            message = "Input error: None of conditions evaluated as True, and there is no default"
             with control_dependencies([assertions.Assert(pred, [message])]):
                 return nest.map_structure(Identity, _result(function(), strict), expand_composites=True)
         otherwise = default if not others else lambda: build(others)
@@ -296,6 +297,11 @@ def control_dependencies(control_inputs) -> Iterator[None]:
             if callable(x) and not hasattr(x, "dtype"):
                 x()
     yield
+
+
+@op("NoOp", "->")
+def NoOp(xp):
+    return None
 
 
 @public

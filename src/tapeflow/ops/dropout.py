@@ -8,7 +8,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import casting, comparison, random
 from tapeflow.ops.array import Identity, Shape
-from tapeflow.ops.static import as_shape, sizes_of, static_value
+from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 
 @public
@@ -55,7 +55,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
 def _noise_shape(x, noise_shape):
     if noise_shape is None:
         return Shape(x)
-    known = static_value(noise_shape) if hasattr(noise_shape, "numpy") else None
+    known = static_value(noise_shape) if hasattr(noise_shape, "dtype") else None
     if known is None and hasattr(noise_shape, "dtype"):
         return noise_shape
     wanted = (
@@ -63,7 +63,10 @@ def _noise_shape(x, noise_shape):
         if hasattr(noise_shape, "as_list")
         else list(noise_shape if known is None else known.tolist())
     )
-    if len(wanted) == len(x.shape) and None in wanted:
+    if None in wanted and x.shape.rank in (len(wanted), None):
+        if x.shape.rank is None:
+            wanted = [size_of(x, i) if d is None else d for i, d in enumerate(wanted)]
+            return as_shape(wanted)
         wanted = [own if d is None else d for own, d in zip(sizes_of(x), wanted, strict=True)]
     return as_shape([int(d) if not hasattr(d, "dtype") else d for d in wanted])
 

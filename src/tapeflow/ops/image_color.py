@@ -106,7 +106,7 @@ _HUE = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
 @RGBToHSV.gradient(needs="images")
 def _(call, dy):
     kind = call.dtype("images")
-    red, green, blue = unstacked(call.images, axis=-1)
+    red, green, blue = unstacked(call.images, 3, axis=-1)
     is_largest = [
         logical_and(red >= green, red >= blue),
         logical_and(green > red, green >= blue),

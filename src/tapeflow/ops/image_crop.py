@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public
-from tapeflow.ops import philox
+from tapeflow.ops import philox, shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.layout import Reshape, Transpose
@@ -16,7 +16,7 @@ from tapeflow.ops.segment import UnsortedSegmentSum
 from tapeflow.ops.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.static import as_shape, sizes_in
 from tapeflow.ops.table import Sample, dtype, ints, one_of, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, known, shape_text
 
 _IMAGES = (
     dtypes.float32, dtypes.uint8, dtypes.uint16, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64,
@@ -36,9 +36,9 @@ def _checked_boxes(boxes, box_ind, batch: int) -> None:
         raise invalid(f"box_index must be 1-D{shape_text(box_ind.shape)}")
     if len(box_ind) != len(boxes):
         raise invalid("box_index has incompatible shape")
-    if ((box_ind < 0) | (box_ind >= batch)).any():
+    if known(box_ind) and ((box_ind < 0) | (box_ind >= batch)).any():
         raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
-    if not np.isfinite(boxes).all():
+    if known(boxes) and not np.isfinite(boxes).all():
         raise invalid("boxes must be finite")
 
 
@@ -52,24 +52,24 @@ def _positions(low, high, size: int, count: int):
     return np.float32(0.5) * (low + high) * last
 
 
-def _corners(at, size: int):
+def _corners(xp, at, size: int):
     """The places on both sides of `at`, the distance from the first one, and whether `at` is in the image."""
     inside = (at >= 0) & (at <= size - 1)
-    at = np.where(inside, at, 0)
-    low = np.floor(at).astype(np.int64)
-    return low, np.ceil(at).astype(np.int64), (at - low).astype(np.float32), inside
+    at = xp.where(inside, at, 0)
+    low = xp.floor(at).astype(np.int64)
+    return low, xp.ceil(at).astype(np.int64), (at - low).astype(np.float32), inside
 
 
-def _grid(boxes, height, width, rows, columns):
+def _grid(xp, boxes, height, width, rows, columns):
     y = _positions(boxes[:, 0], boxes[:, 2], height, rows)
     x = _positions(boxes[:, 1], boxes[:, 3], width, columns)
     return y, x
 
 
-def _corner_values(image, box_ind, y, x):
+def _corner_values(xp, image, box_ind, y, x):
     """The four neighbours of every pixel of the crops, each [boxes, rows, columns, depth], and the two fractions."""
-    top, bottom, dy, _ = _corners(y, image.shape[1])
-    left, right, dx, _ = _corners(x, image.shape[2])
+    top, bottom, dy, _ = _corners(xp, y, image.shape[1])
+    left, right, dx, _ = _corners(xp, x, image.shape[2])
     n = box_ind[:, None, None]
     found = [
         image[n, v[:, :, None], h[:, None, :]].astype(np.float32)
@@ -79,21 +79,22 @@ def _corner_values(image, box_ind, y, x):
     return found, dy[:, :, None, None], dx[:, None, :, None]
 
 
-def _inside(y, x, height, width):
-    rows, columns = _corners(y, height)[3], _corners(x, width)[3]
+def _inside(xp, y, x, height, width):
+    rows, columns = _corners(xp, y, height)[3], _corners(xp, x, width)[3]
     return (rows[:, :, None] & columns[:, None, :])[..., None]
 
 
-def _nearest(at, size: int):
+def _nearest(xp, at, size: int):
     """Rounded, halves away from zero."""
-    return np.floor(_corners(at, size)[2] + _corners(at, size)[0] + 0.5).astype(np.int64)
+    return xp.floor(_corners(xp, at, size)[2] + _corners(xp, at, size)[0] + 0.5).astype(np.int64)
 
 
 def _rule(call):
-    image, boxes, size = call.shape(0), call.shape(1), call.value(3)
-    rows, columns = (None, None) if size is None else (int(v) for v in size)
-    count = None if boxes is None else boxes[0]
-    return [(count, rows, columns, None if image is None else image[3])]
+    image, boxes = shapes.with_rank(call.shape(0), 4), shapes.with_rank(call.shape(1), 2)
+    shapes.exactly(boxes[1], 4)
+    shapes.exactly(shapes.vector_length(call, 3), 2)
+    rows, columns = shapes.vector_value(call, 3) or (None, None)
+    return [(shapes.same_dimension(boxes[0], shapes.vector_length(call, 2)), rows, columns, image[3])]
 
 
 @op("CropAndResize", "image: T, boxes: float32, box_ind: int32, crop_size: int32 -> crops: float32",
@@ -114,16 +115,16 @@ def CropAndResize(xp, image, boxes, box_ind, crop_size, method, extrapolation_va
     _checked_boxes(boxes, box_ind, len(image))
     if boxes.size == 0:
         return np.zeros((0, rows, columns, depth), np.float32)
-    y, x = _grid(boxes, height, width, rows, columns)
+    y, x = _grid(xp, boxes, height, width, rows, columns)
     if method == "nearest":
         n = box_ind[:, None, None]
-        out = image[n, _nearest(y, height)[:, :, None], _nearest(x, width)[:, None, :]]
+        out = image[n, _nearest(xp, y, height)[:, :, None], _nearest(xp, x, width)[:, None, :]]
     else:
-        (a, b, c, d), dy, dx = _corner_values(image, box_ind, y, x)
+        (a, b, c, d), dy, dx = _corner_values(xp, image, box_ind, y, x)
         top, bottom = a + (b - a) * dx, c + (d - c) * dx
         out = top + (bottom - top) * dy
-    inside = _inside(y, x, height, width)
-    return np.where(inside, out, np.float32(extrapolation_value)).astype(np.float32)
+    inside = _inside(xp, y, x, height, width)
+    return xp.where(inside, out, np.float32(extrapolation_value)).astype(np.float32)
 
 
 @CropAndResize.gradient(needs="image, boxes, box_ind")
@@ -196,6 +197,14 @@ def _(image, boxes, box_ind, crop_size, method, extrapolation_value):
     return out
 
 
+def _added(xp, out, at, values):
+    """`out` with `values` added at the places `at`, of which some may be the same."""
+    if xp is not np:
+        return out.at[at].add(values)
+    np.add.at(out, at, values)
+    return out
+
+
 def _checked_grads(grads, boxes, box_ind, batch):
     if grads.ndim != 4:
         raise invalid(f"grads image must be 4-D{shape_text(grads.shape)}")
@@ -229,20 +238,20 @@ def CropAndResizeGradImage(xp, grads, boxes, box_ind, image_size, T, method):
     _checked_grads(grads, boxes, box_ind, shape[0])
     if grads.shape[3] != shape[3]:
         raise invalid("image_size and grads are incompatible")
-    y, x = _grid(boxes, *shape[1:3], *grads.shape[1:3])
-    g = np.where(_inside(y, x, *shape[1:3]), grads, 0)
-    out = np.zeros(shape, np.float64 if dtypes.float64 == T else np.float32)
+    y, x = _grid(xp, boxes, *shape[1:3], *grads.shape[1:3])
+    g = xp.where(_inside(xp, y, x, *shape[1:3]), grads, 0)
+    out = xp.zeros(shape, np.float64 if dtypes.float64 == T else np.float32)
     n = box_ind[:, None, None]
     if method == "nearest":
-        at = (n, _nearest(y, shape[1])[:, :, None], _nearest(x, shape[2])[:, None, :])
-        np.add.at(out, at, g)
+        at = (n, _nearest(xp, y, shape[1])[:, :, None], _nearest(xp, x, shape[2])[:, None, :])
+        out = _added(xp, out, at, g)
         return out.astype(T.as_numpy_dtype)
-    top, bottom, dy, _ = _corners(y, shape[1])
-    left, right, dx, _ = _corners(x, shape[2])
+    top, bottom, dy, _ = _corners(xp, y, shape[1])
+    left, right, dx, _ = _corners(xp, x, shape[2])
     dy, dx = dy[:, :, None, None], dx[:, None, :, None]
     for v, rows in ((top, 1 - dy), (bottom, dy)):
         for h, columns in ((left, 1 - dx), (right, dx)):
-            np.add.at(out, (n, v[:, :, None], h[:, None, :]), g * rows * columns)
+            out = _added(xp, out, (n, v[:, :, None], h[:, None, :]), g * rows * columns)
     return out.astype(T.as_numpy_dtype)
 
 
@@ -285,9 +294,9 @@ def CropAndResizeGradBoxes(xp, grads, image, boxes, box_ind, method):
     if grads.shape[3] != depth:
         raise invalid("image, grads depth differ")
     rows, columns = grads.shape[1:3]
-    y, x = _grid(boxes, height, width, rows, columns)
-    (a, b, c, d), dy, dx = _corner_values(image, box_ind, y, x)
-    g = np.where(_inside(y, x, height, width), grads, 0)
+    y, x = _grid(xp, boxes, height, width, rows, columns)
+    (a, b, c, d), dy, dx = _corner_values(xp, image, box_ind, y, x)
+    g = xp.where(_inside(xp, y, x, height, width), grads, 0)
     # How much each crop pixel changes as its place moves down or right, summed over the depth.
     down = (g * ((1 - dx) * (c - a) + dx * (d - b))).sum(-1) * (height - 1)
     right = (g * ((1 - dy) * (b - a) + dy * (d - c))).sum(-1) * (width - 1)
@@ -300,7 +309,7 @@ def CropAndResizeGradBoxes(xp, grads, image, boxes, box_ind, method):
         (down * i).sum(1),
         (right * j).sum(1),
     ]
-    return np.stack(parts, 1).astype(np.float32)
+    return xp.stack(parts, 1).astype(np.float32)
 
 
 @CropAndResizeGradBoxes.samples
@@ -377,8 +386,10 @@ _PATCHES = (
 
 
 def _patch_rule(call):
-    shape, sizes = call.shape(0), call.attr("ksizes")
-    depth = None if shape is None or shape[3] is None else shape[3] * sizes[1] * sizes[2]
+    shape, sizes = shapes.with_rank(call.shape(0), 4), call.attr("ksizes")
+    if len(sizes) != 4:
+        raise invalid(f"ksizes must have length 4, not {list(sizes)}")
+    depth = None if shape[3] is None else shape[3] * sizes[1] * sizes[2]
     attrs = (call.attr("strides"), call.attr("rates"), call.attr("padding"))
     return [sliding_rule("NHWC", shape, list(sizes[1:3]), *attrs, (), depth)]
 
@@ -403,7 +414,11 @@ def ExtractImagePatches(xp, images, ksizes, strides, rates, padding):
 @ExtractImagePatches.gradient(needs="")
 def _(call, dy):
     attrs = (call.ksizes, call.strides, call.rates, call.padding)
-    batch, height, width, depth = sizes_in(call, "images")
+    if call.static_shape("images").rank is None:
+        shape = call.shape("images")
+        batch, height, width, depth = (shape[i] for i in range(4))
+    else:
+        batch, height, width, depth = sizes_in(call, "images")
     area = height * width
     # Where each element of a patch comes from, counted from one; zero is the padding.
     plane = Reshape(range_(1, area + 1), as_shape([1, height, width, 1]))
@@ -479,9 +494,9 @@ _GLIMPSE = {"centered": True, "normalized": True, "uniform_noise": True, "noise"
 
 
 def _glimpse_rule(call):
-    shape, size = call.shape(0), call.value(1)
-    rows, columns = (None, None) if size is None else (int(v) for v in size)
-    batch, depth = (None, None) if shape is None else (shape[0], shape[3])
+    batch, _, _, depth = shapes.with_rank(call.shape(0), 4)
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    rows, columns = shapes.vector_value(call, 1) or (None, None)
     return [(batch, rows, columns, depth)]
 
 

@@ -191,9 +191,9 @@ def _translated(size, out, scale, translation, kernel_type, antialias) -> Taps:
 
 
 def _rule(call):
-    images, size = call.shape(0), call.value(1)
-    n, c = (None, None) if images is None else (images[0], images[3])
-    height, width = (None, None) if size is None else (int(v) for v in size)
+    n, _, _, c = shapes.with_rank(call.shape(0), 4)
+    shapes.exactly(shapes.vector_length(call, 1), 2)
+    height, width = shapes.vector_value(call, 1) or (None, None)
     return [(n, height, width, c)]
 
 
@@ -532,6 +532,9 @@ def _kernel_cases():
             yield *one, {"kernel_type": kernel, "antialias": antialias}
 
 
+ScaleAndTranslate.compiled(static="scale, translation")
+
+
 @ScaleAndTranslate.samples
 def _(rng):
     image = rng.normal(1, 6, 4, 2).astype(np.float32)
@@ -583,6 +586,9 @@ def _(call, dy):
         call.antialias,
     )
     return ScaleAndTranslate(dy, *rest), None, None, None
+
+
+ScaleAndTranslateGrad.compiled(static="scale, translation")
 
 
 @ScaleAndTranslateGrad.samples

@@ -14,6 +14,7 @@ from tapeflow.ops.linear_operator import LinearOperator, as_matrix_tensor, param
 from tapeflow.ops.linear_operator_matrix import LinearOperatorDiag, LinearOperatorIdentity
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.matrix_function import adjoint as adjoint_of
+from tapeflow.ops.static import size_of
 
 
 def _checked(operators):
@@ -253,7 +254,7 @@ class _Blocks(_Several):
 
     def _block_sizes(self, adjoint):
         at = -2 if adjoint else -1
-        return [o.shape.as_list()[at] for o in self._diagonal()]
+        return [_size(o, at) for o in self._diagonal()]
 
     def _split(self, x, adjoint):
         return split(x, self._block_sizes(adjoint), axis=-2)
@@ -285,6 +286,13 @@ class _Blocks(_Several):
 
     def _shape(self):
         return self._sum_of_shapes()
+
+
+def _size(operator, at):
+    """Rows (-2) or columns (-1) of an operator: an int where it is known, else a scalar tensor."""
+    static = operator.shape
+    size = static.as_list()[at] if static.rank is not None else None
+    return Shape(operator.to_dense())[at] if size is None else size
 
 
 def _zero_block(like_rows, like_columns, batch, kind):
@@ -330,7 +338,7 @@ class LinearOperatorBlockDiag(_Blocks):
         columns = self._block_sizes(False)
         rows = []
         for i, o in enumerate(self._operators):
-            m = o.shape.as_list()[-2]
+            m = _size(o, -2)
             parts = [_zero_block(m, n, batch, self.dtype) for n in columns]
             parts[i] = _to_batch(o.to_dense(), batch)
             rows.append(concat(parts, -1))
@@ -399,7 +407,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
         batch, columns = self.batch_shape.as_list(), self._block_sizes(False)
         rows = []
         for row in self._rows:
-            m = row[0].shape.as_list()[-2]
+            m = _size(row[0], -2)
             parts = [_to_batch(o.to_dense(), batch) for o in row]
             parts += [_zero_block(m, n, batch, self.dtype) for n in columns[len(row) :]]
             rows.append(concat(parts, -1))
@@ -468,7 +476,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     @property
     def diag_operator(self):
         if self._diag_update is None:
-            return LinearOperatorIdentity(self._u.shape.as_list()[-1], dtype=self.dtype)
+            return LinearOperatorIdentity(size_of(self._u, -1), dtype=self.dtype)
         return LinearOperatorDiag(self._diag_update, is_positive_definite=self._positive)
 
     def _shape(self):

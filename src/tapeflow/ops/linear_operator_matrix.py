@@ -184,13 +184,17 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
 
 def _dimensions(num_rows, num_columns, batch_shape):
-    batch = [] if batch_shape is None else static_value(batch_shape).tolist()
-    rows, columns = int(static_value(num_rows)), int(static_value(num_columns))
-    if min([rows, columns, *batch]) < 0:
+    batch = [] if batch_shape is None else static_value(batch_shape)
+    sizes = [None if n is None else int(n) for n in map(static_value, (num_rows, num_columns))]
+    if batch is None:
+        length = batch_shape.shape.as_list()[0] if batch_shape.shape.rank else None
+        return TensorShape(None if length is None else [*[None] * length, *sizes])
+    batch = [int(n) for n in batch]
+    if any(n is not None and n < 0 for n in (*sizes, *batch)):
         raise ValueError(
             f"num_rows and batch_shape must be non-negative. Found: {num_rows}, {batch_shape}"
         )
-    return TensorShape([*batch, rows, columns])
+    return TensorShape([*batch, *sizes])
 
 
 class LinearOperatorScaledIdentity(LinearOperator):

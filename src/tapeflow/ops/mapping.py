@@ -6,25 +6,39 @@ from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import control, mapping_staged
+from tapeflow.ops.array import Shape
+from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.joining import Pack, unstack
+from tapeflow.ops.mapping_staged import map_elements, options_of
 
 
-def _rows(elems):
-    """`elems` as a list of structures, one for each element of the first dimension of its tensors."""
+def _flat(elems):
+    """The tensors of `elems`, which have a first dimension."""
     flat = [convert_to_tensor(e) for e in nest.flatten(elems)]
     if not flat:
-        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got []")
+        raise ValueError(
+            f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems}, which does not "
+            "contain any Tensors."
+        )
     for tensor in flat:
         if tensor.shape.rank == 0:
-            raise ValueError(
-                f"Elements in elems must be 1+ dimensional Tensors, not scalars: {tensor!r}"
-            )
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+    return flat
+
+
+def _is_staged(flat, *values) -> bool:
+    return control._staged(*flat, *[v for x in values for v in nest.flatten(x)])
+
+
+def _rows(elems, flat):
+    """`elems` as a list of structures, one for each element of the first dimension of its tensors."""
     counts = {tensor.shape[0] for tensor in flat}
     if len(counts) > 1:
         raise ValueError(f"The first dimensions of elems must be equal, but are {sorted(counts)}")
     columns = [unstack(tensor) for tensor in flat]
-    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)], flat
+    return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
 
 
 def _stacked(results, like, empty):
@@ -67,10 +81,13 @@ def map_fn(
     """
     _require_callable(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
-    rows, flat = _rows(elems)
-    results = [fn(row) for row in rows]
+    flat = _flat(elems)
     kinds = [tensor.dtype for tensor in flat]
     promised = nest.pack_sequence_as(elems, kinds) if signature is None else signature
+    if _is_staged(flat):
+        options = options_of(parallel_iterations, swap_memory, name or "map")
+        return map_elements(fn, elems, flat, promised, infer_shape, options)
+    results = [fn(row) for row in _rows(elems, flat)]
     if results:
         nest.assert_same_structure(promised, results[0])
         results = [
@@ -105,7 +122,17 @@ def map_fn_v1(
     fn_output_signature=None,
 ):
     """`map_fn` as 1.x has it."""
-    return map_fn(fn, elems, dtype, fn_output_signature=fn_output_signature)
+    return map_fn(
+        fn,
+        elems,
+        dtype,
+        parallel_iterations,
+        back_prop,
+        swap_memory,
+        infer_shape,
+        name,
+        fn_output_signature,
+    )
 
 
 def _folded(fn, rows, initializer):
@@ -120,6 +147,18 @@ def _folded(fn, rows, initializer):
     return state, rows
 
 
+def _fold(fn, elems, initializer, options, reverse=False):
+    _require_callable(fn)
+    flat = _flat(elems)
+    if _is_staged(flat, initializer):
+        return mapping_staged.fold(fn, elems, flat, initializer, options, reverse)
+    rows = _rows(elems, flat)
+    state, rows = _folded(fn, reversed(rows) if reverse else rows, initializer)
+    for row in rows:
+        state = fn(state, row)
+    return state
+
+
 @public
 def foldl(
     fn,
@@ -131,10 +170,9 @@ def foldl(
     name=None,
 ):
     """fn(...fn(fn(initializer, elems[0]), elems[1])...), the first element standing in for no initializer."""
-    state, rows = _folded(fn, _rows(elems)[0], initializer)
-    for row in rows:
-        state = fn(state, row)
-    return state
+    return _fold(
+        fn, elems, initializer, options_of(parallel_iterations, swap_memory, name or "foldl")
+    )
 
 
 @public
@@ -148,10 +186,8 @@ def foldr(
     name=None,
 ):
     """`foldl` from the last element to the first."""
-    state, rows = _folded(fn, reversed(_rows(elems)[0]), initializer)
-    for row in rows:
-        state = fn(state, row)
-    return state
+    options = options_of(parallel_iterations, swap_memory, name or "foldr")
+    return _fold(fn, elems, initializer, options, True)
 
 
 @public
@@ -167,13 +203,18 @@ def scan(
     name=None,
 ):
     """All the intermediate results of `foldl` (of `foldr` if `reverse`), stacked in the order of `elems`."""
-    rows = _rows(elems)[0]
+    _require_callable(fn)
+    flat = _flat(elems)
+    if _is_staged(flat, initializer):
+        options = options_of(parallel_iterations, swap_memory, name or "scan")
+        return mapping_staged.scan(fn, elems, flat, initializer, infer_shape, options, reverse)
+    rows = _rows(elems, flat)
     state, rest = _folded(fn, reversed(rows) if reverse else rows, initializer)
     results = [state] if initializer is None else []
+    first = state
     for row in rest:
         state = fn(state, row)
-        if initializer is not None:
-            nest.assert_same_structure(initializer, state)
+        nest.assert_same_structure(first, state)
         results.append(state)
     if reverse:
         results.reverse()
@@ -184,6 +225,19 @@ def scan(
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """`fn` of each element of `elems` along the first dimension, the results stacked in their own structure."""
     _require_callable(fn)
-    rows, flat = _rows(elems)
-    results = [fn(row) for row in rows]
+    flat = _repeated(_flat(elems))
+    if _is_staged(flat):
+        signature = mapping_staged.signature_of(fn, elems, flat)
+        return map_elements(fn, elems, flat, signature, True, options_of(None, False, "loop_body"))
+    results = [fn(row) for row in _rows(elems, flat)]
     return _stacked(results, None, lambda: nest.pack_sequence_as(elems, [t.dtype for t in flat]))
+
+
+def _repeated(flat):
+    """A tensor of one element stands beside others for as many as they have."""
+    counts = [t.shape[0] if t.shape.rank else None for t in flat]
+    if 1 not in counts or set(counts) == {1}:
+        return flat
+    longest = next(t for t, n in zip(flat, counts, strict=True) if n != 1)
+    repeats = Shape(longest)[0]
+    return [repeat(t, repeats, axis=0) if n == 1 else t for t, n in zip(flat, counts, strict=True)]

@@ -342,8 +342,8 @@ def _(overlaps, scores, limit, threshold, least):
 
 
 def _combined_rule(call):
-    boxes, limit = call.shape(0), call.value(3)
-    batch = None if boxes is None else boxes[0]
+    boxes, limit = shapes.with_rank(call.shape(0), 4), call.value(3)
+    batch = boxes[0]
     count = None if limit is None or call.attr("pad_per_class") else int(limit)
     return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
 

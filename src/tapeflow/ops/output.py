@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.core.public import public
+from tapeflow.ops import control
+from tapeflow.ops.array import Identity
 from tapeflow.ops.static import concrete_value
 
 _LEVELS = {"info", "warning", "error"}
@@ -100,32 +103,50 @@ def print_(*inputs, **kwargs):
     (3; -1 for all). Raises ValueError for other keywords and streams.
     """
     stream = kwargs.pop("output_stream", sys.stderr)
-    kwargs.pop("name", None)
+    name = kwargs.pop("name", None)
     summarize = kwargs.pop("summarize", 3)
     sep = kwargs.pop("sep", " ")
     end = kwargs.pop("end", None)
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     summarize = 3 if summarize is None else int(summarize)
-    text = sep.join(_text(x, summarize) for x in inputs)
-    _write(stream, text, "\n" if end is None else end)
+    end = "\n" if end is None else end
+
+    def show(given):
+        _write(stream, sep.join(_text(x, summarize) for x in given), end)
+
+    if control._staged(*nest.flatten(inputs)):
+        _check_stream(stream)
+        return control.staging.effect("PrintV2", show, list(inputs), name)
+    return show(inputs)
 
 
 def _write(stream, text: str, end: str) -> None:
-    if isinstance(stream, str) and stream.startswith("file://"):
+    _check_stream(stream)
+    if _is_file(stream):
         with open(stream[len("file://") :], "a", encoding="utf-8") as file:
             file.write(text + end)
-    elif (isinstance(stream, str) and stream in _LEVELS) or getattr(
-        stream, "__name__", None
-    ) in _LEVELS:
+    elif _level(stream):
         import logging
 
-        level = stream if isinstance(stream, str) else stream.__name__
-        getattr(logging.getLogger("tapeflow"), level)("%s", text)
-    elif hasattr(stream, "write"):
+        getattr(logging.getLogger("tapeflow"), _level(stream))("%s", text)
+    else:
         stream.write(text + end)
         stream.flush()
-    else:
+
+
+def _is_file(stream) -> bool:
+    return isinstance(stream, str) and stream.startswith("file://")
+
+
+def _level(stream) -> str:
+    """The level of the log that `stream` names, "" for none."""
+    level = stream if isinstance(stream, str) else getattr(stream, "__name__", None)
+    return level if level in _LEVELS else ""
+
+
+def _check_stream(stream) -> None:
+    if not (_is_file(stream) or _level(stream) or hasattr(stream, "write")):
         raise ValueError(
             f"Unsupported output stream, logging level, or file.{stream}. Supported streams are "
             "sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be "
@@ -137,13 +158,21 @@ def _write(stream, text: str, end: str) -> None:
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
-    parts = []
-    for x in data:
-        flat = concrete_value(x).ravel()
-        limit = flat.size if shown < 0 else min(shown, flat.size)
-        words = [_number(v).strip('"') for v in flat[:limit]] + ["..."] * (limit < flat.size)
-        parts.append("[" + " ".join(words) + "]")
-    _write(sys.stderr, (message or "") + "".join(parts), "\n")
-    from tapeflow.ops.array import Identity
+    times = itertools.count(1)
 
+    def show(given):
+        if first_n is not None and 0 <= first_n < next(times):
+            return
+        parts = []
+        for x in given:
+            flat = concrete_value(x).ravel()
+            limit = flat.size if shown < 0 else min(shown, flat.size)
+            words = [_number(v).strip('"') for v in flat[:limit]] + ["..."] * (limit < flat.size)
+            parts.append("[" + " ".join(words) + "]")
+        _write(sys.stderr, (message or "") + "".join(parts), "\n")
+
+    if control._staged(input_, *data):
+        with control.control_dependencies([control.staging.effect("Print", show, list(data), name)]):
+            return Identity(input_)
+    show(data)
     return Identity(input_)

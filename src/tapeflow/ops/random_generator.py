@@ -7,14 +7,15 @@ import secrets
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.joining import stack
-from tapeflow.ops.layout import Bitcast
+from tapeflow.ops.construction import fill, zeros_like
+from tapeflow.ops.joining import concat, stack, unstack
+from tapeflow.ops.layout import Bitcast, Reshape
 from tapeflow.ops.random import between, scaled, shape_tensor, sizes_of_shape
 from tapeflow.ops.random_stateless import (
     Algorithm,
@@ -27,7 +28,7 @@ from tapeflow.ops.random_stateless import (
 )
 from tapeflow.ops.reduction import reduce_prod
 from tapeflow.ops.slicing import Slice
-from tapeflow.ops.static import static_value
+from tapeflow.ops.static import size_of, static_value
 from tapeflow.ops.table import op
 from tapeflow.ops.validate import invalid, shape_text
 from tapeflow.ops.variable import Variable
@@ -90,7 +91,11 @@ def create_rng_state(seed, alg):
     if isinstance(seed, int):
         parts = [seed >> 64 * i & _MASK64 for i in range(size)]
     else:
-        given = seed.numpy() if hasattr(seed, "numpy") else seed
+        given = static_value(seed)
+        if given is None:
+            given = Reshape(cast(seed, dtypes.int64), [-1])[:size]
+            missing = size - size_of(given, 0)
+            return Reshape(concat([fill([missing], np.int64(0)), given], 0), [size])
         parts = [int(x) & _MASK64 for x in np.asarray(given).reshape(-1).tolist()][:size]
         parts = [0] * (size - len(parts)) + parts
     return convert_to_tensor(np.array(parts, np.uint64).view(np.int64))
@@ -105,10 +110,13 @@ def _state_size(alg: int) -> int:
     return _STATE_SIZES[alg]
 
 
-def _int64s(values) -> np.ndarray:
-    """Integers, also those of the upper half of uint64, as int64."""
-    if hasattr(values, "numpy"):
-        values = values.numpy()
+def _int64s(values):
+    """Integers, also those of the upper half of uint64, as int64: an array, or a tensor of a graph."""
+    if isinstance(values, (Tensor, Variable)):
+        known = static_value(values)
+        if known is None:
+            return cast(values, dtypes.int64)
+        values = known
     if isinstance(values, np.ndarray):
         return values.astype(np.int64)
     if isinstance(values, (list, tuple)):
@@ -143,7 +151,7 @@ class Generator:
             self._state = state
         else:
             state = _int64s(state)
-            self._check(state.shape)
+            self._check(state.shape.as_list() if isinstance(state, Tensor) else state.shape)
             self._state = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
 
     def _check(self, shape) -> None:
@@ -192,7 +200,7 @@ class Generator:
     def reset(self, state):
         """Puts the generator in another state."""
         state = _int64s(state)
-        self._check(state.shape)
+        self._check(state.shape.as_list() if isinstance(state, Tensor) else state.shape)
         self._state.assign(state)
 
     def reset_from_seed(self, seed):
@@ -271,15 +279,15 @@ class Generator:
 
     def split(self, count=1):
         """A list of `count` generators that are independent of each other and of this one."""
-        keys = self.uniform_full_int([count], dtypes.int64).numpy()
-        return [
-            Generator(state=[0] * (_state_size(self._alg) - 1) + [int(k)], alg=self._alg)
-            for k in keys
-        ]
+        keys = unstack(self.uniform_full_int([count], dtypes.int64), count)
+        zeros = np.zeros(_state_size(self._alg) - 1, np.int64)
+        return [Generator(state=_joined(key, zeros, self._alg), alg=self._alg) for key in keys]
 
 
 def _joined(key, counter, alg: int) -> np.ndarray:
     key, counter = _int64s(key), _int64s(counter)
+    if isinstance(key, Tensor) or isinstance(counter, Tensor):
+        return Reshape(concat([counter, Reshape(key, [1])], 0), [_state_size(alg)])
     if key.shape != () or counter.shape != (_state_size(alg) - 1,):
         raise ValueError(
             f"key must be a scalar and counter a vector of {_state_size(alg) - 1}, got shapes {key.shape} and "

@@ -7,32 +7,37 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, layout, padding, spectral
+from tapeflow.ops import arithmetic, comparison, layout, padding, spectral
 from tapeflow.ops.broadcasting import tile
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.gather import gather
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.reduction import reduce_min, reduce_sum
 from tapeflow.ops.segment import unsorted_segment_sum
 from tapeflow.ops.signal_windows import default_window
-from tapeflow.ops.static import static_value
+from tapeflow.ops.static import rank_of, size_of, static_value
 
 
-def _count(value, name: str) -> int:
-    """A scalar integer. Raises ValueError for anything else."""
+def _count(value, name: str):
+    """A scalar integer: an int, or an int32 tensor of a graph. Raises ValueError for anything else."""
     number = static_value(value)
+    if number is None and value.dtype.is_integer and not value.shape.rank:
+        return cast(value, dtypes.int32)
     if number is None or np.ndim(number) or np.asarray(number).dtype.kind not in "iu":
         raise ValueError(f"{name} must be a scalar integer, got {value!r}")
     return int(number)
 
 
-def _positive(value, name: str) -> int:
+def _positive(value, name: str):
     number = _count(value, name)
-    if number <= 0:
+    if isinstance(number, int) and number <= 0:
         raise ValueError(f"{name} must be positive, got {number}")
     return number
 
 
 def _at_least(x, rank: int):
-    if len(x.shape) < rank:
+    if x.shape.rank is not None and x.shape.rank < rank:
         raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
     return x
 
@@ -47,14 +52,17 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     """
     signal = _at_least(convert_to_tensor(signal), 1)
     length, step = _count(frame_length, "frame_length"), _positive(frame_step, "frame_step")
-    if length < 0:
+    if isinstance(length, int) and length < 0:
         raise ValueError(f"frame_length must not be negative, got {length}")
     where = _count(axis, "axis")
-    rank = len(signal.shape)
-    if not -rank <= where < rank:
-        raise ValueError(f"axis {where} is out of range for a signal of rank {rank}")
-    where %= rank
-    size = int(signal.shape[where])
+    rank = signal.shape.rank
+    if rank is not None:
+        if not -rank <= where < rank:
+            raise ValueError(f"axis {where} is out of range for a signal of rank {rank}")
+        where %= rank
+    size = size_of(signal, where)
+    if not all(isinstance(n, int) for n in (length, step, size)):
+        return _dynamic_frames(signal, length, step, pad_end, pad_value, where, size)
     if pad_end:
         count = -(-size // step)
         missing = max(0, (count - 1) * step + length - size)
@@ -66,6 +74,26 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     return gather(signal, at.astype(np.int32), axis=where)
 
 
+def _dynamic_frames(signal, length, step, pad_end, pad_value, where, size):
+    """`frame` where a size is only known when the graph runs."""
+    if pad_end:
+        count = -(-size // step)
+        missing = arithmetic.maximum((count - 1) * step + length - size, 0)
+        rank = rank_of(signal)
+        here = comparison.equal(range_(rank), where if where >= 0 else rank + where)
+        after = comparison.SelectV2(here, missing, 0)
+        pads = stack([after * 0, after], 1)
+        signal = padding.PadV2(signal, pads, convert_to_tensor(pad_value, signal.dtype))
+    else:
+        count = arithmetic.maximum(1 + (size - length) // step, 0)
+    return gather(signal, _places(count, step, length), axis=where)
+
+
+def _places(count, step, length):
+    """Where in the signal the elements of each frame are."""
+    return layout.expand_dims(range_(count) * step, 1) + range_(length)
+
+
 @public
 def overlap_and_add(signal, frame_step, name=None):
     """The signal of frames [..., frames, frame_length] that start `frame_step` apart, by their sum.
@@ -74,10 +102,16 @@ def overlap_and_add(signal, frame_step, name=None):
     """
     signal = _at_least(convert_to_tensor(signal), 2)
     step = _count(frame_step, "frame_step")
-    if step <= 0:
+    if isinstance(step, int) and step <= 0:
         raise ValueError(f"frame_step must be positive, got {step}")
-    rank = len(signal.shape)
-    frames, length = (int(n) for n in signal.shape[-2:])
+    rank, frames, length = signal.shape.rank, size_of(signal, -2), size_of(signal, -1)
+    if rank is None or not all(isinstance(n, int) for n in (frames, length, step)):
+        every = range_(rank_of(signal))
+        order = concat([every[-2:], every[:-2]], 0)
+        size = arithmetic.maximum((frames - 1) * step + length, 0)
+        places = _places(frames, step, length)
+        sums = unsorted_segment_sum(layout.transpose(signal, order), places, size)
+        return layout.transpose(sums, concat([every[1:-1], every[:1]], 0))
     size = max((frames - 1) * step + length, 0)
     at = np.arange(frames)[:, None] * step + np.arange(length)
     order = [rank - 2, rank - 1, *range(rank - 2)]
@@ -85,7 +119,10 @@ def overlap_and_add(signal, frame_step, name=None):
     return layout.transpose(sums, [*range(1, rank - 1), 0])
 
 
-def _enclosing_power_of_two(length: int) -> int:
+def _enclosing_power_of_two(length):
+    if not isinstance(length, int):
+        powers = 2 ** np.arange(31)
+        return reduce_min(comparison.SelectV2(powers >= length, powers.astype(np.int32), 2**30))
     return 1 << max(length - 1, 0).bit_length()
 
 
@@ -126,8 +163,13 @@ def inverse_stft(
         _enclosing_power_of_two(length) if fft_length is None else _count(fft_length, "fft_length")
     )
     frames = spectral.irfft(stfts, [size])[..., :length]
-    if size < length:
-        pads = [[0, 0]] * (len(frames.shape) - 1) + [[0, length - size]]
+    if not isinstance(length, int) or not isinstance(size, int) or frames.shape.rank is None:
+        missing = arithmetic.maximum(length - size, 0)
+        last = comparison.equal(range_(rank_of(frames)), rank_of(frames) - 1)
+        after = comparison.SelectV2(last, missing, 0)
+        frames = padding.pad(frames, stack([after * 0, after], 1))
+    elif size < length:
+        pads = [[0, 0]] * (frames.shape.rank - 1) + [[0, length - size]]
         frames = padding.pad(frames, pads)
     if window_fn is not None:
         frames = arithmetic.Mul(frames, window_fn(length, dtype=frames.dtype))

@@ -10,12 +10,27 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
-from tapeflow.ops.static import concrete_value, static_value
+from tapeflow.ops import (
+    arithmetic,
+    bessel,
+    comparison,
+    cumulative,
+    elementwise,
+    joining,
+    reorder,
+    trigonometric,
+)
+from tapeflow.ops.array import StopGradient
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.static import static_value
 
 
-def _length(window_length) -> int:
-    """The length as an integer. Raises ValueError if it is no scalar or negative."""
+def _length(window_length):
+    """The length: an int, or a scalar int32 tensor of a graph. Raises ValueError if it is no scalar or negative."""
     length = static_value(window_length)
+    if length is None and not window_length.shape.rank:
+        return cast(window_length, dtypes.int32)
     if length is None or np.ndim(length):
         raise ValueError(f"window_length must be a scalar, got {window_length!r}")
     if int(length) < 0:
@@ -37,11 +52,16 @@ def _weights(values, dtype):
 def _raised_cosine(name, window_length, periodic, dtype, a, b):
     dtype = _floating(name, dtype)
     length = _length(window_length)
-    if length == 1:
-        return _weights(np.ones(1), dtype)
     # Windows of odd length are symmetric in any case.
     even = 1 - length % 2
-    period = length + bool(periodic) * even - 1
+    period = length + int(bool(periodic)) * even - 1
+    if not isinstance(length, int):
+        places = cast(range_(length), dtypes.float64) * (2 * math.pi)
+        # A window of one element has a period of zero, and is 1.
+        waves = trigonometric.cos(places / cast(arithmetic.maximum(period, 1), dtypes.float64))
+        return cast(comparison.SelectV2(comparison.equal(length, 1), 1.0, a - b * waves), dtype)
+    if length == 1:
+        return _weights(np.ones(1), dtype)
     return _weights(a - b * np.cos(2 * math.pi * np.arange(length) / period), dtype)
 
 
@@ -62,26 +82,46 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None):
     """The power-complementary window of the Vorbis codec."""
     dtype = _floating("vorbis_window", dtype)
     length = _length(window_length)
+    if not isinstance(length, int):
+        places = cast(range_(length), dtypes.float64) + 0.5
+        sines = trigonometric.sin(places * math.pi / cast(arithmetic.maximum(length, 1), dtypes.float64))
+        return cast(trigonometric.sin(math.pi / 2 * sines * sines), dtype)
     phase = (np.arange(length) + 0.5) * math.pi / max(length, 1)
     return _weights(np.sin(math.pi / 2 * np.sin(phase) ** 2), dtype)
 
 
-def _kaiser(length: int, beta) -> np.ndarray:
-    return np.kaiser(length, float(concrete_value(beta)))
+def _kaiser(length, beta):
+    """The window as an array, or as a float64 tensor where it is not known yet."""
+    shape = static_value(beta)
+    if isinstance(length, int) and shape is not None:
+        return np.kaiser(length, float(shape))
+    shape = StopGradient(cast(beta, dtypes.float64))
+    middle = cast(length - 1, dtypes.float64) / 2
+    places = cast(range_(length), dtypes.float64)
+    # Of a window of one element the middle is the only place.
+    away = (places - middle) / comparison.SelectV2(middle > 0, middle, 1.0)
+    roots = elementwise.sqrt(arithmetic.maximum(1 - away * away, 0.0))
+    return bessel.bessel_i0(shape * roots) / bessel.bessel_i0(shape)
 
 
 @public
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """The Kaiser window; `beta` sets its shape, and gets no gradient."""
     dtype = _floating("kaiser_window", dtype)
-    return _weights(_kaiser(_length(window_length), beta), dtype)
+    window = _kaiser(_length(window_length), beta)
+    return _weights(window, dtype) if isinstance(window, np.ndarray) else cast(window, dtype)
 
 
 @public
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """The power-complementary window made of a Kaiser window of half the length."""
     dtype = _floating("kaiser_bessel_derived_window", dtype)
-    sums = np.cumsum(_kaiser(_length(window_length) // 2 + 1, beta))
+    window = _kaiser(_length(window_length) // 2 + 1, beta)
+    if not isinstance(window, np.ndarray):
+        sums = cumulative.cumsum(window)
+        half = elementwise.sqrt(sums[:-1] / sums[-1])
+        return cast(joining.concat([half, reorder.reverse(half, [0])], 0), dtype)
+    sums = np.cumsum(window)
     half = np.sqrt(sums[:-1] / sums[-1])
     return _weights(np.concatenate([half, half[::-1]]), dtype)
 

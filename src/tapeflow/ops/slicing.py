@@ -78,7 +78,9 @@ def _(call, dy):
 
     begin = call.begin
     rest = call.shape("input") - Shape(dy) - _cast(begin, dtypes.int32)
-    return Pad(dy, Pack([_cast(begin, dtypes.int32), rest], 1)), None, None
+    padded = Pad(dy, Pack([_cast(begin, dtypes.int32), rest], 1))
+    padded.set_shape(whole)  # known, wherever the slice was
+    return padded, None, None
 
 
 def _cast(x, dtype):
@@ -431,6 +433,13 @@ class Spec(NamedTuple):
     strides: Any
     masks: tuple[int, int, int, int, int]
 
+    def vectors(self) -> list[Any]:
+        """begin, end and strides, in one dtype, which packing a mixture may have made different."""
+        parts = [self.begin, self.end, self.strides]
+        if len({dtypes.as_dtype(p.dtype) for p in parts}) > 1:
+            parts = [_cast(p, dtypes.int64) for p in parts]
+        return parts
+
 
 _NOT_AN_INDEX = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
@@ -520,8 +529,4 @@ def getitem(tensor, key):
 
         return boolean_mask(tensor, key)
     spec = parse_key(key)
-    # The three vectors must be of one dtype, which packing a mixture may have made different.
-    parts = [spec.begin, spec.end, spec.strides]
-    if len({dtypes.as_dtype(p.dtype) for p in parts}) > 1:
-        parts = [_cast(p, dtypes.int64) for p in parts]
-    return StridedSlice(tensor, *parts, *spec.masks)
+    return StridedSlice(tensor, *spec.vectors(), *spec.masks)

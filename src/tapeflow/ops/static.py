@@ -22,7 +22,7 @@ def static_value(x) -> np.ndarray | None:
     if isinstance(x, _Eager):
         return np.asarray(x.numpy())
     if isinstance(x, _Tensor):
-        return x.constant_value()
+        return x.constant_value()  # type: ignore[attr-defined]
     if isinstance(x, _Variable):
         return np.asarray(x.numpy()) if context.executing_eagerly() else None
     if isinstance(x, (list, tuple)) and not context.executing_eagerly() and _holds_symbolic(x):

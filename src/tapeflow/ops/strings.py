@@ -11,7 +11,8 @@ from tapeflow.core.public import public
 from tapeflow.ops import control, shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.output import tensor_text
-from tapeflow.ops.static import concrete_value
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.static import concrete_value, rank_of
 from tapeflow.ops.table import INDEX, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -295,7 +296,9 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """The strings along `axis` (all, the last first, if None) joined to one."""
     inputs = convert_to_tensor(inputs)
     if axis is None:
-        axis = np.arange(inputs.shape.rank - 1, -1, -1, dtype=np.int32)
+        rank = rank_of(inputs)
+        known = isinstance(rank, int)
+        axis = np.arange(rank - 1, -1, -1, dtype=np.int32) if known else range_(rank - 1, -1, -1)
     return ReduceJoin(inputs, axis, bool(keepdims), separator)
 
 

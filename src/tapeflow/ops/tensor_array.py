@@ -1,8 +1,8 @@
 """TensorArray: a list of tensors of one dtype that loops fill and read.
 
-Eagerly it is a Python list (`EagerTensorArray`); in a graph, a list of tensors in a variant tensor, its flow
-(`tensor_array_staged`). Where composites are expanded, a TensorArray is its flow, so that it goes through loops,
-branches and functions; it comes out as what the place needs.
+Eagerly it is a Python list; in a graph, a list of tensors in a variant tensor, its flow (`tensor_array_staged`).
+Where composites are expanded, a TensorArray is its flow, so that it goes through loops, branches and functions; it
+comes out as what the place needs.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, nest, tensor_shape
+from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops import list_payload
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.joining import Pack, concat, split, unstack
@@ -60,12 +59,10 @@ class TensorArray:
         colocate_with_first_write_call=True,
         name=None,
     ):
-        if cls is TensorArray:
-            cls = EagerTensorArray
-            if not context.executing_eagerly() or _is_symbolic(flow) or _is_symbolic(size):
-                from tapeflow.ops.tensor_array_staged import StagedTensorArray
+        if not context.executing_eagerly() or _is_symbolic(flow) or _is_symbolic(size):
+            from tapeflow.ops.tensor_array_staged import StagedTensorArray
 
-                cls = StagedTensorArray
+            cls = StagedTensorArray
         self = object.__new__(cls)
         self._dtype = dtypes.as_dtype(dtype)
         self._dynamic_size = bool(dynamic_size)
@@ -94,6 +91,8 @@ class TensorArray:
 
     @property
     def _type_spec(self):
+        from tapeflow.ops.tensor_array_spec import TensorArraySpec
+
         return TensorArraySpec(
             self.element_shape, self._dtype, self._dynamic_size, self._infer_shape
         )
@@ -120,25 +119,12 @@ class TensorArray:
     def _learn(self, shape, message="Incompatible shape for value ({}), expected ({})"):
         """Checks the shape of an element, and remembers it where shapes are to be inferred."""
         known = self._shape[0]
+        if shape is known or (shape.rank is not None and shape == known):
+            return
         if not known.is_compatible_with(shape):
             raise ValueError(message.format(shape, known))
         if self._infer_shape:
-            self._shape[0] = known.merge_with(shape)
-
-
-def _is_symbolic(x: Any) -> bool:
-    return isinstance(x, _Tensor) and not isinstance(x, _Eager)
-
-
-def shape_input(shape: TensorShape) -> np.ndarray:
-    """A shape as the TensorList ops take it."""
-    if shape.rank is None:
-        return np.array(-1, np.int32)
-    return np.array([-1 if d is None else d for d in shape.as_list()], np.int32)
-
-
-class EagerTensorArray(TensorArray):
-    """The array of eager execution: a Python list."""
+            self._shape[0] = shape if shape.is_fully_defined() else known.merge_with(shape)
 
     def _begin(self, size, flow, clear_after_read):
         self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
@@ -314,6 +300,17 @@ class EagerTensorArray(TensorArray):
             return made
 
 
+def _is_symbolic(x: Any) -> bool:
+    return isinstance(x, _Tensor) and not isinstance(x, _Eager)
+
+
+def shape_input(shape: TensorShape) -> np.ndarray:
+    """A shape as the TensorList ops take it."""
+    if shape.rank is None:
+        return np.array(-1, np.int32)
+    return np.array([-1 if d is None else d for d in shape.as_list()], np.int32)
+
+
 def _elements_of(flow, shape, dtype) -> list:
     payload = flow.numpy()
     if not isinstance(payload, list_payload.TensorList) or payload.dtype != dtype:
@@ -330,9 +327,11 @@ def _elements_of(flow, shape, dtype) -> list:
 
 def _like(array, flow):
     """An array as `array` is, of another flow."""
-    staged = not isinstance(array, EagerTensorArray)
+    from tapeflow.ops.tensor_array_staged import StagedTensorArray
+
+    staged = isinstance(array, StagedTensorArray)
     if isinstance(flow, _Eager) and context.executing_eagerly():
-        return EagerTensorArray(
+        return TensorArray(
             array._dtype,
             dynamic_size=array._dynamic_size,
             clear_after_read=None if staged else array._clear_after_read,
@@ -340,8 +339,6 @@ def _like(array, flow):
             infer_shape=array._infer_shape,
             element_shape=array.element_shape,
         )
-    from tapeflow.ops.tensor_array_staged import StagedTensorArray
-
     made = StagedTensorArray(
         array._dtype,
         dynamic_size=array._dynamic_size,
@@ -359,56 +356,3 @@ nest.register_composite(
     lambda array: [array._list()],
     lambda array, components: _like(array, components[0]),
 )
-
-
-class TensorArraySpec(TypeSpec):
-    """Describes a TensorArray.
-
-    Args:
-      element_shape: of each element.
-      dtype: of the elements.
-      dynamic_size: whether the array grows with what is written.
-      infer_shape: whether the shape of the elements is that of what is written.
-    """
-
-    __slots__ = ("_dtype", "_dynamic_size", "_element_shape", "_infer_shape")
-
-    def __init__(
-        self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True
-    ):
-        self._element_shape = tensor_shape.as_shape(element_shape)
-        self._dtype = dtypes.as_dtype(dtype)
-        self._dynamic_size = dynamic_size
-        self._infer_shape = infer_shape
-
-    @property
-    def value_type(self):
-        return TensorArray
-
-    @staticmethod
-    def from_value(value):
-        """The spec of a TensorArray. Raises TypeError for anything else."""
-        if not isinstance(value, TensorArray):
-            raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`.")
-        return value._type_spec
-
-    def _parts(self):
-        return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
-
-    @property
-    def _component_specs(self):
-        return [TensorSpec([], dtypes.variant)]
-
-    def is_compatible_with(self, spec_or_value):
-        """Whether a TensorArray, or one that a spec describes, agrees with this spec."""
-        if isinstance(spec_or_value, TensorArray):
-            spec_or_value = spec_or_value._type_spec
-        return (
-            isinstance(spec_or_value, TensorArraySpec)
-            and self._dtype == spec_or_value._dtype
-            and self._dynamic_size == spec_or_value._dynamic_size
-            and self._element_shape.is_compatible_with(spec_or_value._element_shape)
-        )
-
-    def __repr__(self):
-        return f"TensorArraySpec({', '.join(repr(part) for part in self._parts())})"

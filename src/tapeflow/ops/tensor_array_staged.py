@@ -24,6 +24,8 @@ from tapeflow.ops.tensor_list_rows import (
     TensorListSplit,
 )
 
+_INCONSISTENT = "Inconsistent shapes: saw {} but expected {} "
+
 
 class StagedTensorArray(TensorArray):
     """The array of a graph that is being built."""
@@ -59,8 +61,7 @@ class StagedTensorArray(TensorArray):
     @property
     def _trace_key(self):
         # A function called with this array may count on the size that it has.
-        size = None if self._dynamic_size or self._size is None else static_value(self._size)
-        return self._type_spec, None if size is None else int(size)
+        return self._type_spec, self._count()
 
     def identity(self):
         """The same array, computed anew."""
@@ -94,7 +95,7 @@ class StagedTensorArray(TensorArray):
     def write(self, index, value, name=None):
         """The array with `value` at `index`."""
         value = self._checked(value)
-        self._learn(value.shape)
+        self._learn(value.shape, _INCONSISTENT)
         return self._with(
             TensorListSetItem(
                 self._flow, _index(index), value, resize_if_index_out_of_bounds=self._dynamic_size
@@ -106,7 +107,7 @@ class StagedTensorArray(TensorArray):
         if self._dynamic_size or self._size is None:
             return None
         size = static_value(self._size)
-        return None if size is None else int(size)
+        return None if size is None or size < 0 else int(size)
 
     def stack(self, name=None):
         """All elements as one tensor with a new first dimension."""
@@ -139,13 +140,13 @@ class StagedTensorArray(TensorArray):
         value = self._checked(value)
         if value.shape.rank == 0:
             raise ValueError(f"Cannot unstack a scalar into a TensorArray: {value!r}")
-        self._learn(value.shape[1:])
+        self._learn(value.shape[1:], _INCONSISTENT)
         return self._with(TensorListFromTensor(value, shape_input(value.shape[1:])))
 
     def scatter(self, indices, value, name=None):
         """The array with the slices of `value` at `indices`."""
         value = self._checked(value)
-        self._learn(value.shape[1:])
+        self._learn(value.shape[1:], _INCONSISTENT)
         return self._with(TensorListScatterIntoExistingList(self._flow, value, _index(indices)))
 
     def split(self, value, lengths, name=None):
@@ -158,7 +159,7 @@ class StagedTensorArray(TensorArray):
         rest = value.shape[1:] if value.shape.rank else TensorShape(None)
         same = sizes is not None and sizes.size and sizes.min() == sizes.max()
         if value.shape.rank is not None and same:
-            self._learn(TensorShape([int(sizes.flat[0])]).concatenate(rest))
+            self._learn(TensorShape([int(sizes.flat[0])]).concatenate(rest), _INCONSISTENT)
         shape = shape_input(self.element_shape)
         return self._with(TensorListSplit(value, shape, lengths))
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import list_payload, shapes
-from tapeflow.ops.construction import zeros
+from tapeflow.ops import list_payload, segment, shapes
+from tapeflow.ops.array import Size
+from tapeflow.ops.comparison import Equal, Select
+from tapeflow.ops.construction import ZerosLike, zeros
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.gather import Gather
 from tapeflow.ops.joining import ConcatV2
+from tapeflow.ops.layout import Reshape
 from tapeflow.ops.list_payload import TensorList, list_in, rows_of, text_of
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.tensor_list import sample_list
@@ -183,9 +188,17 @@ def TensorListScatterV2(xp, tensor, indices, element_shape, num_elements):
 
 
 def _gathered(call, dlist):
-    from tapeflow.ops.tensor_list_reading import TensorListGather
+    from tapeflow.ops.tensor_list_reading import TensorListGather, TensorListLength
 
-    return TensorListGather(dlist, call.indices, _row_shape(call), call.dtype("tensor"))
+    kind = call.dtype("tensor")
+    rows = TensorListGather(dlist, call.indices, _row_shape(call), kind)
+    if not (kind.is_floating or kind.is_complex):
+        return rows
+    # Of the rows that were written to one place the last one stayed.
+    indices = Reshape(call.indices, [-1])
+    order = range_(Size(indices))
+    last = segment.unsorted_segment_max(order, indices, TensorListLength(dlist))
+    return Select(Equal(Gather(last, indices), order), rows, ZerosLike(rows))
 
 
 @TensorListScatterV2.gradient(needs="indices")

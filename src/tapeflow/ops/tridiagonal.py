@@ -263,7 +263,7 @@ def tridiagonal_solve(
     vector for each matrix. It is NaN where A has no inverse."""
     d = compact(diagonals, diagonals_format)
     rhs = convert_to_tensor(rhs, dtype=d.dtype)
-    vector = rhs.shape.rank == d.shape.rank - 1
+    vector = None not in (rhs.shape.rank, d.shape.rank) and rhs.shape.rank == d.shape.rank - 1
     if vector:
         rhs = layout.ExpandDims(conj(rhs) if conjugate_rhs else rhs, -1)
     elif transpose_rhs:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes, errors, printing, promotion, tensor_shape
+from tapeflow.core import context, dtypes, printing, promotion, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -351,7 +351,7 @@ class Variable(_native.Variable, metaclass=_Creation):
             if not context.executing_eagerly():
                 return self._assign_in_graph(state.AssignVariableOp, value, read_value, name)
             self._assign_converted(promotion.assigned(self, value, "assign"))
-        return self
+        return self if read_value else None
 
     def _assign_in_graph(self, row, value, read_value=True, name=None):
         """The assignment as an operation; returns the variable as it is after it."""
@@ -361,7 +361,7 @@ class Variable(_native.Variable, metaclass=_Creation):
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
                 f"{self.shape}, and the assigned value shape {value.shape} are incompatible."
             )
-        return creation.assigned(self, row(self, value), read_value)
+        return creation.assigned(self, creation.call(row, (self, value), name), read_value)
 
     def _assign_converted(self, value):
         tensor = convert_to_tensor(value, self.dtype)
@@ -379,7 +379,7 @@ class Variable(_native.Variable, metaclass=_Creation):
                 return self._assign_in_graph(state.AssignAddVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_add")
             state.AssignAddVariableOp(self, convert_to_tensor(delta, self.dtype))
-        return self
+        return self if read_value else None
 
     def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
         """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
@@ -388,7 +388,7 @@ class Variable(_native.Variable, metaclass=_Creation):
                 return self._assign_in_graph(state.AssignSubVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_sub")
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self.dtype))
-        return self
+        return self if read_value else None
 
     def load(self, value, session=None):
         """The same as `assign`, of the 1.x API; in a graph it is done at once, in `session` or the default one."""
@@ -444,9 +444,9 @@ class Variable(_native.Variable, metaclass=_Creation):
             raise TypeError(
                 f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
             )
-        rows = np.asarray(convert_to_tensor(sparse_delta.indices))
-        batch = np.indices(rows.shape)[:-1]
-        where = np.stack([*batch, rows], axis=-1).astype(rows.dtype)
+        from tapeflow.ops.variable_parts import batch_coordinates
+
+        where = batch_coordinates(sparse_delta.indices)
         return self.scatter_nd_update(where, sparse_delta.values)
 
     def scatter_nd_add(self, indices, updates, name=None):
@@ -485,13 +485,9 @@ class Variable(_native.Variable, metaclass=_Creation):
 
         Raises OutOfRangeError if it has reached `limit`.
         """
-        before = self._peek()
-        if int(before) >= limit:
-            raise errors.OutOfRangeError(
-                None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]"
-            )
-        self.assign_add(convert_to_tensor(1, self.dtype))
-        return before
+        from tapeflow.ops.variable_parts import count_up_to
+
+        return count_up_to(self, limit)
 
     # Parts of the value.
 
@@ -505,17 +501,9 @@ class Variable(_native.Variable, metaclass=_Creation):
 
     def _assign_part(self, key, value, name=None):
         """`variable[key].assign(value)`. Returns the variable."""
-        value = convert_to_tensor(value, self.dtype)
-        if slicing._is_mask(key):
-            where = np.argwhere(np.asarray(key))
-            rest = self.shape.as_list()[where.shape[1] :]
-            updates = np.broadcast_to(value.numpy(), (len(where), *rest))
-            return self.scatter_nd_update(where, updates)
-        spec = slicing.parse_key(key)
-        state.ResourceStridedSliceAssign(
-            self, spec.begin, spec.end, spec.strides, value, *spec.masks
-        )
-        return self
+        from tapeflow.ops.variable_parts import assign_part
+
+        return assign_part(self, key, value)
 
     def __iter__(self):
         return iter(self.read_value())

@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.train import experimental
 from tapeflow.train.adaptive import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
@@ -12,6 +13,26 @@ from tapeflow.train.adaptive import (
     FtrlOptimizer,
     ProximalAdagradOptimizer,
     RMSPropOptimizer,
+)
+from tapeflow.train.checkpoint import Checkpoint
+from tapeflow.train.checkpoint_manager import CheckpointManager
+from tapeflow.train.checkpoint_reading import (
+    CheckpointReader,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+)
+from tapeflow.train.checkpoint_reading import new_reader as NewCheckpointReader
+from tapeflow.train.checkpoint_state import (
+    CheckpointState,
+    checkpoint_exists,
+    checkpoints_iterator,
+    generate_checkpoint_state_proto,
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    latest_checkpoint,
+    remove_checkpoint,
+    update_checkpoint_state,
 )
 from tapeflow.train.decay import (
     cosine_decay,
@@ -39,9 +60,11 @@ from tapeflow.train.gradient_descent import (
 )
 from tapeflow.train.moving_averages import ExponentialMovingAverage
 from tapeflow.train.optimizer import Optimizer
+from tapeflow.train.saver import Saver
 
 # What is loaded when it is first used, and the modules that hold it.
 _LAZY_NAMES = {
+    "Server": "tapeflow.graph.server",
     "export_meta_graph": "tapeflow.train.meta_graph",
     "import_meta_graph": "tapeflow.train.meta_graph",
     "write_graph": "tapeflow.graph.writing",
@@ -73,27 +96,45 @@ __all__ = [
     "AdagradDAOptimizer",
     "AdagradOptimizer",
     "AdamOptimizer",
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointReader",
+    "CheckpointState",
     "ExponentialMovingAverage",
     "FtrlOptimizer",
     "GradientDescentOptimizer",
     "MomentumOptimizer",
+    "NewCheckpointReader",
     "Optimizer",
     "ProximalAdagradOptimizer",
     "ProximalGradientDescentOptimizer",
     "RMSPropOptimizer",
+    "Saver",
     "assert_global_step",
+    "checkpoint_exists",
+    "checkpoints_iterator",
     "cosine_decay",
     "cosine_decay_restarts",
     "create_global_step",
+    "experimental",
     "exponential_decay",
+    "generate_checkpoint_state_proto",
+    "get_checkpoint_mtimes",
+    "get_checkpoint_state",
     "get_global_step",
     "get_or_create_global_step",
     "global_step",
     "inverse_time_decay",
+    "latest_checkpoint",
     "linear_cosine_decay",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
     "natural_exp_decay",
     "noisy_linear_cosine_decay",
     "piecewise_constant",
     "piecewise_constant_decay",
     "polynomial_decay",
+    "remove_checkpoint",
+    "update_checkpoint_state",
 ]

@@ -45,10 +45,10 @@ class AdamOptimizer(Optimizer):
 
     def _prepare(self, var):
         self._by_dtype = {}
-        beta1, beta2 = self._number(self._beta1, var.dtype), self._number(self._beta2, var.dtype)
+        dtype = var.dtype
         self._powers = (
-            self._non_slot("beta1_power", beta1, var.dtype),
-            self._non_slot("beta2_power", beta2, var.dtype),
+            self._non_slot("beta1_power", lambda: self._number(self._beta1, dtype), dtype),
+            self._non_slot("beta2_power", lambda: self._number(self._beta2, dtype), dtype),
         )
 
     def _settings(self, dtype):

@@ -1,4 +1,4 @@
-"""`tf.train.export_meta_graph` and `import_meta_graph`: graphs with their collections, and what saves their variables."""
+"""`tf.train.export_meta_graph` and `import_meta_graph`: graphs with their collections."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from typing import Any
 
 from tapeflow.core.public import public
 from tapeflow.graph import meta_graph
-
-# Makes the saver of an imported graph: (variables by name, SaverDef or None, scope) -> saver; set by the module of savers.
-make_saver: Any = None
+from tapeflow.train.saver import Saver
 
 
 @public
@@ -59,15 +57,21 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
 
 
 def import_with_elements(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+    meta_graph_or_file: Any,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    **kwargs: Any,
 ) -> tuple[Any, Any]:
     """As `import_meta_graph`; returns the saver, and what `return_elements` names."""
     meta_graph.refuse_eager()
     source = meta_graph_or_file
     if not hasattr(source, "graph_def"):
         source = meta_graph.read(source)
-    variables, elements = meta_graph.restore(source, clear_devices, import_scope=import_scope, **kwargs)
-    saver_def = source.saver_def if source.HasField("saver_def") else None
-    if make_saver is None or not (variables or saver_def is not None):
+    variables, elements = meta_graph.restore(
+        source, clear_devices, import_scope=import_scope, **kwargs
+    )
+    if not variables:
         return None, elements
-    return make_saver(variables, saver_def, import_scope), elements
+    if source.HasField("saver_def"):
+        return Saver(variables, saver_def=source.saver_def), elements
+    return Saver({v.name.removesuffix(":0"): v for v in variables.values()}), elements

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
+from tapeflow.core import context, nest
 from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros
@@ -35,12 +35,15 @@ class ExponentialMovingAverage:
         for var in nest.flatten(var_list):
             slots = self._shadows.of(var)
             if "average" not in slots:
-                start = (
-                    zeros(var.shape.as_list(), var.dtype) if self._zero_debias else var.read_value()
-                )
-                name = f"{base_name(var)}/{self._name}"
-                slots["average"] = Variable(start, trainable=False, name=name)
-                if not self._zero_debias:
+                with context.init_scope():
+                    start = (
+                        zeros(var.shape.as_list(), var.dtype)
+                        if self._zero_debias
+                        else var.read_value()
+                    )
+                    name = f"{base_name(var)}/{self._name}"
+                    slots["average"] = Variable(start, trainable=False, name=name)
+                if not self._zero_debias and context.executing_eagerly():
                     continue
             shadow = slots["average"]
             shadow.assign_sub((shadow - var) * cast(1.0 - self._current_decay(), var.dtype))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import nest
+from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, zeros
+from tapeflow.ops.control import group
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
+from tapeflow.train.trackable import attached
 
 
 @public_methods
@@ -102,10 +104,20 @@ class Optimizer:
             )
             gradients = tape.gradient(value, variables, grad_loss)
             return list(zip(gradients, variables))
-        raise RuntimeError(
-            "`loss` passed to Optimizer.compute_gradients should be a function when eager "
-            "execution is enabled."
+        if context.executing_eagerly():
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
+                "execution is enabled."
+            )
+        graph = context.current_graph()
+        variables = (
+            graph.get_collection("trainable_variables") if var_list is None else nest.flatten(var_list)
         )
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        weights = None if grad_loss is None else [grad_loss]
+        gradients = graph.gradients([loss], variables, weights)
+        return list(zip(gradients, variables))
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Changes the variables by their gradients; pairs without a gradient are left out.
@@ -117,6 +129,24 @@ class Optimizer:
             raise ValueError("No variables provided.")
         if global_step is not None and not hasattr(global_step, "assign_add"):
             raise TypeError(f"global_step must be a variable, got {global_step!r}")
+        graph = context.current_graph()
+        if graph is not None and not graph.building_function:
+            with context.name_scope(name or self._name) as scope:
+                updates = graph.effects_of(lambda: self._update(pairs))
+                with graph.control_dependencies(updates):
+                    finished = graph.effects_of(self._finish)
+                last = group(*updates, *finished, name="update" if global_step is not None else scope)
+                if global_step is not None:
+                    with graph.control_dependencies([last]):
+                        last = global_step.assign_add(1, name=scope).op
+            graph.add_to_collection("train_op", last)
+            return last
+        self._update(pairs)
+        self._finish()
+        return None if global_step is None else global_step.assign_add(1)
+
+    def _update(self, pairs):
+        """Changes the variables."""
         prepared = False
         for grad, var in pairs:
             if grad is None:
@@ -138,8 +168,6 @@ class Optimizer:
             raise ValueError(
                 f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
             )
-        self._finish()
-        return None if global_step is None else global_step.assign_add(1)
 
     @staticmethod
     def _as_gradient(grad, var):
@@ -173,30 +201,40 @@ class Optimizer:
         slots = self._slots.of(var)
         slot = slots.get(name)
         if slot is None:
-            if callable(value):
-                start = value(var)
-            elif value:
-                start = fill(var.shape.as_list(), cast(value, var.dtype))
-            else:
-                start = zeros(var.shape.as_list(), var.dtype)
+
+            def start():
+                if callable(value):
+                    return value(var)
+                if value:
+                    return fill(var.shape.as_list(), cast(value, var.dtype))
+                return zeros(var.shape.as_list(), var.dtype)
+
             number = len(slots)
             suffix = f"_{number}" if number else ""
             slot_name = f"{base_name(var)}/{self._name}{suffix}"
             slot = slots[name] = make_slot(start, slot_name, var.dtype)
         return slot
 
-    def _non_slot(self, name, value, dtype):
-        """A scalar variable of the optimizer itself."""
+    def _non_slot(self, name, start, dtype):
+        """A scalar variable of the optimizer itself, which begins with `start()`."""
         variable = self._non_slots.get(name)
         if variable is None:
-            variable = self._non_slots[name] = make_slot(
-                convert_to_tensor(value, dtype), name, dtype
-            )
+            variable = self._non_slots[name] = make_slot(start, name, dtype)
+            attached(self, name, variable)
         return variable
+
+    def _trackable_children(self):
+        return dict(self._non_slots)
+
+    def _restore_slot(self, var, name):
+        """The slot of that name, made for a checkpoint that has it; None where there is no such slot."""
+        return self._slot(var, name) if not self._slot_names or name in self._slot_names else None
 
     def _number(self, value, dtype):
         """A setting as a scalar tensor: a number, a tensor, a variable, or a function of none."""
         if type(value) is float or type(value) is int:
+            if not context.executing_eagerly():
+                return convert_to_tensor(value, dtype)
             key = (value, dtype)
             found = self._constants.get(key)
             if found is None:

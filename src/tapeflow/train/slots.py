@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 
+from tapeflow.core import context
 from tapeflow.ops.variable import Variable
 
 
@@ -46,6 +47,10 @@ def base_name(variable):
     return variable.name.partition(":")[0]
 
 
-def make_slot(value, name, dtype):
-    """A slot variable, not trainable."""
-    return Variable(value, trainable=False, name=name, dtype=dtype)
+def make_slot(start, name, dtype):
+    """A slot variable that begins with `start()`, not trainable, whose name is `name` whatever scope is open.
+
+    It is made outside of the functions that are being traced, and outlives them.
+    """
+    with context.init_scope(), context.name_scope(""):
+        return Variable(start(), trainable=False, name=name, dtype=dtype)

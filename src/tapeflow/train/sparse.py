@@ -5,12 +5,13 @@ from __future__ import annotations
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.segment import unsorted_segment_sum
 from tapeflow.ops.selection import unique
+from tapeflow.ops.static import size_of
 
 
 def without_duplicates(gradient):
     """(values, indices) of IndexedSlices, the values of equal indices added up."""
     positions, where = unique(gradient.indices)
-    values = unsorted_segment_sum(gradient.values, where, positions.shape[0])
+    values = unsorted_segment_sum(gradient.values, where, size_of(positions, 0))
     return values, positions
 
 

@@ -15,6 +15,7 @@ from tapeflow.xla.values import ListValue, parsed_shape, require_list
 
 # op -> f(attrs, *inputs) -> list of outputs
 OPS: dict[str, Callable[..., list[Any]]] = {}
+_LARGEST_CONSTANT = 16
 # The inputs whose values have to be known.
 STATIC = frozenset({"element_shape", "num_elements", "size", "max_num_elements", "lengths"})
 
@@ -47,7 +48,11 @@ def tensor_list_reserve(attrs: Any, element_shape: Any, num_elements: Any) -> li
 
 @_op
 def tensor_list_push_back(attrs: Any, handle: Any, tensor: Any) -> list[Any]:
-    old, tensor = require_list(handle), jnp.asarray(tensor)
+    old = require_list(handle)
+    constant = _still_constant(old, tensor)
+    if constant is not None and old.constant is not None and old.buffer is None:
+        return [ListValue(old.dtype, old.shape, None, old.length + 1, constant)]
+    tensor = jnp.asarray(tensor)
     if isinstance(old.length, int):
         new = old.grown(old.length + 1, tuple(tensor.shape))
     elif old.capacity:
@@ -56,13 +61,24 @@ def tensor_list_push_back(attrs: Any, handle: Any, tensor: Any) -> list[Any]:
         raise UnimplementedError(None, None, "A list that grows in a loop has no room set aside")
     assert new.buffer is not None
     buffer = jax.lax.dynamic_update_index_in_dim(new.buffer, tensor, new.length, 0)
-    return [new.with_buffer(buffer, old.length + 1)]
+    return [new.with_buffer(buffer, old.length + 1).with_constant(constant)]
+
+
+def _still_constant(old: ListValue, tensor: Any) -> Any:
+    """The value of all elements when `tensor` is put to the others, where that is known."""
+    if not isinstance(tensor, np.ndarray) or tensor.size > _LARGEST_CONSTANT:
+        return None
+    if old.constant is None:
+        return tensor if isinstance(old.length, int) and old.length == 0 else None
+    return tensor if np.array_equal(old.constant, tensor) else None
 
 
 @_op
 def tensor_list_pop_back(attrs: Any, handle: Any, element_shape: Any) -> list[Any]:
     old = require_list(handle)
     length = old.length - 1
+    if old.constant is not None:
+        return [old.with_buffer(old.buffer, length), old.constant]
     if old.buffer is None:
         return [old, jnp.zeros(old.element_shape(), old.dtype.as_numpy_dtype)]
     value = jax.lax.dynamic_index_in_dim(old.buffer, length, 0, keepdims=False)
@@ -80,7 +96,7 @@ def tensor_list_set_item(attrs: Any, handle: Any, index: Any, item: Any) -> list
     room = max(length, 1) if isinstance(length, int) else old.capacity
     new = old.grown(room, tuple(item.shape))
     buffer = jax.lax.dynamic_update_index_in_dim(new.buffer, item, at, 0)
-    return [new.with_buffer(buffer, length)]
+    return [new.with_buffer(buffer, length).with_constant(None)]
 
 
 @_op
@@ -124,6 +140,8 @@ def tensor_list_stack(attrs: Any, handle: Any, element_shape: Any) -> list[Any]:
 
 def _stacked(values: ListValue, element_shape: Any) -> Any:
     count = values.known_length()
+    if values.buffer is None and values.constant is not None:
+        return jnp.broadcast_to(values.constant, (count, *values.constant.shape))
     if values.buffer is None:
         shape = parsed_shape(element_shape) if values.shape is None else values.shape
         return ListValue(values.dtype, shape, None, 0).grown(count).buffer if count else jnp.zeros(
@@ -169,7 +187,7 @@ def tensor_list_scatter_into_existing_list(
         count = max(count, int(indices.max(initial=-1)) + 1)
     new = old.grown(count, tuple(tensor.shape[1:]))
     assert new.buffer is not None
-    return [new.with_buffer(new.buffer.at[jnp.asarray(indices)].set(tensor), count)]
+    return [new.with_buffer(new.buffer.at[jnp.asarray(indices)].set(tensor), count).with_constant(None)]
 
 
 @_op
@@ -195,7 +213,8 @@ def tensor_list_split(attrs: Any, tensor: Any, element_shape: Any, lengths: Any)
 
 
 def zeros_like(value: ListValue) -> ListValue:
-    return value.with_buffer(None if value.buffer is None else jnp.zeros_like(value.buffer))
+    zeros = None if value.buffer is None else jnp.zeros_like(value.buffer)
+    return value.with_buffer(zeros).with_constant(None)
 
 
 def added(a: ListValue, b: ListValue) -> ListValue:
@@ -203,7 +222,7 @@ def added(a: ListValue, b: ListValue) -> ListValue:
     if a.buffer is None or b.buffer is None:
         return b if a.buffer is None else a
     capacity = max(a.capacity, b.capacity)
-    return a.with_buffer(a.grown(capacity).buffer + b.grown(capacity).buffer)
+    return a.with_buffer(a.grown(capacity).buffer + b.grown(capacity).buffer).with_constant(None)
 
 
 def from_payload(value: Any) -> Any:
@@ -225,6 +244,9 @@ def from_payload(value: Any) -> Any:
 
 def as_payload(value: ListValue) -> Any:
     """The list as eager ops know it."""
+    if value.buffer is None and value.constant is not None:
+        same = _native.tensor_of(value.constant, value.dtype)
+        return _native.TensorList([same] * int(value.length), value.dtype, value.shape)
     if value.buffer is None:
         return _native.TensorList([None] * int(value.length), value.dtype, value.shape)
     rows = np.asarray(value.buffer)[: int(value.length)]

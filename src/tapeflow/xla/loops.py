@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
@@ -58,7 +59,10 @@ def _while(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any
         written.update(inner.written)
         return _like(split(results, {}), values), [jnp.asarray(inner.values[k]) for k in keys]
 
-    first = [_unknown_length(traced_value) for traced_value in split(start, handles)]
+    first = [
+        value if growth.get(i) == (0, []) else _unknown_length(value)
+        for i, value in enumerate(split(start, handles))
+    ]
     carried = (first, [jnp.asarray(v) for v in state.values.values()])
     try:
         values, after = jax.lax.while_loop(condition, step, carried)
@@ -87,11 +91,14 @@ def _unknown_length(value: Any) -> Any:
 
 
 def _like(results: list[Any], values: list[Any]) -> list[Any]:
-    """Results in the form of the variables they become: lists with a length that is a value, and the same room."""
+    """Results in the form of the variables they become: lists whose length is a value if the variable's is."""
     fixed = []
     for result, value in zip(results, values, strict=True):
         if isinstance(result, ListValue) and isinstance(value, ListValue):
-            result = ListValue(value.dtype, value.shape, result.buffer, jnp.asarray(result.length, np.int32))
+            length = result.length
+            if not isinstance(value.length, int):
+                length = jnp.asarray(length, np.int32)
+            result = ListValue(value.dtype, value.shape, result.buffer, length, result.constant)
         fixed.append(result)
     return fixed
 
@@ -191,23 +198,30 @@ def _growth(op: Operation) -> dict[int, _Growth]:
     body = op.attrs["body"]
     places = {id(x): i for i, x in enumerate(body.graph.inputs[: op.attrs["n_vars"]])}
     growth = {}
+
+    def follow(y: SymbolicTensor, pushed: int, behind: list[SymbolicTensor]) -> tuple[int, _Growth] | None:
+        """The variable that the list `y` is made of, and how."""
+        if id(y) in places:
+            return places[id(y)], _Growth(pushed, behind)
+        node = y.op
+        if node.type in ("AddN", "AddV2"):
+            found = (follow(x, pushed, behind) for x in node.inputs)
+            return next((each for each in found if each is not None), None)
+        if node.type == "TensorListPushBack":
+            pushed += 1
+        elif node.type == "TensorListPopBack" and y.value_index == 0:
+            pushed -= 1
+        elif node.type == "TensorListSetItem":
+            if node.attrs.get("resize_if_index_out_of_bounds"):
+                behind = [*behind, node.inputs[1]]
+        elif node.type != "Identity":
+            return None
+        return follow(node.inputs[0], pushed, behind)
+
     for i, y in enumerate(body.outputs):
-        pushed, at, behind = 0, y, []
-        while id(at) not in places:
-            node = at.op
-            if node.type == "TensorListPushBack":
-                pushed += 1
-            elif node.type == "TensorListPopBack" and at.value_index == 0:
-                pushed -= 1
-            elif node.type == "TensorListSetItem":
-                if node.attrs.get("resize_if_index_out_of_bounds"):
-                    behind.append(node.inputs[1])
-            elif node.type != "Identity":
-                break
-            at = node.inputs[0]
-        else:
-            if places[id(at)] == i:
-                growth[i] = _Growth(pushed, behind)
+        found = follow(y, 0, []) if y.dtype is dtypes.variant else None
+        if found is not None and found[0] == i:
+            growth[i] = found[1]
     return growth
 
 
@@ -245,9 +259,13 @@ def _with_room(
     growth = _growth(op)
     result = list(start)
     for i, length in lengths.items():
-        value = start[i]
+        value, change = start[i], growth.get(i)
+        shape, constant = shapes.get(i, (None, None))
+        if change is not None and change.pushed > 0 and not change.places and value.buffer is None:
+            if constant is not None and value.length == 0:
+                result[i] = value.with_constant(constant)  # needs no room
+                continue
         if length is None:
-            change = growth.get(i)
             if change is None or change.pushed > 0 or change.places:
                 raise UnimplementedError(
                     None, None,
@@ -255,17 +273,19 @@ def _with_room(
                 )  # fmt: skip
             continue
         room = max(length, value.length)
-        if room > value.capacity and i in shapes:
-            result[i] = value.grown(room, shapes[i])
+        if room > value.capacity and shape is not None:
+            result[i] = value.grown(room, shape)
+        if change is not None and (change.pushed > 0 or change.places):
+            result[i] = result[i].with_constant(None)
     return result
 
 
 def _element_shapes(
     lowering: Lowering, op: Operation, start: list[Any], invariants: list[Any]
-) -> dict[int, tuple[int, ...]]:
-    """The shapes of the elements of lists, as one iteration leaves them."""
+) -> dict[int, tuple[tuple[int, ...], Any]]:
+    """The shapes of the elements of lists, as one iteration leaves them; their value where all have the same."""
     body = op.attrs["body"]
-    shapes: dict[int, tuple[int, ...]] = {}
+    shapes: dict[int, tuple[tuple[int, ...], Any]] = {}
     state = lowering.state
     handles: dict[int, Any] = {}
     given = split(start, handles)
@@ -278,7 +298,9 @@ def _element_shapes(
             lowering.state = state
         for i, result in enumerate(results):
             if isinstance(result, ListValue) and result.buffer is not None:
-                shapes[i] = tuple(result.buffer.shape[1:])
+                shapes[i] = tuple(result.buffer.shape[1:]), result.constant
+            elif isinstance(result, ListValue) and result.constant is not None:
+                shapes[i] = result.constant.shape, result.constant
         return 0
 
     jax.eval_shape(step, given, [jnp.asarray(v) for v in state.values.values()])

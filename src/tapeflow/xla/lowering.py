@@ -268,7 +268,8 @@ def _branches(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[
             finally:
                 lowering.state = state
             inner_states.append(inner)
-            return split(values, handles), [jnp.asarray(v) for v in inner.values.values()]
+            flat = [_varying(v) for v in split(values, handles)]
+            return flat, [jnp.asarray(v) for v in inner.values.values()]
 
         return run
 
@@ -289,6 +290,13 @@ def _branches(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[
             if key in inner.written:
                 state.write(key, value)
     return joined(values, handles)
+
+
+def _varying(value: Any) -> Any:
+    """What a branch returns: that the elements of a list are all alike is true of that branch only."""
+    if isinstance(value, ListValue) and value.buffer is not None:
+        return value.with_constant(None)
+    return value
 
 
 def split(values: Sequence[Any], handles: dict[int, Any]) -> list[Any]:

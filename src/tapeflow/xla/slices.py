@@ -67,6 +67,17 @@ def _slice(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any
     return [jax.lax.dynamic_slice(jnp.asarray(x), list(begin), [int(n) for n in size])]
 
 
+@lowers("Pad")
+def _pad(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
+    """What the gradient of a slice is: zeros but for a part, whose place may be known only when it runs."""
+    x, paddings = inputs
+    shape = op.outputs[0].shape_tuple
+    if is_known(paddings) or shape is None or None in shape:
+        return lowering.row(op, inputs)
+    starts = [paddings[i, 0] for i in range(len(shape))]
+    return [jax.lax.dynamic_update_slice(jnp.zeros(shape, x.dtype), jnp.asarray(x), starts)]
+
+
 def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[Any], result: Any) -> _Cut:
     """Where a slice begins in each dimension, and how large it is.
 
@@ -82,7 +93,7 @@ def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[A
     def whole(count: int) -> None:
         for _ in range(count):
             size = shape[len(cut.starts)]
-            cut.starts.append(0)
+            cut.starts.append(np.int32(0))
             cut.sizes.append(size)
             cut.result.append(size)
 
@@ -107,6 +118,7 @@ def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[A
             length = max(last - first, 0)
         else:
             known = None if result is None else result[len(cut.result)]
+            known = _distance(op, i) if known is None else known
             if known is None:
                 raise cannot(op.row, "the size of the slice has to be known")
             length = known
@@ -119,5 +131,28 @@ def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[A
 
 def _from_front(at: Any, size: int) -> Any:
     if isinstance(at, int):
-        return at + size if at < 0 else at
+        return np.int32(at + size if at < 0 else at)
     return jnp.where(at < 0, at + size, at).astype(np.int32)
+
+
+def _distance(op: Operation, i: int) -> int | None:
+    """How far the end of a slice is from its beginning where the graph adds that much: `x[i : i + 2]`."""
+    begin, end = op.inputs[-4:-2] if op.type == "ResourceStridedSliceAssign" else op.inputs[1:3]
+    if begin.op.type != "Pack" or end.op.type != "Pack":
+        return None
+    first, offset = _linear(begin.op.inputs[i])
+    second, further = _linear(end.op.inputs[i])
+    return further - offset if first is second and further >= offset else None
+
+
+def _linear(scalar: Any) -> tuple[Any, int]:
+    """A tensor and a number that give `scalar` as their sum."""
+    offset = 0
+    while scalar.op.type in ("Add", "AddV2", "Sub"):
+        x, y = scalar.op.inputs
+        known = y.constant_value()
+        if known is None:
+            break
+        offset += int(known) * (-1 if scalar.op.type == "Sub" else 1)
+        scalar = x
+    return scalar, offset

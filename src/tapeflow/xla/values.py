@@ -69,9 +69,11 @@ class ListValue:
       shape: of the elements, as far as it is known; None: not at all.
       buffer: [capacity, *shape], or None while nothing has been put into the list.
       length: an int where it is known, else a traced int32 scalar.
+      constant: the value of every element where that is known, such as a size that a loop keeps for its gradient.
     """
 
-    def __init__(self, dtype: DType, shape: Any, buffer: Any, length: Any):
+    def __init__(self, dtype: DType, shape: Any, buffer: Any, length: Any, constant: Any = None):
+        self.constant = constant
         self.dtype = dtype
         self.shape = shape
         self.buffer = buffer
@@ -91,14 +93,20 @@ class ListValue:
         return tuple(self.shape)
 
     def with_buffer(self, buffer: Any, length: Any = None) -> ListValue:
-        return ListValue(self.dtype, self.shape, buffer, self.length if length is None else length)
+        length = self.length if length is None else length
+        return ListValue(self.dtype, self.shape, buffer, length, self.constant)
+
+    def with_constant(self, constant: Any) -> ListValue:
+        return ListValue(self.dtype, self.shape, self.buffer, self.length, constant)
 
     def grown(self, capacity: int, element_shape: tuple[int, ...] | None = None) -> ListValue:
         """The same list with room for `capacity` elements."""
         if self.buffer is not None and self.capacity >= capacity:
             return self
-        shape = self.element_shape() if element_shape is None else element_shape
         kind = self.dtype.as_numpy_dtype
+        if self.buffer is None and self.constant is not None:
+            return self.with_buffer(jnp.broadcast_to(self.constant, (capacity, *self.constant.shape)))
+        shape = self.element_shape() if element_shape is None else element_shape
         more = jnp.zeros((capacity - self.capacity, *shape), kind)
         return self.with_buffer(more if self.buffer is None else jnp.concatenate([self.buffer, more]))
 
@@ -113,12 +121,28 @@ class ListValue:
 def _flatten(value: ListValue) -> tuple[Any, Any]:
     known = isinstance(value.length, (int, np.integer))
     children = (value.buffer,) if known else (value.buffer, value.length)
-    return children, (value.dtype, value.shape, int(value.length) if known else None)
+    constant = None if value.constant is None else _Constant(value.constant)
+    return children, (value.dtype, value.shape, int(value.length) if known else None, constant)
 
 
 def _unflatten(data: Any, children: Any) -> ListValue:
-    dtype, shape, length = data
-    return ListValue(dtype, shape, children[0], children[1] if length is None else length)
+    dtype, shape, length, constant = data
+    length = children[1] if length is None else length
+    return ListValue(dtype, shape, children[0], length, None if constant is None else constant.array)
+
+
+class _Constant:
+    """An array that can be compared and hashed."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self._key = (array.tobytes(), array.shape, array.dtype.str)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Constant) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
 
 jax.tree_util.register_pytree_node(ListValue, _flatten, _unflatten)

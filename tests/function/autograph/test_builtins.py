@@ -53,8 +53,22 @@ def test_length_that_is_only_known_when_the_graph_runs():
 
 def test_builtins_of_python_values():
     def f(x):
-        values = [*map(abs, [-1, 2]), *filter(None, [0, 3]), *sorted([2, 1]), max(1, 2), min([4, 3]), sum([1, 2])]
-        values += [len("abc"), int("7"), int("ff", 16), 0, float("2"), next(iter([9])), next(iter([]), 8)]
+        values = [
+            *map(abs, [-1, 2]),
+            *filter(None, [0, 3]),
+            *sorted([2, 1]),
+            max(1, 2),
+            min([4, 3]),
+            sum([1, 2]),
+        ]
+        values += [
+            len("abc"),
+            int("7"),
+            int("ff", 16),
+            float("2"),
+            next(iter([9])),
+            next(iter([]), 8),
+        ]
         values += [any([0, 1]), all([0, 1]), *(i + j for i, j in zip(range(2), range(2)))]
         return x, values
 
@@ -93,7 +107,12 @@ def test_second_operand_is_only_evaluated_if_needed():
 def test_chained_comparison():
     f = tf.function(lambda x, y: 1 < x <= y < 10)
     cases = [(0, 5), (3, 5), (3, 2), (3, 11)]
-    assert [listed(f(tf.constant(x), tf.constant(y))) for x, y in cases] == [False, True, False, False]
+    assert [listed(f(tf.constant(x), tf.constant(y))) for x, y in cases] == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_middle_of_a_chain_is_evaluated_once():

@@ -49,14 +49,16 @@ def test_keyword_and_starred_arguments():
             return a + sum(rest) + b + sum(more.values())
         return a
 
+    keywords = {"b": 100, "c": 1000}
+
     def f(x):
-        return g(*[x, 10], b=100, c=1000)
+        return g(*[x, 10], **keywords)
 
     assert both(f) == [1113, -3]
 
 
 def test_default_arguments():
-    def f(x, step=[5][0], *, other=7):
+    def f(x, step=5, *, other=7):
         if x > 0:
             return x + step
         return x + other
@@ -308,3 +310,48 @@ def test_locals_and_eval_see_the_function():
         return x + eval("y") + len(locals())
 
     assert listed(tf.function(f)(tf.constant(1))) == 1 + 3 + 2
+
+
+def test_layers_and_models():
+    class Gate(tf.keras.layers.Layer):
+        def call(self, x, training=None):
+            if tf.reduce_sum(x) > 0:
+                x = x * 2.0
+            if training:
+                x = x + 100.0
+            return x
+
+    class Model(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.gate = Gate()
+
+        def call(self, x):
+            y = self.gate(x)
+            for _ in tf.range(2):
+                y = self.gate(y)
+            return y
+
+    model = Model()
+    g = tf.function(lambda x: model(x))
+    assert listed(g(tf.constant([[1.0]]))) == [[8.0]]
+    assert listed(g(tf.constant([[-1.0]]))) == [[-1.0]]
+    assert listed(tf.function(model)(tf.constant([[1.0]]))) == [[8.0]]
+
+
+def test_modules():
+    class Clip(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.limit = tf.Variable(3)
+
+        @tf.function
+        def __call__(self, x):
+            if x > self.limit:
+                return self.limit.read_value()
+            return x
+
+    clip = Clip()
+    assert [listed(clip(tf.constant(v))) for v in (5, 1)] == [3, 1]
+    clip.limit.assign(4)
+    assert listed(clip(tf.constant(5))) == 4

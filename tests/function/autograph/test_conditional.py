@@ -111,7 +111,7 @@ def test_dead_name_may_have_different_dtypes():
         if t:
             x = "text"
         x = 2.0
-        return x
+        return x + 0.0
 
     assert numbers(both(g)) == [2.0, 2.0]
     with pytest.raises(TypeError, match="'x' has dtype int32 in the main branch"):

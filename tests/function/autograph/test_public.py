@@ -52,7 +52,10 @@ def test_to_code():
 
 @pytest.mark.parametrize("entity", [tf.function(f), print, 3])
 def test_what_has_no_code(entity):
-    with pytest.raises(Exception, match="Cannot apply autograph to a function that doesn't expose a __code__ object"):
+    with pytest.raises(
+        Exception,
+        match="Cannot apply autograph to a function that doesn't expose a __code__ object",
+    ):
         tf.autograph.to_graph(entity)
     with pytest.raises(Exception, match="Cannot apply autograph"):
         tf.autograph.to_code(entity)
@@ -106,3 +109,12 @@ def test_verbosity(caplog, capsys, monkeypatch):
     tf.autograph.set_verbosity(1, alsologtostdout=True)
     tf.autograph.to_graph(lambda x: x)
     assert "Converted" in capsys.readouterr().out
+
+
+def test_in_graphs_of_1_x():
+    converted = tf.compat.v1.autograph.to_graph(f, arg_values=None)
+    assert tf.compat.v1.autograph.to_code(f, indentation="  ") == tf.autograph.to_code(f)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.int32, [])
+        y = converted(x)
+        assert [session.run(y, {x: v}) for v in (-4, 0)] == [5, 0]

@@ -71,17 +71,16 @@ class Program:
     # Statements.
 
     def block(self, depth, loops, budget):
-        made = 0
+        start = len(self.lines)
         for _ in range(self.random.randint(1, 4)):
-            if self.statement(depth, loops, budget):
-                made += 1
-        if not made:
+            self.statement(depth, loops, budget)
+        if len(self.lines) == start:
             self.emit(depth, "pass")
 
     def statement(self, depth, loops, budget):
         r = self.random
         kind = r.random()
-        if depth > 4 or kind < 0.35:
+        if depth > 4 or kind < 0.35 or len(self.lines) > 12 * budget:
             target = r.choice(VARIABLES)
             if r.random() < 0.5:
                 self.emit(depth, f"{target} = {self.expression()}")
@@ -108,9 +107,6 @@ class Program:
         elif kind >= 0.96:
             self.emit(depth, f"if {self.condition()}:")
             self.emit(depth + 1, f"return {self.expression()}")
-        else:
-            return False
-        return True
 
     def branch(self, depth, loops, budget):
         r = self.random

@@ -41,7 +41,9 @@ BRANCH = """
 """
 
 
-@pytest.mark.parametrize("name", ["<ipython-input-3-abc>", "<python-input-5>", "/tmp/ipykernel_7/12.py"])
+@pytest.mark.parametrize(
+    "name", ["<ipython-input-3-abc>", "<python-input-5>", "/tmp/ipykernel_7/12.py"]
+)
 def test_notebooks_and_shells_with_lines(name):
     assert both(compiled(BRANCH, name)) == [1, 2]
 
@@ -78,7 +80,7 @@ def test_unsupported_syntax_is_told(caplog):
             try:
                 pass
             finally:
-                break
+                break  # noqa: B012
         return x
 
     assert tf_convert(f) is f
@@ -89,11 +91,11 @@ def test_lambdas():
     pair = (lambda x: 1 if x > 0 else 2), (lambda x: 3 if x > 0 else 4)
     assert [both(f) for f in pair] == [[1, 2], [3, 4]]
     # fmt: off
-    long = (lambda x:
-            5 if x > 0
-            else 6)
+    lines = [(lambda x:
+              5 if x > 0
+              else 6)]
     # fmt: on
-    assert both(long) == [5, 6]
+    assert both(lines[0]) == [5, 6]
     same = [lambda x: 1 if x > 0 else 2 for _ in range(2)]
     assert [both(f) for f in same] == [[1, 2], [1, 2]]
     nested = lambda x: (lambda y: 7 if y > 0 else 8)(x)  # noqa: E731
@@ -179,12 +181,15 @@ def test_metadata_is_kept():
 
     f.marked = True
     g = tf_convert(f)
-    assert (g.__name__, g.__qualname__, g.__doc__, g.__module__) == (f.__name__, f.__qualname__, f.__doc__, f.__module__)
+    for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        assert getattr(g, name) == getattr(f, name)
     assert (g.__defaults__, g.__kwdefaults__, g.marked) == ((5,), {"z": 6}, True)
     assert g.__code__.co_filename == __file__
     assert g.__code__.co_firstlineno == f.__code__.co_firstlineno
 
 
 def test_import_does_not_load_autograph():
-    code = "import sys, tapeflow; assert not [m for m in sys.modules if 'autograph' in m], sys.modules"
+    code = (
+        "import sys, tapeflow; assert not [m for m in sys.modules if 'autograph' in m], sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ), timeout=60)

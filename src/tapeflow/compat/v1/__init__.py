@@ -339,7 +339,8 @@ from tapeflow.ops.strings import join as string_join
 from tapeflow.ops.strings import reduce_join_v1 as reduce_join
 from tapeflow.ops.strings import strip as string_strip
 from tapeflow.ops.strings import substr_v1 as substr
-from tapeflow.ops.tensor_array import TensorArray, TensorArraySpec
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.tensor_diagonal import tensor_diag as diag
 from tapeflow.ops.tensor_diagonal import tensor_diag_part as diag_part
@@ -383,6 +384,7 @@ from tapeflow.ops.variable_scatter import (
 newaxis = None
 
 _LAZY_ROOMS = {
+    "autograph": "tapeflow.compat.v1.autograph",
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
     "gfile": "tapeflow.compat.v1.gfile",
@@ -402,6 +404,7 @@ _LAZY_ROOMS = {
     "signal": "tapeflow.signal",
     "sparse": "tapeflow.compat.v1.sparse",
     "spectral": "tapeflow.compat.v1.spectral",
+    "summary": "tapeflow.compat.v1.summary",
     "train": "tapeflow.train",
 }
 # Names that are loaded when they are first used, with the modules that hold them.
@@ -437,7 +440,7 @@ _LAZY_NAMES = {
     "is_variable_initialized": "tapeflow.graph.variables",
     "local_variables": "tapeflow.graph.collections",
     "local_variables_initializer": "tapeflow.graph.variables",
-    "make_template": "tapeflow.function.template",
+    "make_template": "tapeflow.compat.v1.variable_getting",
     "model_variables": "tapeflow.graph.collections",
     "moving_average_variables": "tapeflow.graph.collections",
     "op_scope": "tapeflow.compat.v1.scopes",

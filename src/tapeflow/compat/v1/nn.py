@@ -1,5 +1,8 @@
 """`tf.nn` with the names and signatures of 1.x."""
 
+import importlib
+from typing import Any
+
 from tapeflow.ops.activation import crelu_v1 as crelu
 from tapeflow.ops.activation import (
     elu,
@@ -84,6 +87,33 @@ from tapeflow.ops.spatial import depth_to_space_v1 as depth_to_space
 from tapeflow.ops.spatial import space_to_batch_v1 as space_to_batch
 from tapeflow.ops.spatial import space_to_depth_v1 as space_to_depth
 from tapeflow.ops.trigonometric import sigmoid, tanh
+
+# Recurrent networks stand on Keras, which is loaded only when one of them is used.
+_LAZY_NAMES = {
+    "bidirectional_dynamic_rnn": "tapeflow.compat.v1.rnn.loops",
+    "graph_callable": "tapeflow.contrib.eager.graph_callable",
+    "dynamic_rnn": "tapeflow.compat.v1.rnn.loops",
+    "raw_rnn": "tapeflow.compat.v1.rnn.loops",
+    "static_bidirectional_rnn": "tapeflow.compat.v1.rnn.loops",
+    "static_rnn": "tapeflow.compat.v1.rnn.loops",
+    "static_state_saving_rnn": "tapeflow.compat.v1.rnn.loops",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "rnn_cell":
+        value = importlib.import_module("tapeflow.compat.v1.rnn_cell")
+    elif name in _LAZY_NAMES:
+        value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+    else:
+        raise AttributeError(f"module 'tapeflow.compat.v1.nn' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY_NAMES, "rnn_cell"})
+
 
 __all__ = [
     "approx_max_k",

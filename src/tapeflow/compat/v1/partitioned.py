@@ -104,7 +104,7 @@ def partitioned_variable(
         raise ValueError(
             f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was {shape}."
         )
-    sizes = shape.as_list()
+    sizes: list[Any] = shape.as_list()
     partitions = list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
     if len(partitions) != len(sizes) or any(p < 1 for p in partitions):
         raise ValueError(f"Partitioner returned a partition list that does not match the shape: {partitions} vs. {shape}")

@@ -14,12 +14,20 @@ from typing import Any
 
 from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.compat.v1.variable_scoping import refuse_partitioner, scopes, wrapped
+from tapeflow.compat.v1.variable_scoping import (
+    AUTO_REUSE,
+    refuse_partitioner,
+    scopes,
+    variable_scope,
+    wrapped,
+)
 from tapeflow.core import context, dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.function import template
+from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization, VariableV1
 
 
@@ -253,3 +261,20 @@ def get_local_variable(
 @public
 def no_regularizer(_):
     """The regularizer that keeps `get_variable` from the one of the scope: None for every variable."""
+
+
+class _TemplateScoping:
+    """What templates need of scopes and stores."""
+
+    new_store = EagerVariableStore
+
+    @staticmethod
+    def scope(unique_name, name, custom_getter):
+        return variable_scope(unique_name, default_name=name, custom_getter=custom_getter)
+
+    @staticmethod
+    def again(scope):
+        return variable_scope(scope)
+
+
+template.scoping = _TemplateScoping

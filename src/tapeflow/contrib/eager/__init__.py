@@ -8,9 +8,10 @@ from tapeflow.autodiff.functions import (
     value_and_gradients_function,
 )
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.compat.v1.variable_getting import EagerVariableStore
+from tapeflow.compat.v1.variable_getting import EagerVariableStore, make_template
 from tapeflow.contrib.eager import metrics
 from tapeflow.contrib.eager.devices import list_devices, num_gpus
+from tapeflow.contrib.eager.graph_callable import graph_callable
 from tapeflow.contrib.eager.mode import (
     enable_eager_execution,
     enable_remote_eager_execution,
@@ -32,7 +33,11 @@ from tapeflow.core.context import (
     set_execution_mode,
 )
 from tapeflow.data.iterating import Iterator
+from tapeflow.function.defun import defun
+from tapeflow.function.function import function
+from tapeflow.ops.control import py_function as py_func
 from tapeflow.ops.variable import Variable
+from tapeflow.train.checkpoint import Checkpoint
 from tapeflow.train.global_step import get_or_create_global_step
 
 enable = enable_eager_execution
@@ -40,6 +45,7 @@ in_eager_mode = executing_eagerly
 EagerVariable = ResourceVariable = Variable
 __all__ = [
     "ASYNC",
+    "Checkpoint",
     "DEVICE_PLACEMENT_EXPLICIT",
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_SILENT_FOR_INT32",
@@ -56,6 +62,11 @@ __all__ = [
     "async_clear_error",
     "async_wait",
     "custom_gradient",
+    "defun",
+    "function",
+    "graph_callable",
+    "make_template",
+    "py_func",
     "enable",
     "enable_eager_execution",
     "enable_remote_eager_execution",

@@ -13,6 +13,7 @@ Names = frozenset[str]
 NONE: Names = frozenset()
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -31,7 +32,7 @@ def walk_scope(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def assigned(nodes: ast.AST | Iterable[ast.AST]) -> tuple[set[str], dict[str, ast.expr]]:
-    """The names that `nodes` may bind, and the places such as `self.x` or `a[i]` that they may store to, by their text."""
+    """The names that `nodes` may bind, and the places such as `self.x` or `a[i]` that they may set, by their text."""
     names: set[str] = set()
     places: dict[str, ast.expr] = {}
     for n in walk_scope(nodes):
@@ -127,6 +128,8 @@ class Liveness:
 
     def __init__(self, body: list[ast.stmt], shared: Iterable[str]):
         self.closures = self._closures(body)
+        self._reads: dict[int, Names] = {}
+        self._kills: dict[int, Names] = {}
         self.shared = frozenset(shared) | {
             name
             for n in ast.walk(ast.Module(body, []))
@@ -157,15 +160,24 @@ class Liveness:
                     changed = True
         return {name: frozenset(names) for name, names in found.items()}
 
-    def reads(self, node) -> Names:
-        names = reads(node)
-        if self.closures:
-            for n in list(names):
-                names |= self.closures.get(n, NONE)
-        return frozenset(names)
+    def reads(self, node: ast.AST | None) -> Names:
+        # The bodies of nested loops are gone through many times.
+        known = self._reads.get(id(node))
+        if known is None:
+            names = reads(node)
+            if self.closures:
+                for n in list(names):
+                    names |= self.closures.get(n, NONE)
+            known = self._reads[id(node)] = frozenset(names)
+        return known
 
-    def kills(self, nodes) -> Names:
-        return frozenset(assigned(nodes)[0]) - self.shared
+    def kills(self, node: ast.AST, parts: list[ast.AST] | None = None) -> Names:
+        """The names that `node`, or `parts` of it, assigns for certain."""
+        known = self._kills.get(id(node))
+        if known is None:
+            found = assigned(node if parts is None else parts)[0]
+            known = self._kills[id(node)] = frozenset(found) - self.shared
+        return known
 
     def block(self, stmts: list[ast.stmt], out: Names) -> Names:
         out |= self.caught
@@ -190,7 +202,7 @@ class Liveness:
                     )
                 inner |= self.reads(item.context_expr)
             return inner
-        if isinstance(s, (ast.Try, getattr(ast, "TryStar", ast.Try))):
+        if isinstance(s, TRY):
             after = self.block(s.finalbody, out)
             handled = after if s.finalbody else NONE
             for h in s.handlers:
@@ -212,7 +224,7 @@ class Liveness:
             return self.reads(s.value) | self.shared
         if isinstance(s, ast.AugAssign):
             return out | self.reads(s)
-        return (out - self.kills(self._certain(s))) | self.reads(s)
+        return (out - self.kills(s, self._certain(s))) | self.reads(s)
 
     @staticmethod
     def _certain(s: ast.stmt) -> list[ast.AST]:

@@ -13,18 +13,20 @@ from typing import Any
 
 from tapeflow.function.autograph import operators, source, verbosity
 from tapeflow.function.autograph.errors import ConversionError, SourceNotFound
+from tapeflow.function.autograph.operators import calls
 from tapeflow.function.autograph.operators.calls import cv_builtins, is_left_alone
 from tapeflow.function.autograph.templates import statements
 from tapeflow.function.autograph.transform import is_generator, transform
 
 _NOT_FUNCTIONS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
-_FUTURE = 0x1FF0000
+_FUTURE = 0x1FF0000  # the flags of `from __future__ import ...`, which hold for a whole file
 
 # (id of a code object, options) -> (the code object, what became of it or why nothing did).
 _made: dict[tuple[int, bool, bool], tuple[CodeType, CodeType | Exception | None]] = {}
 # The code objects that are converted already, with those of nested functions; by identity.
 _results: dict[int, CodeType] = {}
 _warned: set[int] = set()
+
 
 def _namespace(recursive: bool) -> Any:
     """What converted code sees as `ag__`."""
@@ -44,7 +46,12 @@ def converted(f: FunctionType, recursive: bool = True, equality: bool = False) -
         return f
     known = f.__dict__.get("__autograph__")
     # Wrappers get a copy of the attributes of what they wrap.
-    if known is not None and known[0] is f and known[1:3] == (recursive, equality) and known[3] is code:
+    if (
+        known is not None
+        and known[0] is f
+        and known[1:3] == (recursive, equality)
+        and known[3] is code
+    ):
         return known[4]
     made = _convert_code(f, recursive, equality)
     if not isinstance(made, CodeType):
@@ -161,7 +168,9 @@ def _renamed(code: CodeType, name: str, compiled: str, original: str) -> CodeTyp
 
 
 def _remember(code: CodeType) -> None:
-    if not code.co_flags & inspect.CO_OPTIMIZED:  # the body of a class, whose methods are converted when called
+    if (
+        not code.co_flags & inspect.CO_OPTIMIZED
+    ):  # the body of a class, whose methods are converted when called
         return
     _results[id(code)] = code
     for c in code.co_consts:
@@ -180,10 +189,14 @@ def _function(f: FunctionType, code: CodeType, recursive: bool) -> FunctionType:
     return new
 
 
+calls.converted = converted
+
 # Entry points.
 
 
-def tf_convert(f: Any, recursive: bool = True, user_requested: bool = True, optional_features: Any = None) -> Any:
+def tf_convert(
+    f: Any, recursive: bool = True, user_requested: bool = True, optional_features: Any = None
+) -> Any:
     """`f` converted, if it is a function, method, `functools.partial` or callable object of the program; else `f`.
 
     Where it cannot be converted, a warning says so once, and `f` is returned.
@@ -192,7 +205,9 @@ def tf_convert(f: Any, recursive: bool = True, user_requested: bool = True, opti
     if isinstance(f, functools.partial):
         inner = tf_convert(f.func, recursive, user_requested, optional_features)
         return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
-    if hasattr(f, "bound") and hasattr(f, "__func__"):  # a method that does not keep its object alive
+    if hasattr(f, "bound") and hasattr(
+        f, "__func__"
+    ):  # a method that does not keep its object alive
         bound = f.bound()
         new = tf_convert(bound, recursive, user_requested, optional_features)
         return f if new is bound else new
@@ -205,11 +220,17 @@ def tf_convert(f: Any, recursive: bool = True, user_requested: bool = True, opti
             return f
         new = tf_convert(f.__func__, recursive, user_requested, optional_features)
         return f if new is f.__func__ else MethodType(new, f.__self__)
-    call = getattr(type(f), "__call__", None)
-    if isinstance(f, type) or not isinstance(call, FunctionType):
+    call = _call_of(f)
+    if call is None:
         return f
     new = tf_convert(call, recursive, user_requested, optional_features)
     return f if new is call else MethodType(new, f)
+
+
+def _call_of(f: Any) -> FunctionType | None:
+    """The function that runs when the object `f` is called."""
+    found = inspect.getattr_static(type(f), "__call__", None)
+    return None if isinstance(f, type) or not isinstance(found, FunctionType) else found
 
 
 def _is_ours(f: FunctionType) -> bool:
@@ -224,7 +245,8 @@ def uses(features: Any, name: str) -> bool:
     """Whether `Feature.<name>` is among `features`: None, one, or several."""
     if features is None:
         return False
-    names = {getattr(x, "name", x) for x in (features if isinstance(features, (tuple, list, set, frozenset)) else [features])}
+    several = isinstance(features, (tuple, list, set, frozenset))
+    names = {getattr(x, "name", x) for x in (features if several else [features])}
     return bool(names & {name, "ALL"})
 
 
@@ -241,7 +263,9 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     return unconverted
 
 
-def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
+def to_graph(
+    entity: Any, recursive: bool = True, experimental_optional_features: Any = None
+) -> Any:
     """The converted function; of a method, the function with its `self`.
 
     Raises ConversionError where `entity` has no code or cannot be converted.
@@ -253,9 +277,14 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
                 "Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a "
                 "@tf.function, try passing f.python_function instead."
             )
-        made = _convert_code(f, recursive, uses(experimental_optional_features, "EQUALITY_OPERATORS"))
+        made = _convert_code(
+            f, recursive, uses(experimental_optional_features, "EQUALITY_OPERATORS")
+        )
         if isinstance(made, CodeType):
-            return _function(f, made, recursive)
+            new: Any = _function(f, made, recursive)
+            # Where its code is: among the operators, at the lines of the program itself.
+            new.ag_module, new.ag_source_map = _namespace(recursive), {}
+            return new
         raise made or SourceNotFound(f"{f!r} has no source")
     except (ValueError, ConversionError) as error:
         raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from None
@@ -265,7 +294,7 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     """The source of the converted function. Raises ConversionError as `to_graph` does."""
     f = entity.__func__ if isinstance(entity, MethodType) else entity
     if not isinstance(f, FunctionType):
-        to_graph(entity)
+        return to_graph(entity)  # says what is wrong
     try:
         node: Any = tree_of(f, uses(experimental_optional_features, "EQUALITY_OPERATORS"))
     except ConversionError as error:

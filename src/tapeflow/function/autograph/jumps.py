@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 
-from tapeflow.function.autograph.activity import walk_scope
+from tapeflow.function.autograph.activity import TRY, walk_scope
 from tapeflow.function.autograph.errors import UnsupportedSyntax
 from tapeflow.function.autograph.templates import expression, statements
 
 RETURNED = "ag__ret"
 VALUE = "ag__val"
-_TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def lower_jumps(function: ast.FunctionDef) -> None:
@@ -24,7 +23,9 @@ def lower_jumps(function: ast.FunctionDef) -> None:
     out of a `finally` block.
     """
     for n in walk_scope(function.body):
-        if isinstance(n, ast.While) and any(isinstance(e, ast.NamedExpr) for e in walk_scope(n.test)):
+        if isinstance(n, ast.While) and any(
+            isinstance(e, ast.NamedExpr) for e in walk_scope(n.test)
+        ):
             _test_inside(n)
     body = function.body
     early = any(
@@ -98,9 +99,7 @@ class _Lowering:
         self.returns = returns
         self.loops = 0
 
-    def block(
-        self, stmts: list[ast.stmt], loop: _Loop | None
-    ) -> tuple[list[ast.stmt], set[str]]:
+    def block(self, stmts: list[ast.stmt], loop: _Loop | None) -> tuple[list[ast.stmt], set[str]]:
         """The block without jumps, and the flags that say that the rest of what follows it is skipped."""
         out: list[ast.stmt] = []
         for i, s in enumerate(stmts):
@@ -144,8 +143,8 @@ class _Lowering:
         if isinstance(s, (ast.With, ast.AsyncWith)):
             s.body, flags = self.block(s.body, loop)
             return [s], flags
-        if isinstance(s, _TRY):
-            return self.attempt(s, loop)  # type: ignore[arg-type]
+        if isinstance(s, TRY):
+            return self.attempt(s, loop)
         if isinstance(s, ast.Match):
             flags = set()
             for case in s.cases:

@@ -1,4 +1,4 @@
-"""The syntax tree of a function, found from its code object: in files, notebooks, and wherever `linecache` has lines."""
+"""The syntax tree of a function, found from its code: in files, notebooks, and wherever `linecache` has lines."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def statements(text: str, at: ast.AST, **given: Any) -> list[ast.stmt]:
 
 def _place_of(at: ast.AST) -> dict[str, int]:
     """Where tracebacks point: for compound statements at their first line."""
-    end = getattr(at, "test", None) or getattr(at, "iter", None) or at
+    end: Any = getattr(at, "test", None) or getattr(at, "iter", None) or at
     if isinstance(at, ast.stmt) and end.end_lineno != at.lineno and hasattr(at, "body"):
         end = getattr(at, "target", None) or ast.Name(
             "", end_lineno=at.lineno, end_col_offset=at.col_offset + 1

@@ -19,6 +19,7 @@ from tapeflow.function.autograph.activity import (
     base_names,
     walk_scope,
 )
+from tapeflow.function.autograph.appends import Appends, appended
 from tapeflow.function.autograph.errors import UnsupportedSyntax
 from tapeflow.function.autograph.jumps import lower_jumps, not_stopped
 from tapeflow.function.autograph.templates import expression, statements
@@ -88,6 +89,7 @@ class _Rewriting(ast.NodeTransformer):
         doc = fn.body[:1] if ast.get_docstring(fn, clean=False) is not None else []
         fn.body = fn.body[len(doc) :] or [ast.copy_location(ast.Pass(), fn.body[0])]
         at = fn.body[0]
+        fn.body = Appends(fn.body, self.outside).block(fn.body)
         lower_jumps(fn)
         Liveness(fn.body, self.outside)
         names = _bound_in_blocks(fn.body) - self.outside
@@ -199,6 +201,7 @@ class _Rewriting(ast.NodeTransformer):
         around = s.live_out | s.live_around | self.outside  # type: ignore[attr-defined]
         keep = names & around
         places = self._places(s.body, names)
+        lists = appended(s.body) & keep
         directive, s.body = self._loop_options(s.body, s)
         flags = getattr(s, "stop_flags", ())
         test = self.visit(s.test)
@@ -208,10 +211,10 @@ class _Rewriting(ast.NodeTransformer):
         self.count += 1
         k = self.count
         defs, given = self._place_functions(k, places, s)
-        shared = tuple([*sorted(keep), *places])
+        shared = (*sorted(keep), *places)
         body = self._body(s.body, keep, s)
         declared = self._declared(keep)
-        options = self._trailing(given, directive)
+        options = self._trailing(given, directive, lists)
         new = statements(
             f"def ag__test{k}():\n{declared}  return _TEST_\ndef ag__body{k}():\n{declared}  _BODY_\n"
             f"ag__.while_stmt(ag__test{k}, ag__body{k}, {shared!r}{options})",
@@ -227,14 +230,17 @@ class _Rewriting(ast.NodeTransformer):
         names = assigned(s.body)[0] | target_names
         around = s.live_out | s.live_around | self.outside  # type: ignore[attr-defined]
         keep = names & around
-        places = self._places([*s.body, ast.copy_location(ast.Assign([s.target], s.iter), s)], names)
+        places = self._places(
+            [*s.body, ast.copy_location(ast.Assign([s.target], s.iter), s)], names
+        )
+        lists = (appended(s.body) & keep) - target_names
         directive, s.body = self._loop_options(s.body, s)
         flags = getattr(s, "stop_flags", ())
         iterated = self.visit(s.iter)
         self.count += 1
         k = self.count
         defs, given = self._place_functions(k, places, s)
-        shared = tuple([*sorted(keep), *places])
+        shared = (*sorted(keep), *places)
         simple = isinstance(s.target, ast.Name) and s.target.id not in keep
         argument = s.target.id if simple else "ag__item"  # type: ignore[attr-defined]
         body = self._body(s.body, keep | (target_names if simple else set()), s)
@@ -247,7 +253,7 @@ class _Rewriting(ast.NodeTransformer):
         if flags:
             more = f"ag__more{k}"
             text += f"def {more}():\n  return _MORE_\n"
-        options = self._trailing(given, directive)
+        options = self._trailing(given, directive, lists)
         item = tuple(sorted(target_names & keep))
         text += f"ag__.for_stmt(_ITER_, {more}, ag__body{k}, {shared!r}, {item!r}{options})"
         new = statements(
@@ -261,10 +267,11 @@ class _Rewriting(ast.NodeTransformer):
         return [*defs, *new]
 
     @staticmethod
-    def _trailing(places: str, directive: ast.expr | None) -> str:
-        if directive is None:
-            return places
-        return (places or ", None") + ", lambda: _OPTIONS_"
+    def _trailing(places: str, directive: ast.expr | None, lists: set[str]) -> str:
+        given = places
+        if directive is not None:
+            given = (places or ", None") + ", lambda: _OPTIONS_"
+        return given + (f", lists={tuple(sorted(lists))!r}" if lists else "")
 
     def _loop_options(
         self, body: list[ast.stmt], at: ast.stmt
@@ -279,7 +286,7 @@ class _Rewriting(ast.NodeTransformer):
             if name != "set_loop_options":
                 continue
             names = ["parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants"]
-            given = {n: v for n, v in zip(names, call.args, strict=False)}
+            given = dict(zip(names, call.args, strict=False))
             given |= {k.arg: k.value for k in call.keywords if k.arg}
             if isinstance(given.get("shape_invariants"), (ast.List, ast.Tuple)):
                 # By name, so that it is clear which variable a pair is about.
@@ -287,9 +294,7 @@ class _Rewriting(ast.NodeTransformer):
                     if isinstance(pair, (ast.Tuple, ast.List)) and len(pair.elts) == 2:
                         text = ast.copy_location(ast.Constant(ast.unparse(pair.elts[0])), pair)
                         pair.elts.insert(0, text)
-            keys: list[ast.expr | None] = [
-                ast.copy_location(ast.Constant(n), call) for n in given
-            ]
+            keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(n), call) for n in given]
             options = ast.copy_location(ast.Dict(keys, list(given.values())), call)
             rest = [*body[:i], *body[i + 1 :]] or [ast.copy_location(ast.Pass(), at)]
             return self.visit(options), rest
@@ -338,9 +343,7 @@ class _Rewriting(ast.NodeTransformer):
         if len(e.ops) == 1:
             if self.equality and isinstance(e.ops[0], (ast.Eq, ast.NotEq)):
                 name = "eq" if isinstance(e.ops[0], ast.Eq) else "not_eq"
-                return expression(
-                    f"ag__.{name}(_A_, _B_)", e, _A_=e.left, _B_=e.comparators[0]
-                )
+                return expression(f"ag__.{name}(_A_, _B_)", e, _A_=e.left, _B_=e.comparators[0])
             return e
         if binds:
             return e

@@ -49,28 +49,43 @@ class Group:
     Attributes:
       shape: of the members' results, as far as it is known.
       steps: (row, attrs, operands, value, index of the member), operands and the result as values of the program.
+      computed: the values of the steps.
+      inputs: what the steps read from outside, in order of first use; not the axes of reductions.
       reductions: value of the result -> (name, value that is reduced).
-      members: the instructions themselves, in order.
-      position: index of the last member.
+      members: (index, instruction), in order.
+      merged_into: the group that took this one over.
     """
 
     def __init__(self, shape: Shape):
         self.shape = shape
         self.steps: list[tuple[Any, dict[str, Any], list[int], int, int]] = []
+        self.computed: set[int] = set()
+        self.inputs: dict[int, None] = {}
         self.reductions: dict[int, tuple[str, int]] = {}
         self.members: list[tuple[int, Instruction]] = []
+        self.merged_into: Group | None = None
 
-    @property
-    def position(self) -> int:
-        return self.members[-1][0]
+    def has_room(self, other: Group | None, steps: list[Any], inputs: list[int]) -> bool:
+        """Whether the other group and new steps still fit in."""
+        count = len(self.steps) + len(steps) + (0 if other is None else len(other.steps))
+        reads = set(self.inputs) | set(inputs) | (set() if other is None else set(other.inputs))
+        return count <= _MOST_STEPS and len(reads) <= _MOST_INPUTS
 
-    def computed(self) -> list[int]:
-        return [step[3] for step in self.steps]
+    def add(self, k: int, each: Instruction, steps: list[Any]) -> None:
+        self.members.append((k, each))
+        for row, attrs, operands, value in steps:
+            self.inputs.update((v, None) for v in operands if v not in self.computed)
+            self.computed.add(value)
+            self.steps.append((row, attrs, operands, value, k))
 
-    def inputs(self) -> list[int]:
-        """What the steps read from outside, in order of first use. Axes of reductions are not read."""
-        inside = set(self.computed())
-        return list(dict.fromkeys(v for step in self.steps for v in step[2] if v not in inside))
+    def absorb(self, other: Group) -> None:
+        """Takes over a group that reads nothing of this one's, nor this one of its."""
+        other.merged_into = self
+        self.computed |= other.computed
+        self.inputs |= other.inputs
+        self.reductions.update(other.reductions)
+        self.members = sorted(self.members + other.members, key=lambda member: member[0])
+        self.steps = sorted(self.steps + other.steps, key=lambda step: step[4])
 
     def worthwhile(self) -> bool:
         count = len(self.steps) + len(self.reductions)
@@ -79,12 +94,6 @@ class Group:
         known = all(d is not None for d in self.shape)
         few = known and int(np.prod(self.shape)) < _FEW_ELEMENTS  # type: ignore[arg-type]
         return not few or count >= _LONG_GROUP
-
-    def absorb(self, other: Group) -> None:
-        self.steps += other.steps
-        self.reductions.update(other.reductions)
-        self.members = sorted(self.members + other.members, key=lambda member: member[0])
-        self.steps.sort(key=lambda step: step[4])
 
 
 class Fused:
@@ -155,9 +164,9 @@ def fuse(program: Program) -> None:
         inside = {k for k, _ in group.members}
         results = [v for _, each in group.members for v in each.outputs]
         outputs = [v for v in results if v in wanted or users.get(v, set()) - inside]
-        inputs = group.inputs()
+        inputs = list(group.inputs)
         payload = Fused(program, group, inputs, outputs)
-        at[group.position] = Instruction(
+        at[group.members[-1][0]] = Instruction(
             "fused", payload, inputs, outputs, group.members[-1][1].label, False
         )
         gone |= inside
@@ -167,27 +176,33 @@ def fuse(program: Program) -> None:
 
 
 def _groups(program: Program) -> list[Group]:
-    of_value: dict[int, Group] = {}  # values of groups that may still grow
+    of_value: dict[int, Group] = {}  # values of groups, and the group then
+    still_open: dict[Group, None] = {}
     done = []
 
     def seal(group: Group) -> None:
-        for _, each in group.members:
-            for v in each.outputs:
-                of_value.pop(v, None)
+        del still_open[group]
         if group.worthwhile():
             done.append(group)
 
     for k, each in enumerate(program.instructions):
-        open_groups = list(dict.fromkeys(of_value[v] for v in each.inputs if v in of_value))
-        joined = _join(program, each, k, open_groups)
-        for group in open_groups:
-            if joined is None or (joined is not group and group.members):
+        read: dict[Group, None] = {}
+        for v in each.inputs:
+            group = of_value.get(v)
+            while group is not None and group.merged_into is not None:
+                group = of_value[v] = group.merged_into
+            if group is not None and group in still_open:
+                read[group] = None
+        joined = _join(program, each, k, list(read))
+        for group in read:
+            if group.merged_into is not None:
+                del still_open[group]
+            elif group is not joined:
                 seal(group)
         if joined is not None:
-            for _, member in joined.members:
-                for v in member.outputs:
-                    of_value[v] = joined
-    for group in dict.fromkeys(of_value.values()):
+            still_open[joined] = None
+            of_value[each.outputs[0]] = joined
+    for group in list(still_open):
         seal(group)
     return done
 
@@ -199,27 +214,22 @@ def _join(program: Program, each: Instruction, k: int, open_groups: list[Group])
     if each.type in _REDUCTIONS:
         return _join_reduction(program, each, k, open_groups)
     steps = _steps(program, each)
-    if steps is None:
-        return None
     shape = program.values[each.outputs[0]].shape
-    if shape is None:
+    if steps is None or shape is None:
         return None
-    group = Group(shape)
-    merged = [
-        g
-        for g in open_groups
-        if g.shape == shape and not any(v in g.reductions for v in each.inputs)
-    ]
-    for other in merged:
-        if len(group.steps) + len(other.steps) + len(steps) <= _MOST_STEPS:
-            trial = Group(shape)
-            trial.absorb(group)
-            trial.absorb(other)
-            if len(trial.inputs()) + len(each.inputs) <= _MOST_INPUTS:
-                group = trial
-                other.members = []  # its own no more
-    group.members.append((k, each))
-    group.steps += [(*step, k) for step in steps]
+    group: Group | None = None
+    for other in open_groups:
+        if other.shape != shape or any(v in other.reductions for v in each.inputs):
+            continue
+        if not other.has_room(group, steps, each.inputs):
+            continue
+        if group is None:
+            group = other
+        else:
+            group.absorb(other)
+    if group is None:
+        group = Group(shape)
+    group.add(k, each, steps)
     return group
 
 
@@ -231,7 +241,7 @@ def _join_reduction(
     group, (x, axes) = open_groups[0], each.inputs
     if (
         x in group.reductions
-        or x not in group.computed()
+        or x not in group.computed
         or program.values[x].dtype.name not in ("float32", "float64")
     ):
         return None

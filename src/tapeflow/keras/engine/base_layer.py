@@ -11,13 +11,14 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.keras import constraints, initializers, regularizers, settings
-from tapeflow.keras.engine import calling
+from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked, unique
 from tapeflow.keras.registry import snake_case
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.variable import Variable
+from tapeflow.train.trackable import attached
 
 _ARGUMENTS = {
     "input_dim",
@@ -51,6 +52,9 @@ class Layer(Tracked):
     # Whether any layer of the process has been given a loss tensor: if not, none need be forgotten.
     _losses_exist = False
     _is_metric = False
+    # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
+    _computes_mask = False
+    _masks_itself = False
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -58,6 +62,8 @@ class Layer(Tracked):
             cls._plain_call = False
         if "__call__" in cls.__dict__:
             cls._plain_call = False
+        if "compute_mask" in cls.__dict__:
+            cls._computes_mask = True
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         for argument in kwargs:
@@ -77,7 +83,7 @@ class Layer(Tracked):
         attributes["_input_shape_seen"] = None
         attributes["_autocast"] = kwargs.get("autocast", True)
         attributes["_initial_weights"] = kwargs.get("weights")
-        attributes["supports_masking"] = False
+        attributes["supports_masking"] = self._computes_mask
         attributes["stateful"] = False
         attributes["_dynamic"] = dynamic
         attributes["_activity_regularizer"] = regularizers.get(kwargs.get("activity_regularizer"))
@@ -168,7 +174,11 @@ class Layer(Tracked):
     def __call__(self, *args, **kwargs):
         if self._fast and len(args) == 1 and not kwargs:
             inputs = args[0]
-            if type(inputs) is EagerTensor and inputs.dtype is self._compute_dtype_object:
+            if (
+                type(inputs) is EagerTensor
+                and inputs.dtype is self._compute_dtype_object
+                and not (masking.exist and hasattr(inputs, "_keras_mask"))
+            ):
                 try:
                     return self.call(inputs)
                 except Exception as error:
@@ -269,6 +279,10 @@ class Layer(Tracked):
             constraint=constraints.get(constraint),
         )
         self._own_weights.append(variable)
+        if name is not None:
+            self.__dict__.setdefault("_named_weights", {})[name] = variable
+            if "_pending_restores" in self.__dict__:
+                attached(self, name, variable)
         regularizer = regularizers.get(regularizer)
         if regularizer is not None:
             self._loss_functions.append(lambda: regularizer(variable))

@@ -13,10 +13,12 @@ from tapeflow.core.context import executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
+from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor, call_symbolically
 from tapeflow.ops.casting import cast
 from tapeflow.ops.variable import Variable
+from tapeflow.train import trackable
 
 
 class _CallState(threading.local):
@@ -51,6 +53,7 @@ class CallSignature:
             self.training_default = by_name["training"].default
         # Position among the arguments after self, None for keyword-only ones.
         self.training_position = self.names.index("training") if "training" in self.names else None
+        self.mask_position = self.names.index("mask") if "mask" in self.names else None
 
     @property
     def first(self):
@@ -87,18 +90,22 @@ def call_layer(layer, args, kwargs):
     depth, outer_training = state.depth, state.training
     if depth == 0 and layer._losses_exist:
         layer._clear_losses()
+    mask = None
+    if masking.exist and layer.supports_masking:
+        mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
     training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
     if layer._input_spec is not None:
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
 
     state.depth, state.training = depth + 1, training
     try:
-        if layer.built:
+        if layer.built and executing_eagerly():
             outputs = layer.call(inputs, *rest, **kwargs)
         else:
             with name_scope(layer._scope_name()):
-                build_from_inputs(layer, inputs)
-                outputs = layer.call(inputs, *rest, **kwargs)
+                if not layer.built:
+                    build_from_inputs(layer, inputs)
+                outputs = _call_of(layer)(inputs, *rest, **kwargs)
     except Exception as error:
         _note(error, layer)
         raise
@@ -106,8 +113,19 @@ def call_layer(layer, args, kwargs):
         state.depth, state.training = depth, outer_training
     if layer._activity_regularizer is not None:
         _add_activity_loss(layer, inputs, outputs)
+    if layer.supports_masking and (layer._computes_mask or masking.exist):
+        masking.attach(layer, inputs, outputs, mask)
     layer._after_call()
     return outputs
+
+
+def _call_of(layer):
+    """`layer.call`; while a graph is built, with the control flow of the program's own layers converted."""
+    if executing_eagerly():
+        return layer.call
+    from tapeflow.function.autograph import tf_convert
+
+    return tf_convert(layer.call)
 
 
 def _resolve_training(signature, outer, rest, kwargs):
@@ -167,6 +185,8 @@ def build_from_inputs(layer, inputs):
     layer.build(layer._input_shape_seen)
     layer.built = True
     layer._load_initial_weights()
+    if trackable.waiting:
+        trackable.look_again()
     if layer._input_spec is not None:
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
+from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.network import Network
+from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
 
 
 class Functional(Model):
     """The computation that leads from symbolic inputs to symbolic outputs, layer call by layer call."""
+
+    _masks_itself = True
+    _is_graph_network = True
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
         super().__init__(name=name or settings.unique_name("model"), trainable=trainable, **kwargs)
@@ -22,13 +28,14 @@ class Functional(Model):
                     "Inputs to a Functional model must be symbolic tensors that come from "
                     f"`keras.Input`. Received: {leaf}"
                 )
-        state["_order"] = _calls_between(nest.flatten(inputs), nest.flatten(outputs))
-        layers = {}
-        for tensor in nest.flatten(inputs):
-            layers.setdefault(id(tensor.layer), tensor.layer)
-        for node in state["_order"]:
-            layers.setdefault(id(node.layer), node.layer)
-        state["_layers"] = list(layers.values())
+        for leaf in nest.flatten(outputs):
+            if not isinstance(leaf, KerasTensor) or leaf.node is None:
+                raise ValueError(
+                    "Output tensors of a Functional model must be the output of a TensorFlow `Layer` "
+                    f"(thus holding past layer metadata). Found: {leaf}"
+                )
+        state["_network"] = Network(nest.flatten(inputs), nest.flatten(outputs))
+        state["_layers"] = self._network.layers
         self._tracked["_layers"] = self._layers
         self.built = True
 
@@ -46,6 +53,23 @@ class Functional(Model):
     def outputs(self):
         """The symbolic outputs, in a list."""
         return nest.flatten(self._outputs)
+
+    @property
+    def input_names(self):
+        """The names of the input layers."""
+        return [tensor.layer.name for tensor in nest.flatten(self._inputs)]
+
+    @property
+    def output_names(self):
+        """The names of the layers of outputs; a second output of a layer gets a number."""
+        names: list[str] = []
+        for tensor in nest.flatten(self._outputs):
+            name, count = tensor.layer.name, 1
+            while name in names:
+                name = f"{tensor.layer.name}_{count}"
+                count += 1
+            names.append(name)
+        return names
 
     @property
     def input(self):
@@ -86,11 +110,15 @@ class Functional(Model):
         for tensor, value in zip(expected, given):
             _check_input(self, tensor, value)
             values[id(tensor)] = value
+        if mask is not None:
+            for value, value_mask in zip(given, nest.flatten(mask)):
+                if value_mask is not None:
+                    masking.set_mask(value, value_mask)
 
         def value_of(leaf):
             return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
 
-        for node in self._order:
+        for node in self._network.calls:
             outputs = node.layer(
                 nest.map_structure(value_of, node.inputs),
                 *nest.map_structure(value_of, node.args),
@@ -100,11 +128,18 @@ class Functional(Model):
                 values[id(tensor)] = value
         return nest.map_structure(value_of, self._outputs)
 
+    def compute_mask(self, inputs, mask=None):
+        """The masks of the outputs for these inputs."""
+        return masking.of(self.call(inputs, mask=mask))
+
+    def _trackable_children(self):
+        return self._layers_by_number() | super()._trackable_children()
+
     def compute_output_shape(self, input_shape):
         return nest.map_structure(lambda x: x.shape, self._outputs)
 
     def get_config(self):
-        return {"name": self.name, "trainable": self.trainable}
+        return network_config(self)
 
 
 def _check_input(model, tensor, value):
@@ -114,30 +149,3 @@ def _check_input(model, tensor, value):
             f'Input 0 of layer "{model.name}" is incompatible with the layer: expected '
             f"shape={tuple(want.as_list())}, found shape={tuple(have.as_list())}"
         )
-
-
-def _calls_between(inputs, outputs):
-    """The nodes from inputs to outputs, each after those it needs. Raises ValueError at loose ends."""
-    known = {id(tensor) for tensor in inputs}
-    order, done = [], set()
-    stack = [(tensor, False) for tensor in reversed(outputs)]
-    while stack:
-        tensor, ready = stack.pop()
-        if id(tensor) in known:
-            continue
-        node = tensor.node
-        if node is None or (not node.parents() and not ready):
-            raise ValueError(
-                f"Graph disconnected: cannot obtain value for tensor {tensor} at layer "
-                f'"{tensor.layer.name if node else None}".'
-            )
-        if ready:
-            if id(node) not in done:
-                done.add(id(node))
-                order.append(node)
-            for output in nest.flatten(node.outputs):
-                known.add(id(output))
-        else:
-            stack.append((tensor, True))
-            stack += [(parent, False) for parent in reversed(node.parents())]
-    return order

@@ -6,7 +6,7 @@ from tapeflow.core import nest
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine import calling, summary
+from tapeflow.keras.engine import calling, saving, summary, weight_files
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes, _sample
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import unique
@@ -154,7 +154,60 @@ class Model(Training, Layer):
                 "This model has not yet been built. Build the model first by calling `build()` or by "
                 "calling the model on a batch of data."
             )
-        summary.print_summary(self, line_length, print_fn)
+        summary.print_summary(
+            self, line_length, print_fn, positions, expand_nested, show_trainable, layer_range
+        )
+
+    def _shape_of_layer(self, layer):
+        """The output shape of a layer of the model, as far as it is known."""
+        return summary.shape_of_calls(layer)
+
+    def get_config(self):
+        """The config of a functional or Sequential model. Raises NotImplementedError for a subclass."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not have a `get_config()` method: the arguments of a subclass "
+            "of Model are its own, so that it has to say itself how it is made again."
+        )
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A model from its config."""
+        from tapeflow.keras.engine.functional import Functional
+        from tapeflow.keras.engine.network_config import tensors_of
+
+        if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
+            return cls(**config)
+        inputs, outputs = tensors_of(config, custom_objects)
+        made = Functional if cls is Model else cls
+        return made(inputs=inputs, outputs=outputs, name=config["name"])
+
+    def to_json(self, **kwargs):
+        """The config as JSON, from which `model_from_json` makes an equal model; kwargs for json.dumps."""
+        return saving.to_json(self, **kwargs)
+
+    def _trackable_children(self):
+        found = {}
+        if self.optimizer is not None:
+            found["optimizer"] = self.optimizer
+        return found | super()._trackable_children()
+
+    def _layers_by_number(self):
+        """Layers as checkpoints of functional and Sequential models know them."""
+        found, count = {}, 0
+        for number, layer in enumerate(self.layers):
+            if layer.weights:
+                found[f"layer_with_weights-{count}"] = layer
+                count += 1
+            found[f"layer-{number}"] = layer
+        return found
+
+    def save_weights(self, filepath, overwrite=True, save_format=None, options=None):
+        """Saves the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras."""
+        weight_files.save(self, filepath, overwrite, save_format)
+
+    def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
+        """Loads what save_weights has saved. For checkpoints, returns a status with assertions."""
+        return weight_files.load(self, filepath, skip_mismatch, by_name)
 
     def reset_states(self):
         """Lets every stateful layer begin anew."""

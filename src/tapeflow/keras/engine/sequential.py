@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from tapeflow._native import Tensor
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine import calling
+from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
 from tapeflow.keras.registry import to_config
+from tapeflow.train import trackable
 
 
 @public_methods
@@ -18,6 +20,8 @@ class Sequential(Model):
 
     Weights exist from the start when the first layer says its input shape, else from the first call.
     """
+
+    _masks_itself = True
 
     def __init__(self, layers=None, name=None, **kwargs):
         super().__init__(name=name, **kwargs)
@@ -28,6 +32,10 @@ class Sequential(Model):
         if layers is not None:
             for layer in layers if isinstance(layers, (list, tuple)) else [layers]:
                 self.add(layer)
+
+    @property
+    def _is_graph_network(self):
+        return self._input is not None
 
     @property
     def layers(self):
@@ -64,7 +72,7 @@ class Sequential(Model):
                 inner = layer._stack[0] if isinstance(layer, Sequential) and layer._stack else None
                 if shape is None and isinstance(inner, InputLayer):
                     shape = inner._batch_input_shape
-                if shape is not None and not _is_empty_embedding_shape(layer, shape):
+                if shape is not None:
                     start = make_input(batch_shape=shape, name=f"{layer.name}_input")
                     self._stack.append(start.layer)
                     self.__dict__["_input"] = self.__dict__["_output"] = start
@@ -81,6 +89,8 @@ class Sequential(Model):
                 )
             self.__dict__["_output"] = output
         self.built = self._output is not None and bool(self.layers)
+        if trackable.waiting:
+            trackable.look_again()
 
     def pop(self):
         """Removes the last layer. Raises TypeError when there is none."""
@@ -108,9 +118,41 @@ class Sequential(Model):
         super().build(input_shape)
 
     def call(self, inputs, training=None, mask=None):
+        if self._input is None and isinstance(inputs, Tensor):
+            self._see(inputs.shape)
         for layer in self.layers:
-            inputs = layer(inputs)
+            if mask is not None and calling.signature_of(layer).takes_mask:
+                inputs = layer(inputs, mask=mask)
+            else:
+                inputs = layer(inputs)
+            mask = None if mask is None else getattr(inputs, "_keras_mask", None)
         return inputs
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask of the outputs for these inputs."""
+        return masking.of(self.call(inputs, mask=mask))
+
+    def _see(self, shape):
+        """Keeps the shape of inputs, with None for sizes that change, for a model that was not told it."""
+        seen = self.__dict__.get("_shape_seen")
+        if seen is None or seen.rank != shape.rank:
+            self.__dict__["_shape_seen"] = shape
+        elif seen != shape:
+            sizes = [a if a == b else None for a, b in zip(seen.as_list(), shape.as_list())]
+            self.__dict__["_shape_seen"] = TensorShape(sizes)
+
+    def _shape_of_layer(self, layer):
+        shape = self.__dict__.get("_shape_seen")
+        if self._input is not None or shape is None:
+            return super()._shape_of_layer(layer)
+        for one in self.layers:
+            shape = TensorShape(one.compute_output_shape(shape))
+            if one is layer:
+                break
+        return tuple(shape.as_list())
+
+    def _trackable_children(self):
+        return self._layers_by_number() | super()._trackable_children()
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape)
@@ -167,7 +209,11 @@ class Sequential(Model):
         return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.output)
 
     def get_config(self):
-        return {"name": self.name, "layers": [to_config(layer) for layer in self._stack]}
+        config = {"name": self.name, "layers": [to_config(layer) for layer in self._stack]}
+        shape = self.__dict__.get("_shape_seen")
+        if self._input is None and shape is not None:
+            config["build_input_shape"] = tuple(shape.as_list())
+        return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -178,9 +224,7 @@ class Sequential(Model):
         model = cls(name=config.get("name") if isinstance(config, dict) else None)
         for layer in layers:
             model.add(deserialize(layer, custom_objects))
+        shape = config.get("build_input_shape") if isinstance(config, dict) else None
+        if shape is not None and not model.built:
+            model.build(tuple(shape))
         return model
-
-
-def _is_empty_embedding_shape(layer, shape):
-    """Whether the shape is only the (None, None) that an Embedding without input_length has."""
-    return type(layer).__name__ == "Embedding" and all(size is None for size in shape)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeflow.ops.variable import Variable
+from tapeflow.train.trackable import attached, is_trackable
+
+# Lists of layers that models keep for themselves; checkpoints know the layers by number.
+_LISTS = {"_stack", "_layers", "_listed"}
 
 
 class Tracked:
@@ -33,9 +37,23 @@ class Tracked:
                 if not any(value is weight for weight in self._own_weights):
                     self._own_weights.append(value)
                 self._tracked_variables[name] = value
-            elif isinstance(value, (Tracked, list, tuple, dict)) and not name.startswith("__"):
+            elif (
+                isinstance(value, (Tracked, list, tuple, dict))
+                and not name.startswith("__")
+                and not isinstance(getattr(type(self), name, None), property)
+            ):
                 tracked[name] = value
         object.__setattr__(self, name, value)
+        if "_pending_restores" in self.__dict__:
+            attached(self, name, value)
+
+    def _trackable_children(self):
+        """What checkpoints follow from this object, by name."""
+        found = dict(self.__dict__.get("_named_weights", {})) | self._tracked_variables
+        for name, value in self._tracked.items():
+            if name not in _LISTS and is_trackable(value):
+                found[name] = value
+        return found
 
     def __delattr__(self, name):
         if "_tracked" in self.__dict__:

@@ -4,12 +4,15 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.symbolic import make_input as Input
 from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
+from tapeflow.keras.layers.attention import AdditiveAttention, Attention, MultiHeadAttention
 from tapeflow.keras.layers.convolutional import (
     Conv1D,
     Conv1DTranspose,
     Conv2D,
     Conv2DTranspose,
     Conv3D,
+    Conv3DTranspose,
+    DepthwiseConv1D,
     DepthwiseConv2D,
     SeparableConv1D,
     SeparableConv2D,
@@ -20,6 +23,7 @@ from tapeflow.keras.layers.core import (
     Dense,
     Dropout,
     Flatten,
+    Identity,
     InputLayer,
     Lambda,
     Masking,
@@ -30,7 +34,14 @@ from tapeflow.keras.layers.core import (
     SpatialDropout2D,
     SpatialDropout3D,
 )
+from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.keras.layers.embeddings import Embedding
+from tapeflow.keras.layers.group_normalization import (
+    GroupNormalization,
+    RMSNormalization,
+    SpectralNormalization,
+    UnitNormalization,
+)
 from tapeflow.keras.layers.merging import (
     Add,
     Average,
@@ -68,17 +79,30 @@ from tapeflow.keras.layers.pooling import (
 from tapeflow.keras.layers.resizing import (
     Cropping1D,
     Cropping2D,
+    Cropping3D,
     UpSampling1D,
     UpSampling2D,
+    UpSampling3D,
     ZeroPadding1D,
     ZeroPadding2D,
+    ZeroPadding3D,
 )
+from tapeflow.keras.layers.rnn.base import RNN
+from tapeflow.keras.layers.rnn.cells import AbstractRNNCell
+from tapeflow.keras.layers.rnn.convolutional import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D, ConvLSTMCell
+from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
+from tapeflow.keras.layers.rnn.gru import GRU, CuDNNGRU, GRUCell
+from tapeflow.keras.layers.rnn.lstm import LSTM, CuDNNLSTM, LSTMCell
+from tapeflow.keras.layers.rnn.simple import SimpleRNN, SimpleRNNCell
+from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
+from tapeflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
 from tapeflow.keras.registry import resolve as _resolve
 from tapeflow.keras.registry import to_config as _to_config
 
 Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D
 Convolution2DTranspose, Convolution1DTranspose = Conv2DTranspose, Conv1DTranspose
-Deconvolution2D = Conv2DTranspose
+Convolution3DTranspose = Conv3DTranspose
+Deconvolution2D, Deconvolution3D = Conv2DTranspose, Conv3DTranspose
 SeparableConvolution1D, SeparableConvolution2D = SeparableConv1D, SeparableConv2D
 MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
 AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D

@@ -11,6 +11,8 @@ from tapeflow.ops.activation import leaky_relu as nn_leaky_relu
 from tapeflow.ops.activation import relu
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import greater
+from tapeflow.ops.elementwise import exp
+from tapeflow.ops.reduction import reduce_logsumexp
 
 
 class ReLU(SameShape):
@@ -105,13 +107,18 @@ class ThresholdedReLU(SameShape):
 class Softmax(SameShape):
     """exp(x) / sum(exp(x)) along `axis`."""
 
-    _plain_call = True
-
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
 
-    def call(self, inputs):
+    def call(self, inputs, mask=None):
+        if mask is not None:
+            low = -65504.0 if inputs.dtype.name == "float16" else -1e9
+            inputs = inputs + (1.0 - cast(mask, inputs.dtype)) * low
+        if isinstance(self.axis, (tuple, list)):
+            if len(self.axis) > 1:
+                return exp(inputs - reduce_logsumexp(inputs, axis=list(self.axis), keepdims=True))
+            return activations.softmax(inputs, axis=self.axis[0])
         return activations.softmax(inputs, axis=self.axis)
 
     def get_config(self):

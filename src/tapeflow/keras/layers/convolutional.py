@@ -14,10 +14,11 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     transposed_length,
 )
 from tapeflow.ops.bias import bias_add
-from tapeflow.ops.convolve import conv2d, conv2d_transpose, convolution
+from tapeflow.ops.convolve import conv2d, conv2d_transpose, conv3d_transpose, convolution
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d
 from tapeflow.ops.layout import expand_dims, reshape, squeeze, transpose
 from tapeflow.ops.padding import pad
+from tapeflow.ops.static import as_shape, sizes_of
 
 _PARTS = ("initializer", "regularizer", "constraint")
 _GETTERS = {
@@ -326,14 +327,20 @@ class Conv2DTranspose(_Convolution):
         return [transposed_length(n, k, self.padding, p, s, d) for n, k, p, s, d in windows]
 
     def _convolve(self, inputs):
-        sizes = inputs.shape.as_list()
+        sizes = sizes_of(inputs)
         shape = [sizes[0], *self._spatial(sizes[1:-1]), self.filters]
         kernel, strides, dilations = self.kernel, self.strides, self.dilation_rate
         if self.rank == 1:
             inputs, kernel = expand_dims(inputs, 1), expand_dims(kernel, 0)
             shape, strides, dilations = [shape[0], 1, *shape[1:]], (1, *strides), (1, *dilations)
+        if self.rank == 3:
+            strides = (1, *strides, 1)
+            return conv3d_transpose(
+                inputs, kernel, as_shape(shape), strides, self.padding.upper(), "NDHWC",
+                (1, *dilations, 1),
+            )
         outputs = conv2d_transpose(
-            inputs, kernel, shape, strides, self.padding.upper(), "NHWC", dilations
+            inputs, kernel, as_shape(shape), strides, self.padding.upper(), "NHWC", dilations
         )
         return squeeze(outputs, [1]) if self.rank == 1 else outputs
 
@@ -369,6 +376,21 @@ class Conv1DTranspose(Conv2DTranspose):
             dilation_rate,
             **kwargs,
         )
+
+
+class Conv3DTranspose(Conv2DTranspose):
+    """The gradient of a convolution of volumes, as a layer that makes larger volumes."""
+
+    rank = 3
+
+    def __init__(
+        self, filters, kernel_size, strides=(1, 1, 1), padding="valid", output_padding=None,
+        data_format=None, dilation_rate=(1, 1, 1), **kwargs,
+    ):  # fmt: skip
+        super().__init__(
+            filters, kernel_size, strides, padding, output_padding, data_format, dilation_rate,
+            **kwargs,
+        )  # fmt: skip
 
 
 class DepthwiseConv2D(_Convolution):
@@ -431,17 +453,34 @@ class DepthwiseConv2D(_Convolution):
         return None if channels is None else channels * self.depth_multiplier
 
     def _convolve(self, inputs):
-        strides = (1, *self.strides, 1)
-        padding = self.padding.upper()
-        return depthwise_conv2d(
-            inputs, self.depthwise_kernel, strides, padding, "NHWC", self.dilation_rate
+        kernel, strides, dilations = self.depthwise_kernel, self.strides, self.dilation_rate
+        if self.rank == 1:
+            inputs, kernel = expand_dims(inputs, 1), expand_dims(kernel, 0)
+            strides, dilations = strides * 2, (1, *dilations)
+        outputs = depthwise_conv2d(
+            inputs, kernel, (1, *strides, 1), self.padding.upper(), "NHWC", dilations
         )
+        return squeeze(outputs, [1]) if self.rank == 1 else outputs
 
     def get_config(self):
         config = super().get_config()
         for name in ("filters", "groups"):
             config.pop(name)
         return {**config, "depth_multiplier": self.depth_multiplier}
+
+
+class DepthwiseConv1D(DepthwiseConv2D):
+    """Convolution of each channel of (batch, steps, channels) by kernels of its own."""
+
+    rank = 1
+
+    def __init__(
+        self, kernel_size, strides=1, padding="valid", depth_multiplier=1, data_format=None,
+        dilation_rate=1, **kwargs,
+    ):  # fmt: skip
+        super().__init__(
+            kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, **kwargs
+        )
 
 
 class SeparableConv2D(_Convolution):

@@ -10,7 +10,9 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
+from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add
 from tapeflow.ops.broadcasting import tile
@@ -201,9 +203,13 @@ class Dropout(SameShape):
         return [sizes[i] if size is None else size for i, size in enumerate(self.noise_shape)]
 
     def call(self, inputs, training=None):
-        if not training or not self.rate:
+        if training is None or training is False or not self.rate:
             return inputs
-        return nn_dropout(inputs, self.rate, self._noise_shape(inputs), self.seed)
+        return by_phase(
+            training,
+            lambda: nn_dropout(inputs, self.rate, self._noise_shape(inputs), self.seed),
+            lambda: inputs,
+        )
 
     def get_config(self):
         return {
@@ -380,6 +386,12 @@ class Lambda(Layer):
         self.arguments = arguments or {}
         self._output_shape = output_shape
         self.mask = mask
+        self.supports_masking = mask is not None
+
+    def compute_mask(self, inputs, mask=None):
+        if callable(self.mask):
+            return self.mask(inputs, mask)
+        return self.mask
 
     def call(self, inputs, mask=None, training=None):
         from tapeflow.keras.engine.calling import CallSignature
@@ -398,6 +410,13 @@ class Lambda(Layer):
         if callable(self._output_shape):
             return nest.map_structure(TensorShape, self._output_shape(input_shape))
         return TensorShape([TensorShape(input_shape).as_list()[0], *self._output_shape])
+
+
+class Identity(SameShape):
+    """The inputs, unchanged."""
+
+    def call(self, inputs):
+        return nest.map_structure(identity, inputs)
 
 
 class Masking(SameShape):

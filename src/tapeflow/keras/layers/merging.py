@@ -7,10 +7,15 @@ import functools
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import logical_and
+from tapeflow.ops.construction import ones_like
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.normalization import l2_normalize
+from tapeflow.ops.reduction import reduce_all
+from tapeflow.ops.static import sizes_of
 
 
 class _Merge(Layer):
@@ -46,6 +51,15 @@ class _Merge(Layer):
         rank = max(len(x.shape) for x in inputs)
         inputs = [_with_rank(x, rank) for x in inputs]
         return self._merge(inputs)
+
+    def compute_mask(self, inputs, mask=None):
+        """The steps that count in all inputs."""
+        if mask is None:
+            return None
+        if not isinstance(mask, (list, tuple)):
+            raise ValueError(f"`mask` should be a list. Received: mask={mask}")
+        found = [m for m in mask if m is not None]
+        return functools.reduce(logical_and, found) if found else None
 
     def compute_output_shape(self, input_shape):
         shapes = [TensorShape(s).as_list() for s in input_shape]
@@ -159,6 +173,18 @@ class Concatenate(_Merge):
         sizes[self.axis] = None if None in along else sum(along)
         return TensorShape(sizes)
 
+    def compute_mask(self, inputs, mask=None):
+        """The masks joined, all steps of inputs without one counting."""
+        if mask is None or all(m is None for m in mask):
+            return None
+        parts = []
+        for x, m in zip(inputs, mask):
+            if m is None:
+                parts.append(cast(ones_like(x), "bool"))
+            else:
+                parts.append(expand_dims(m, -1) if len(m.shape) < len(x.shape) else m)
+        return reduce_all(concat(parts, axis=self.axis), axis=-1)
+
     def get_config(self):
         return {**super().get_config(), "axis": self.axis}
 
@@ -198,14 +224,19 @@ class Dot(_Merge):
         outer = []
         folded = []
         for x, axis, last in ((first, axes[0], True), (second, axes[1], False)):
-            sizes = x.shape.as_list()
+            sizes = sizes_of(x)
+            batch = sizes[0]
             others = [i for i in range(1, len(sizes)) if i != axis]
             x = transpose(x, [0, *others, axis] if last else [0, axis, *others])
             outer += [sizes[i] for i in others]
             folded.append(
                 reshape(x, [sizes[0], -1, sizes[axis]] if last else [sizes[0], sizes[axis], -1])
             )
-        return reshape(matmul(*folded), [first.shape[0], *(outer or [1])])
+        return reshape(matmul(*folded), [batch, *(outer or [1])])
+
+    def compute_mask(self, inputs, mask=None):
+        """None: the product has no steps."""
+        return
 
     def compute_output_shape(self, input_shape):
         shapes = [TensorShape(s).as_list() for s in input_shape]

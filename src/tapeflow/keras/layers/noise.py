@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.random import normal as random_normal
 from tapeflow.ops.random import uniform as random_uniform
+
+
+def _sizes(x):
+    return x.shape if x.shape.is_fully_defined() else shape_of(x)
 
 
 class GaussianNoise(SameShape):
@@ -18,9 +24,11 @@ class GaussianNoise(SameShape):
         self.stddev, self.seed = stddev, seed
 
     def call(self, inputs, training=None):
-        if not training:
-            return inputs
-        return inputs + random_normal(inputs.shape, 0.0, self.stddev, inputs.dtype, self.seed)
+        def disturbed():
+            noise = random_normal(_sizes(inputs), 0.0, self.stddev, inputs.dtype, self.seed)
+            return inputs + noise
+
+        return by_phase(training, disturbed, lambda: inputs)
 
     def get_config(self):
         return {**super().get_config(), "stddev": self.stddev, "seed": self.seed}
@@ -36,10 +44,14 @@ class GaussianDropout(SameShape):
         self.rate, self.seed = rate, seed
 
     def call(self, inputs, training=None):
-        if not training or not self.rate:
+        if not self.rate:
             return inputs
         stddev = math.sqrt(self.rate / (1.0 - self.rate))
-        return inputs * random_normal(inputs.shape, 1.0, stddev, inputs.dtype, self.seed)
+
+        def disturbed():
+            return inputs * random_normal(_sizes(inputs), 1.0, stddev, inputs.dtype, self.seed)
+
+        return by_phase(training, disturbed, lambda: inputs)
 
     def get_config(self):
         return {**super().get_config(), "rate": self.rate, "seed": self.seed}
@@ -55,9 +67,12 @@ class AlphaDropout(SameShape):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
 
     def call(self, inputs, training=None):
-        if not training or not 0.0 < self.rate < 1.0:
+        if not 0.0 < self.rate < 1.0:
             return inputs
-        shape = inputs.shape if self.noise_shape is None else self.noise_shape
+        return by_phase(training, lambda: self._disturbed(inputs), lambda: inputs)
+
+    def _disturbed(self, inputs):
+        shape = _sizes(inputs) if self.noise_shape is None else self.noise_shape
         numbers = random_uniform(shape, 0.0, 1.0, inputs.dtype, self.seed)
         kept = cast(numbers >= self.rate, inputs.dtype)
         a = ((1 - self.rate) * (1 + self.rate * self._LOWEST**2)) ** -0.5

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.ops.batch_norm import FusedBatchNormV3
 from tapeflow.ops.casting import cast
@@ -114,11 +115,20 @@ class BatchNormalization(SameShape):
         self.moving_variance = self.add_weight(
             "moving_variance", shape, dtype, self.moving_variance_initializer, trainable=False
         )
-        self._no_scale, self._no_offset = ones(shape, dtype), zeros(shape, dtype)
+        with context.init_scope():
+            self._no_scale, self._no_offset = ones(shape, dtype), zeros(shape, dtype)
         self.built = True
 
     def call(self, inputs, training=None):
-        training = bool(training) and self.trainable
+        if not self.trainable:
+            return self._normalized(inputs, False)
+        return by_phase(
+            training,
+            lambda: self._normalized(inputs, True),
+            lambda: self._normalized(inputs, False),
+        )
+
+    def _normalized(self, inputs, training):
         if self._fused:
             return self._call_fused(inputs, training)
         x = inputs

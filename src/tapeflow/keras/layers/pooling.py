@@ -12,9 +12,10 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
-from tapeflow.ops.layout import transpose
+from tapeflow.ops.casting import cast
+from tapeflow.ops.layout import expand_dims, transpose
 from tapeflow.ops.pool import avg_pool, max_pool
-from tapeflow.ops.reduction import reduce_max, reduce_mean
+from tapeflow.ops.reduction import reduce_max, reduce_mean, reduce_sum
 
 
 class _Pooling(Layer):
@@ -148,14 +149,31 @@ class _GlobalPooling(Layer):
 
 
 class GlobalAveragePooling1D(_GlobalPooling):
-    """The mean over steps."""
+    """The mean over steps, of those that a mask lets count."""
 
     rank = 1
+    _plain_call = False
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(data_format, **kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs, mask=None):
+        if mask is None:
+            return super().call(inputs)
+        axis = self._axes()[0]
+        weights = expand_dims(cast(mask, inputs.dtype), 2 if axis == 1 else 1)
+        total = reduce_sum(inputs * weights, axis=axis, keepdims=self.keepdims)
+        return total / reduce_sum(weights, axis=axis, keepdims=self.keepdims)
+
+    def compute_mask(self, inputs, mask=None):
+        return None
 
 
-class GlobalMaxPooling1D(GlobalAveragePooling1D):
+class GlobalMaxPooling1D(_GlobalPooling):
     """The largest value over steps."""
 
+    rank = 1
     _reduce = staticmethod(reduce_max)
 
 

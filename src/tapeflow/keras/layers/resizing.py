@@ -102,6 +102,9 @@ class Cropping2D(_Resizing):
         sizes = inputs.shape.as_list()
         for i, (before, after) in enumerate(self.cropping):
             size = sizes[self._start + i]
+            if size is None:
+                window[self._start + i] = slice(before, -after or None)
+                continue
             if before + after >= size:
                 raise ValueError(
                     f"Argument `cropping` must be less than the input's size. Received: cropping="
@@ -158,3 +161,35 @@ class UpSampling1D(UpSampling2D):
 
     def __init__(self, size=2, **kwargs):
         super().__init__(size, "channels_last", **kwargs)
+
+
+class ZeroPadding3D(ZeroPadding2D):
+    """Adds planes of zeros around volumes."""
+
+    rank = 3
+
+    def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
+        super().__init__(padding, data_format, **kwargs)
+
+
+class Cropping3D(Cropping2D):
+    """Removes planes of volumes."""
+
+    rank = 3
+
+    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
+        super().__init__(cropping, data_format, **kwargs)
+
+
+class UpSampling3D(UpSampling2D):
+    """Repeats planes of volumes."""
+
+    rank = 3
+
+    def __init__(self, size=(2, 2, 2), data_format=None, **kwargs):
+        super().__init__(size, data_format, **kwargs)
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("interpolation")
+        return config

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import dtypes, nest
+from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -18,9 +18,11 @@ from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
+from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
+from tapeflow.train.trackable import attached
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 
@@ -59,6 +61,7 @@ class Optimizer(Tracked):
         state["_hyper_variables"] = {}
         state["_numbers"] = {}
         state["_slots"] = Slots()
+        state["_saved_settings"] = {}
         state["_iterations"] = None
         for argument in _CLIPPING:
             state[argument] = kwargs.get(argument)
@@ -98,7 +101,7 @@ class Optimizer(Tracked):
             key = (name, dtype)
             found = self._numbers.get(key)
             if found is None:
-                found = self._numbers[key] = convert_to_tensor(value, dtype)
+                found = self._numbers[key] = self._number(value, dtype)
             return found
         if isinstance(value, schedules.LearningRateSchedule):
             value = value(self.iterations)
@@ -106,6 +109,12 @@ class Optimizer(Tracked):
             value = value()
         value = convert_to_tensor(value)
         return value if value.dtype == dtype else cast(value, dtype)
+
+    @staticmethod
+    def _number(value, dtype):
+        """A number as a tensor that outlives the graph being built."""
+        with context.eager_mode():
+            return convert_to_tensor(value, dtype)
 
     def _rate(self, dtype):
         """The learning rate of the moment."""
@@ -120,9 +129,10 @@ class Optimizer(Tracked):
             value = self._hyper[name]
             if callable(value):
                 return value
-            self._hyper_variables[name] = Variable(
-                value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
-            )
+            with context.init_scope():
+                self._hyper_variables[name] = Variable(
+                    value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
+                )
         return self._hyper_variables[name]
 
     def __getattr__(self, name):
@@ -147,9 +157,12 @@ class Optimizer(Tracked):
     def iterations(self):
         """The number of calls of apply_gradients, an int64 variable."""
         if self._iterations is None:
-            self.__dict__["_iterations"] = Variable(
-                0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
-            )
+            with context.init_scope():
+                self.__dict__["_iterations"] = Variable(
+                    0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
+                )
+            for name, value in self._trackable_children().items():
+                attached(self, name, value)
         return self._iterations
 
     @iterations.setter
@@ -201,6 +214,15 @@ class Optimizer(Tracked):
                 "No gradients provided for any variable: "
                 f"({[var.name for _, var in given]},). Provided `grads_and_vars` is {given}."
             )
+        graph = context.current_graph()
+        if graph is None or graph.building_function:
+            return self._update(pairs)
+        with context.name_scope(name or self._name) as scope:
+            updates = graph.effects_of(lambda: self._update(pairs))
+            return group(*updates, name=scope)
+
+    def _update(self, pairs):
+        """Changes the variables; returns the number of calls so far."""
         if self._clips:
             pairs = self._clipped(pairs)
         self._prepare(pairs[0][1])
@@ -245,6 +267,29 @@ class Optimizer(Tracked):
         dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
         self._apply_dense(dense, var)
 
+    # Checkpoints
+
+    def _trackable_children(self):
+        if self._iterations is None:
+            return {}
+        found = {"iter": self._iterations}
+        for name, value in self._hyper.items():
+            if name in self._hyper_variables:
+                found[name] = self._hyper_variables[name]
+            elif not callable(value):
+                found[name] = self._saved_settings.setdefault(name, SavedSetting(self, name))
+        found["decay"] = self._saved_settings.setdefault("decay", SavedSetting(self, "decay"))
+        return found
+
+    def _expect(self, names):
+        """Says that a checkpoint has these: what they are restored to is made."""
+        if "iter" in names:
+            self.iterations  # noqa: B018
+
+    def _restore_slot(self, var, name):
+        """The slot of that name, made for a checkpoint that has it."""
+        return self._slot(var, name)
+
     # Slots and description
 
     def add_slot(self, var, slot_name, initializer="zeros", shape=None):
@@ -256,7 +301,10 @@ class Optimizer(Tracked):
         slot = slots.get(name)
         if slot is None:
             sizes = var.shape.as_list()
-            start = fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
+
+            def start():
+                return fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
+
             slot = make_slot(start, f"{self._name}/{base_name(var)}/{name}", var.dtype)
             slots[name] = slot
         return slot
@@ -336,6 +384,27 @@ class Optimizer(Tracked):
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects)
         return cls(**config)
+
+
+class SavedSetting:
+    """A setting that is a number, as checkpoints see it: as a variable."""
+
+    def __init__(self, optimizer, name):
+        self._optimizer, self._setting = optimizer, name
+
+    def _get(self):
+        if self._setting == "decay":
+            return np.float32(self._optimizer._decay)
+        return np.float32(self._optimizer._hyper[self._setting])
+
+    def _set(self, value):
+        if self._setting == "decay":
+            self._optimizer.__dict__["_decay"] = float(value)
+        else:
+            self._optimizer._set_hyper(self._setting, float(value))
+
+    def _checkpoint_values(self):
+        return {"VARIABLE_VALUE": (self._get, self._set)}
 
 
 def _on_values(grad, change):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.arithmetic import pow as pow_
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import ones
 from tapeflow.ops.elementwise import sqrt, square
 from tapeflow.ops.training import (
     ResourceApplyAdadelta,
@@ -28,6 +32,7 @@ from tapeflow.ops.training import (
     ResourceSparseApplyFtrlV2,
     ResourceSparseApplyKerasMomentum,
 )
+from tapeflow.train.slots import make_slot
 
 
 class SGD(Optimizer):
@@ -90,7 +95,10 @@ class _Moments(Optimizer):
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
     def _prepare(self, var):
-        self.__dict__["_step"] = int(self.iterations.numpy()) + 1
+        if context.executing_eagerly():
+            self.__dict__["_step"] = int(self.iterations.numpy()) + 1
+        else:
+            self.__dict__["_step"] = self.iterations + 1
         self.__dict__["_by_dtype"] = {}
 
     def _settings(self, dtype):
@@ -98,18 +106,20 @@ class _Moments(Optimizer):
         found = self._by_dtype.get(dtype)
         if found is None:
             beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
-            powers = [
-                convert_to_tensor(
-                    np.power(beta.numpy(), np.asarray(self._step, beta.numpy().dtype)), dtype
-                )
-                for beta in (beta1, beta2)
-            ]
+            powers = [self._power(beta, dtype) for beta in (beta1, beta2)]
             key = ("epsilon", dtype)
             epsilon = self._numbers.get(key)
             if epsilon is None:
-                epsilon = self._numbers[key] = convert_to_tensor(self.epsilon, dtype)
+                epsilon = self._numbers[key] = self._number(self.epsilon, dtype)
             found = self._by_dtype[dtype] = (*powers, self._rate(dtype), beta1, beta2, epsilon)
         return found
+
+    def _power(self, beta, dtype):
+        """beta to the power of the step."""
+        if isinstance(self._step, int):
+            value = beta.numpy()
+            return convert_to_tensor(np.power(value, np.asarray(self._step, value.dtype)), dtype)
+        return pow_(beta, cast(self._step, dtype))
 
 
 class Adam(_Moments):
@@ -185,20 +195,32 @@ class Nadam(_Moments):
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
         self.__dict__["_schedule_decay"] = self._decay
         self.__dict__["_decay"] = 0.0  # here it slows the momentum's growth, not the learning rate
-        self.__dict__["_momentum_product"] = 1.0
+        self.__dict__["_momentum_product"] = None
 
     def _prepare(self, var):
         super()._prepare(var)
-        beta1 = float(self._setting("beta_1", var.dtype).numpy())
+        dtype = var.dtype
+        if self._momentum_product is None:
+            self.__dict__["_momentum_product"] = make_slot(
+                lambda: ones([], dtype), f"{self._name}/momentum_cache", dtype
+            )
+        beta1 = self._setting("beta_1", dtype)
         now, after = (
-            beta1 * (1.0 - 0.5 * 0.96 ** (self._schedule_decay * step))
+            beta1 * (1.0 - 0.5 * pow_(0.96, cast(step, dtype) * self._schedule_decay))
             for step in (self._step, self._step + 1)
         )
-        self.__dict__["_momentum_product"] *= now
+        product = cast(self._momentum_product, dtype) * now
+        self._momentum_product.assign(cast(product, self._momentum_product.dtype))
         self.__dict__["_weights_of_step"] = (
-            (1.0 - now) / (1.0 - self._momentum_product),
-            after / (1.0 - self._momentum_product * after),
+            (1.0 - now) / (1.0 - product),
+            after / (1.0 - product * after),
         )
+
+    @property
+    def weights(self):
+        """iterations, all slot variables, and the product of the momenta so far."""
+        product = self._momentum_product
+        return [*super().weights, *([] if product is None else [product])]
 
     def _apply_dense(self, grad, var):
         _, power2, rate, beta1, beta2, epsilon = self._settings(var.dtype)

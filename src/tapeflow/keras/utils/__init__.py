@@ -8,10 +8,12 @@ from tapeflow.keras.registry import (
 )
 from tapeflow.keras.utils.categorical import normalize, to_categorical
 from tapeflow.keras.utils.progress import Progbar
+from tapeflow.keras.utils.sequence import Sequence
 
 __all__ = [
     "CustomObjectScope",
     "Progbar",
+    "Sequence",
     "custom_object_scope",
     "get_custom_objects",
     "normalize",

@@ -26,6 +26,10 @@ class Progbar:
         self._start = time.time()
         self._last = 0.0
 
+    def is_due(self):
+        """Whether an update now would be shown."""
+        return time.time() - self._last >= self.interval
+
     def update(self, current, values=None, finalize=None):
         """Says that `current` steps are done, with (name, value) pairs of the steps since then."""
         if finalize is None:

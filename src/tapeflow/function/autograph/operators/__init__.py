@@ -3,6 +3,7 @@
 from tapeflow.function.autograph.operators.asserts import assertion
 from tapeflow.function.autograph.operators.calls import cv
 from tapeflow.function.autograph.operators.conditional import if_exp, if_stmt
+from tapeflow.function.autograph.operators.lists import list_append
 from tapeflow.function.autograph.operators.logical import (
     and_,
     chained,
@@ -38,6 +39,7 @@ __all__ = [
     "for_stmt",
     "if_exp",
     "if_stmt",
+    "list_append",
     "none_of",
     "not_",
     "not_eq",

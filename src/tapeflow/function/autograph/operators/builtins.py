@@ -15,6 +15,7 @@ from tapeflow.function.autograph.operators.iteration import (
     can_join,
     is_countable,
 )
+from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
 
 _NOTHING: Any = object()
@@ -60,18 +61,22 @@ def _number(x: Any, dtype: Any) -> Any:
 
 
 def len_(x: Any) -> Any:
+    if isinstance(x, StagedList):
+        return x.array.size()
     if is_tensor_array(x):
         return x.size() if staging.in_graph() else len(x) if hasattr(x, "__len__") else x.size()
     if not isinstance(x, _native.Tensor):
         return _dataset_len(x) if _is_dataset(x) and staging.in_graph() else len(x)
     if not staging.is_staged(x) and not staging.in_graph():
-        return len(x)  # type: ignore[arg-type]
+        return len(x)
     from tapeflow.ops.array import rank, shape
     from tapeflow.ops.assertions import Assert
 
     sizes = None if x.shape.rank is None else x.shape.as_list()
     if sizes == []:
-        raise at_user_line(ValueError, f"len requires a non-scalar tensor, got one of shape {x.shape}")
+        raise at_user_line(
+            ValueError, f"len requires a non-scalar tensor, got one of shape {x.shape}"
+        )
     if sizes is not None:
         return shape(x)[0] if sizes[0] is None else sizes[0]
     Assert(rank(x) > 0, ["len requires non-zero rank, got", rank(x)])
@@ -83,12 +88,15 @@ def _dataset_len(dataset: Any) -> Any:
 
     count = dataset.cardinality()
     if staging.is_staged(count):
-        Assert(count >= 0, ["len requires dataset with definitive and finite cardinality, got", count])
+        Assert(
+            count >= 0, ["len requires dataset with definitive and finite cardinality, got", count]
+        )
         return count
     if int(count) < 0:
         kind = "infinite" if int(count) == -1 else "unknown"
         raise at_user_line(
-            ValueError, f"len requires dataset with definitive and finite cardinality, got one of {kind} cardinality"
+            ValueError,
+            f"len requires dataset with definitive and finite cardinality, got one of {kind} cardinality",
         )
     return int(count)
 
@@ -144,12 +152,14 @@ def filter_(function: Any, iterable: Any) -> Any:
 
 
 def next_(iterator: Any, default: Any = _NOTHING) -> Any:
-    if default is _NOTHING or not (staging.in_graph() and hasattr(iterator, "get_next_as_optional")):
+    if not (staging.in_graph() and hasattr(iterator, "get_next_as_optional")):
         return next(iterator) if default is _NOTHING else next(iterator, default)
     from tapeflow.function.autograph.operators.conditional import choose
+    from tapeflow.function.autograph.operators.dataset_loop import next_element, next_or
 
-    item = iterator.get_next_as_optional()
-    return choose(item.has_value(), item.get_value, lambda: default, "next")
+    if default is _NOTHING:
+        return next_element(iterator)
+    return next_or(iterator, lambda: default, choose)
 
 
 def any_(iterable: Any) -> Any:
@@ -238,7 +248,8 @@ def _extreme(name: str, plain: Callable[..., Any], args: tuple[Any, ...], option
     if found.shape.rank not in (0, None):
         raise at_user_line(
             ValueError,
-            f"{name}(arg1, arg2, *args) currently support only scalar tensor, but got a tensor with shape {found.shape}",
+            f"{name}(arg1, arg2, *args) currently support only scalar tensor, but got a tensor with shape "
+            f"{found.shape}",
         )
     return found
 

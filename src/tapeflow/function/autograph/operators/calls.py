@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import sys
+from inspect import getattr_static
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.function.autograph.operators import lists
 from tapeflow.function.autograph.operators.builtins import OVERLOADS
+from tapeflow.ops import joining
 
 # Packages whose functions are called as they are.
 _KNOWN = frozenset({
@@ -18,6 +21,17 @@ _KNOWN = frozenset({
 _LEFT_ALONE = (_KNOWN | frozenset(sys.stdlib_module_names)) - {"__main__"}
 
 
+def converted(f: FunctionType) -> FunctionType:
+    """`convert.converted`, which takes the place of this when it is loaded: it needs this module first."""
+    raise AssertionError(f)
+
+
+_plain: dict[
+    int, Any
+] = {}  # functions of this package that are called as they are, by their identity
+
+
+@functools.cache
 def is_left_alone(module: str | None) -> bool:
     """Whether functions of a module are called without being converted."""
     return module is not None and module.partition(".")[0] in _LEFT_ALONE
@@ -29,8 +43,6 @@ def cv(f: Any) -> Any:
     if kind is FunctionType:
         if is_left_alone(f.__globals__.get("__name__")):
             return _with_converted_arguments(f)
-        from tapeflow.function.autograph.convert import converted
-
         return converted(f)
     if kind is BuiltinFunctionType or kind is type:
         return OVERLOADS.get(f, f)
@@ -51,8 +63,6 @@ def _method(f: MethodType) -> Any:
         return f
     if is_left_alone(function.__globals__.get("__name__")) or _is_test_case(f.__self__):
         return f
-    from tapeflow.function.autograph.convert import converted
-
     new = converted(function)
     return f if new is function else MethodType(new, f.__self__)
 
@@ -64,11 +74,9 @@ def _is_test_case(owner: Any) -> bool:
 
 def _callable_object(f: Any) -> Any:
     """An object with a `__call__` of the program."""
-    call = getattr(type(f), "__call__", None)
+    call = getattr_static(type(f), "__call__", None)
     if type(call) is not FunctionType or is_left_alone(call.__globals__.get("__name__")):
         return f
-    from tapeflow.function.autograph.convert import converted
-
     new = converted(call)
     return f if new is call else MethodType(new, f)
 
@@ -81,8 +89,14 @@ _CALLERS = frozenset({
 
 
 def _with_converted_arguments(f: Any) -> Any:
+    if id(f) in _plain:
+        return f
     name = getattr(f, "__name__", "").removesuffix("_v1")
+    if name in ("stack", "concat") and f is getattr(joining, name):
+        return getattr(lists, name)
     if name not in _CALLERS or not getattr(f, "__module__", "").startswith("tapeflow."):
+        if type(f) is _native.PublicFunction:
+            _plain[id(f)] = f
         return f
 
     def call(*args: Any, **kwargs: Any) -> Any:

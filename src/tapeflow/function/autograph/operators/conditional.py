@@ -81,7 +81,8 @@ def _trace(
     which = ("else", "main") if swapped else ("main", "else")
 
     def branch(run: Callable[[], Any], which: str) -> list[Any]:
-        state.set(before)
+        # What a branch appends to a list must not be seen by the other.
+        state.set([list(v) if type(v) is list else v for v in before])
         run()
         values = state.get()[: len(names)]
         ends[which] = values
@@ -109,9 +110,15 @@ def _trace(
             after.append(UNDEFINED)
             continue
         leaves = [next(results) if is_value(leaf) else leaf for leaf in leaves_of(main)]
-        unchanged = main is old and other is old
+        unchanged = _same(main, old) and _same(other, old)
         after.append(old if unchanged else nest.pack_sequence_as(main, leaves))
     return after
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is list and type(b) is list:
+        return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+    return a is b
 
 
 def _fill_return(ends: dict[str, list[Any]], names: list[str], which: str) -> list[Any]:
@@ -190,9 +197,7 @@ def choose(pred: Any, body: Callable[[], Any], orelse: Callable[[], Any], name: 
             _verify(name, ends["main"], ends["else"])
         return [as_tensor(leaf) for leaf in leaves_of(value) if is_value(leaf)]
 
-    results = iter(
-        staging.cond(pred, lambda: branch(body, "main"), lambda: branch(orelse, "else"))
-    )
+    results = iter(staging.cond(pred, lambda: branch(body, "main"), lambda: branch(orelse, "else")))
     value = ends["main"]
     return nest.pack_sequence_as(
         value, [next(results) if is_value(leaf) else leaf for leaf in leaves_of(value)]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
-from typing import Any
+from collections.abc import Callable, Sequence, Sized
+from typing import Any, NamedTuple
 
-from tapeflow import _native
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import stage_if
-from tapeflow.function.autograph.operators.iteration import Enumerated, Zipped
+from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
-from tapeflow.function.autograph.operators.state import State, is_tensor_array
+from tapeflow.function.autograph.operators.state import State
 
 Options = Callable[[], dict[str, Any]] | None
 
@@ -22,6 +21,7 @@ def while_stmt(
     names: tuple[str, ...],
     places: Any = None,
     options: Options = None,
+    lists: tuple[str, ...] = (),
 ) -> None:
     """Runs `body` while `test()` holds; both are closures over the variables `names`."""
     if staging.in_graph():
@@ -36,7 +36,7 @@ def while_stmt(
         body()
         holds = test()
     # Also where only a later test depends on the graph: the loop goes on from here.
-    stage_while(test, body, State(body, names, places), options)
+    stage_while(test, body, State(body, names, places), options, lists=lists)
 
 
 def for_stmt(
@@ -47,40 +47,52 @@ def for_stmt(
     targets: tuple[str, ...],
     places: Any = None,
     options: Options = None,
+    lists: tuple[str, ...] = (),
 ) -> None:
     """Runs `body(item)` for each item, as long as `more()` holds (always, if that is None).
 
-    `names` are the variables that iterations share, among them those in `targets`, the loop's own.
+    `names` are the variables that iterations share, among them those in `targets`, the loop's own; `lists` are those
+    of them that the loop appends to.
     """
     kind = _kind_of(iterated)
     if kind is None:
         _for_python(iterated, more, body, names, places)
     else:
-        kind(iterated, more, body, State(body, names, places), targets, options)
+        kind(iterated, more, body, Frame(State(body, names, places), targets, options, lists))
 
 
-_PLAIN = frozenset({list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())})
+class Frame(NamedTuple):
+    """What a staged `for` loop is told."""
+
+    state: State
+    targets: tuple[str, ...]
+    options: Options
+    lists: tuple[str, ...]
+
+    def stage(
+        self, test: Any, body: Any, own: Sequence[Any], defaults: dict[str, Any] | None = None
+    ) -> None:
+        stage_while(test, body, self.state, self.options, own, defaults, self.lists)
+
+
+_PLAIN = frozenset(
+    {list, tuple, range, dict, set, str, enumerate, zip, type({}.items()), type({}.keys())}
+)
 
 
 def _kind_of(iterated: Any) -> Any:
     """The function that stages a loop over `iterated`, None if Python runs it."""
     if type(iterated) in _PLAIN:
         return None
-    if isinstance(iterated, (Zipped, Enumerated)):
-        return for_together
-    if isinstance(iterated, _native.Tensor):
-        if not staging.is_staged(iterated):
-            return for_tensor if staging.in_graph() else None
-        return for_range if iterated.op.type == "Range" else for_tensor  # type: ignore[attr-defined]
+    if is_countable(iterated):
+        is_range = staging.is_staged(iterated) and iterated.op.type == "Range"
+        return for_range if is_range else for_counted
     if not staging.in_graph():
         return None
-    if is_tensor_array(iterated):
-        return for_tensor_array
-    if hasattr(iterated, "element_spec"):
-        if hasattr(iterated, "take_while"):
-            return for_dataset
-        if hasattr(iterated, "get_next_as_optional"):
-            return for_iterator
+    if hasattr(iterated, "element_spec") and (
+        hasattr(iterated, "take_while") or hasattr(iterated, "get_next_as_optional")
+    ):
+        return for_dataset
     return None
 
 
@@ -128,9 +140,7 @@ def _both(test: Any, more: Any) -> Any:
     return logical_and(test, goes_on)
 
 
-def for_range(
-    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
-) -> None:
+def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     """A loop over `tf.range`: it counts, the tensor is never made."""
     start, limit, delta = iterated.op.inputs
     step = delta.constant_value()
@@ -140,9 +150,7 @@ def for_range(
             from tapeflow.ops.comparison import logical_and, logical_or
 
             return _both(
-                logical_or(
-                    logical_and(delta >= 0, i < limit), logical_and(delta < 0, i > limit)
-                ),
+                logical_or(logical_and(delta > 0, i < limit), logical_and(delta < 0, i > limit)),
                 more,
             )
         return _both(i < limit if step >= 0 else i > limit, more)
@@ -152,69 +160,24 @@ def for_range(
         return [i + delta]
 
     # Without any iteration, Python's variable would have no value; a loop variable of a graph has the start.
-    stage_while(test, one, state, options, [start], dict.fromkeys(targets, start))
+    frame.stage(test, one, [start], dict.fromkeys(frame.targets, start))
 
 
-def for_tensor(
-    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
-) -> None:
-    """A loop over the first axis of a tensor."""
-    from tapeflow.function.autograph.operators.builtins import len_
-
-    count = len_(iterated)
-    _for_counted(count, lambda i: _row(iterated, i), more, body, state, options)
-
-
-def _row(x: Any, i: Any) -> Any:
-    from tapeflow.ops.gather import gather
-
-    return gather(x, i)
-
-
-def for_tensor_array(
-    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
-) -> None:
-    _for_counted(iterated.size(), iterated.read, more, body, state, options)
-
-
-def for_together(
-    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
-) -> None:
-    """A loop over `enumerate` or `zip` of tensors."""
-    _for_counted(iterated.count(), iterated.item, more, body, state, options)
-
-
-def _for_counted(
-    count: Any, item: Callable[[Any], Any], more: Any, body: Any, state: State, options: Options
-) -> None:
+def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+    """A loop over the first axis of a tensor, the elements of a TensorArray, or several of them together."""
     from tapeflow.core.convert import constant
+
+    count, item = count_of(iterated), reader_of(iterated)
 
     def one(i: Any) -> list[Any]:
         body(item(i))
         return [i + 1]
 
-    stage_while(lambda i: _both(i < count, more), one, state, options, [constant(0)])
+    frame.stage(lambda i: _both(i < count, more), one, [constant(0)])
 
 
-def for_iterator(
-    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
-) -> None:
-    """A loop over what an iterator of a dataset still has."""
-    from tapeflow.core.convert import constant
+def for_dataset(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+    """A loop over the elements of a dataset, or over those that an iterator still has."""
+    from tapeflow.function.autograph.operators.dataset_loop import loop_over
 
-    def one(_: Any) -> list[Any]:
-        item = iterated.get_next_as_optional()
-        there = item.has_value()
-        stage_if(
-            there, lambda: body(item.get_value()), lambda: None, state, len(state.names)
-        )
-        return [there]
-
-    stage_while(lambda there: _both(there, more), one, state, options, [constant(True)])
-
-
-def for_dataset(
-    iterated: Any, more: Any, body: Any, state: State, targets: tuple[str, ...], options: Options
-) -> None:
-    """A loop over the elements of a dataset, through an iterator of the graph."""
-    for_iterator(iter(iterated), more, body, state, targets, options)
+    loop_over(iterated, more, body, frame)

@@ -11,6 +11,7 @@ from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
+from tapeflow.function.autograph.operators.lists import Probe, staged_list
 from tapeflow.function.autograph.operators.staging import UNDEFINED
 from tapeflow.function.autograph.operators.state import (
     RETURN_NAME,
@@ -30,6 +31,7 @@ def stage_while(
     options: Callable[[], dict[str, Any]] | None = None,
     own: Sequence[Any] = (),
     defaults: dict[str, Any] | None = None,
+    lists: Sequence[str] = (),
 ) -> None:
     """A `While` node that runs `body(*own)` while `test(*own)` holds.
 
@@ -38,6 +40,7 @@ def stage_while(
       options: gives the arguments of `set_loop_options`.
       own: tensors that the loop carries for itself; `body` returns their next values (None without any).
       defaults: values of variables that have none before the loop.
+      lists: the variables that the loop appends to.
     """
     given = dict(options() if options is not None else {})
     before = state.get()
@@ -47,7 +50,7 @@ def stage_while(
     ]
     shapes = _invariants(given.pop("shape_invariants", None) or (), state.names, before)
     try:
-        values, uncertain = _defined(body, state, values, own, shapes)
+        values, uncertain = _defined(body, state, values, own, shapes, lists)
         results = _stage(test, body, state, values, own, shapes, uncertain, given)
     except BaseException:
         state.set(before)
@@ -78,16 +81,27 @@ def _defined(
     values: list[Any],
     own: Sequence[Any],
     shapes: dict[str, Any],
+    lists: Sequence[str],
 ) -> tuple[list[Any], list[str]]:
     """The initial values, with zeros for variables that get their first value in the loop, and the names of those.
 
     A trial of one iteration says what they will be.
     """
     missing = [i for i, v in enumerate(values) if v is UNDEFINED or v is None]
-    if not missing:
+    probes = {
+        i: Probe(values[i])
+        for i, name in enumerate(state.names)
+        if name in lists and type(values[i]) is list
+    }
+    if not missing and not probes:
         return values, []
-    after = _try_iteration(body, state, values, own, shapes, missing)
+    entry = [probes.get(i, v) for i, v in enumerate(values)]
+    after = _try_iteration(body, state, entry, own, shapes, missing or list(probes))
     values, uncertain = list(values), []
+    for i, probe in probes.items():
+        if len(probe.elements) > len(values[i]):
+            staged = staged_list(state.names[i], values[i], probe.elements)
+            values[i] = values[i] if staged is None else staged
     for i in missing:
         name, new = state.names[i], after[i]
         if new is None or new is UNDEFINED:
@@ -126,6 +140,8 @@ def _try_iteration(
             return state.get()
     except (NameError, TypeError, ValueError, KeyError) as error:
         i = missing[0]
+        if isinstance(values[i], Probe):
+            raise
         raise _not_defined(state.names[i], values[i], error) from error
     finally:
         state.set(values)
@@ -148,14 +164,15 @@ _UNBOUND = re.compile("(?:variable|name) '([^']*)'")
 
 
 def _not_defined(name: str, value: Any, error: Exception) -> Exception:
-    kind, text = type(error).__name__, str(error)
+    kind, text = type(error).__name__, str(error).partition("\n\n  File ")[0]
     unbound = _UNBOUND.search(text) if isinstance(error, NameError) else None
     if unbound:
         kind, text = "UnboundLocalError", f"'{unbound[1]}' is used before assignment"
         name = unbound[1] if value is UNDEFINED else name
     if value is None:
         return at_user_line(
-            ValueError, f"'{name}' is not allowed to be None before the loop (a trial of it raised {kind}: {text})"
+            ValueError,
+            f"'{name}' is not allowed to be None before the loop (a trial of it raised {kind}: {text})",
         )
     return at_user_line(
         ValueError,
@@ -269,9 +286,7 @@ def _within(shape: TensorShape, wider: TensorShape) -> bool:
         return True
     if shape.rank != wider.rank:
         return False
-    return all(
-        w is None or s == w for s, w in zip(shape.as_list(), wider.as_list(), strict=True)
-    )
+    return all(w is None or s == w for s, w in zip(shape.as_list(), wider.as_list(), strict=True))
 
 
 def _verify(name: str, first: Any, entry: Any, after: Any, invariant: Any) -> None:

@@ -1,4 +1,4 @@
-"""Where values become known: the test by which operators choose between Python and the graph, and the graph's side of it."""
+"""The test by which operators choose between Python and the graph, and the graph's side of it."""
 
 from __future__ import annotations
 

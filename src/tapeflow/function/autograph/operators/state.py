@@ -74,9 +74,7 @@ class State:
     """The variables `names` as `function`, a block of the program, sees them."""
 
     def __init__(self, function: FunctionType, names: Sequence[str], places: Any):
-        cells = dict(
-            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        )
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.slots: list[_Cell | _Global | _Place] = []
         for name in names:
             if name in cells:
@@ -142,7 +140,7 @@ def zeros_like_of(value: Any) -> Any:
 def _zero(leaf: Any) -> Any:
     if isinstance(leaf, (bool, int, float, complex)):
         return type(leaf)(0)
-    if isinstance(leaf, _native.Variable) or isinstance(leaf, (np.ndarray, np.generic, str, bytes)):
+    if isinstance(leaf, (_native.Variable, np.ndarray, np.generic, str, bytes)):
         leaf = convert_to_tensor(leaf)
     if isinstance(leaf, _native.Tensor):
         from tapeflow.ops.construction import zeros

@@ -1,0 +1,45 @@
+"""`tf.contrib.summary`: summaries of eager programs of 1.x; recorded only where one asks for it."""
+
+from tapeflow.contrib.summary.recording import (
+    all_summary_ops,
+    always_record_summaries,
+    audio,
+    create_file_writer,
+    create_summary_file_writer,
+    event,
+    flush,
+    generic,
+    graph,
+    histogram,
+    image,
+    import_event,
+    initialize,
+    never_record_summaries,
+    record_summaries_every_n_global_steps,
+    scalar,
+    should_record_summaries,
+    summary_writer_initializer_op,
+)
+from tapeflow.summary.recording import SummaryWriter
+
+__all__ = [
+    "SummaryWriter",
+    "all_summary_ops",
+    "always_record_summaries",
+    "audio",
+    "create_file_writer",
+    "create_summary_file_writer",
+    "event",
+    "flush",
+    "generic",
+    "graph",
+    "histogram",
+    "image",
+    "import_event",
+    "initialize",
+    "never_record_summaries",
+    "record_summaries_every_n_global_steps",
+    "scalar",
+    "should_record_summaries",
+    "summary_writer_initializer_op",
+]

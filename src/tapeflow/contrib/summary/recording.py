@@ -1,0 +1,180 @@
+"""The functions of `tf.contrib.summary`; their step is the global step unless they are told another."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from tapeflow import protos
+from tapeflow.core.context import current_graph, executing_eagerly
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import summary_values as values
+from tapeflow.ops.comparison import equal
+from tapeflow.summary.recording import (
+    NoopWriter,
+    SummaryWriter,
+    condition_scope,
+    is_recording,
+    record,
+    state,
+)
+from tapeflow.summary.writing import graph as write_graph
+from tapeflow.summary.writing import summary_scope
+from tapeflow.train.global_step import get_or_create_global_step
+
+_COLLECTION = "_SUMMARY_V2"
+
+
+@public
+def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
+    """A SummaryWriter of a folder; one that records nothing for None."""
+    if logdir is None:
+        return NoopWriter()
+    return SummaryWriter(logdir, max_queue, flush_millis, filename_suffix, init=executing_eagerly())
+
+
+create_summary_file_writer = create_file_writer
+
+
+def should_record_summaries():
+    """Whether summaries are recorded: only inside of a context that says so."""
+    return is_recording(False)
+
+
+def always_record_summaries():
+    """A context in which all summaries are recorded."""
+    return condition_scope(True)
+
+
+def never_record_summaries():
+    """A context in which no summaries are recorded."""
+    return condition_scope(False)
+
+
+@contextlib.contextmanager
+def record_summaries_every_n_global_steps(n, global_step=None):
+    """A context in which summaries are recorded when the global step is a multiple of n."""
+    step = get_or_create_global_step() if global_step is None else global_step
+
+    def condition():
+        return equal(convert_to_tensor(step) % n, 0)
+
+    with condition_scope(condition if executing_eagerly() else condition()):
+        yield
+
+
+def initialize(graph=None, session=None):
+    """Writes a graph, if one is given; writers start by themselves."""
+    if graph is not None and state.writer is not None:
+        write_graph(graph)
+
+
+def summary_writer_initializer_op():
+    """Operations that start writers: none, eagerly an error."""
+    if executing_eagerly():
+        raise RuntimeError(
+            "tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode."
+        )
+    return []
+
+
+def all_summary_ops():
+    """The summary operations of the graph; None eagerly."""
+    found = current_graph()
+    return None if found is None else found.get_collection(_COLLECTION)
+
+
+@public
+def flush(writer=None, name=None):
+    """Writes all events that wait, of the default writer unless another is given."""
+    writer = state.writer if writer is None else writer
+    return None if writer is None else writer.flush()
+
+
+def _write(name, default_name, family, step, inputs, make):
+    if is_recording(False) is False:
+        return record(False, [], _nothing)
+    step = get_or_create_global_step() if step is None else step
+    scope = f"{family}/{name}" if family else name
+    with summary_scope(scope, default_name) as (tag, _):
+
+        def put(file, step, *arrays):
+            file.add_summary(make(tag, *arrays), int(step))
+
+        done = record(False, [step, *inputs], put)
+    graph_now = current_graph()
+    if graph_now is not None:
+        graph_now.add_to_collection(_COLLECTION, done)
+    return done
+
+
+def _nothing(file):
+    """Writes nothing."""
+
+
+@public
+def scalar(name, tensor, family=None, step=None):
+    """Writes one number."""
+    return _write(name, "scalar", family, step, [tensor], values.scalar_summary)
+
+
+@public
+def histogram(name, tensor, family=None, step=None):
+    """Writes the distribution of numbers."""
+    return _write(name, "histogram", family, step, [tensor], values.histogram_summary)
+
+
+@public
+def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
+    """Writes the first images of (batch, height, width, channels)."""
+
+    def make(tag, images):
+        return values.image_summary(tag, images, max_images, bad_color)
+
+    return _write(name, "image", family, step, [tensor], make)
+
+
+@public
+def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
+    """Writes the first sounds of (batch, frames) or (batch, frames, channels)."""
+
+    def make(tag, sounds, rate):
+        return values.audio_summary(tag, sounds, float(rate), max_outputs)
+
+    return _write(name, "audio", family, step, [tensor, np.float32(sample_rate)], make)
+
+
+@public
+def generic(name, tensor, metadata=None, family=None, step=None):
+    """Writes a tensor, with metadata as a message or as bytes."""
+    meta = metadata.SerializeToString() if hasattr(metadata, "SerializeToString") else metadata
+    meta = meta.numpy() if hasattr(meta, "numpy") else meta
+    if isinstance(meta, str):
+        meta = meta.encode()
+
+    def make(tag, value):
+        return values.tensor_summary(tag, value, meta or None)
+
+    return _write(name, "tensor", family, step, [tensor], make)
+
+
+@public
+def import_event(tensor, name=None):
+    """Writes a serialized Event."""
+    return record(False, [tensor], lambda file, data: file.add(np.asarray(data).item()))
+
+
+event = import_event
+
+
+@public
+def graph(param, step=None, name=None):
+    """Writes a GraphDef, given as a message, as bytes or as a graph. Raises TypeError for names of formats."""
+    if state.writer is None:
+        return None
+    if isinstance(param, (bytes, str)) or hasattr(param, "numpy"):
+        data = param.numpy() if hasattr(param, "numpy") else param
+        param = protos.GraphDef.FromString(data.encode() if isinstance(data, str) else data)
+    return write_graph(param)

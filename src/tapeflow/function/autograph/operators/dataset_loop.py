@@ -1,0 +1,123 @@
+"""Elements of datasets while a graph is built: a node takes the next one each time it runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import bool as bool_dtype
+from tapeflow.core.dtypes import int64
+from tapeflow.function.autograph.operators import staging
+
+_END: Any = object()
+# The passes that running loops make, by the number that stands for them in the graph.
+_passes: dict[int, Iterator[Any]] = {}
+_numbers = itertools.count()
+
+
+def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
+    """A loop over a dataset, of which each run of the loop makes a pass, or over what an iterator still has."""
+    spec = source.element_spec
+    begin, end = (_begin, _end) if hasattr(source, "take_while") else (None, None)
+    handle = begin(source) if begin else None
+
+    def pull() -> list[Any]:
+        return _next(source, handle, spec)
+
+    def nothing() -> list[Any]:
+        return [convert_to_tensor(False), *map(convert_to_tensor, _blank(spec))]
+
+    def one(_: Any, *leaves: Any) -> list[Any]:
+        body(nest.pack_sequence_as(spec, list(leaves)))
+        if more is None:
+            return pull()
+        goes_on = more()
+        if not staging.is_staged(goes_on):
+            return pull() if goes_on else nothing()
+        return staging.cond(goes_on, pull, nothing)
+
+    frame.stage(lambda there, *_: there, one, pull())
+    if end:
+        end(handle)
+
+
+def next_element(iterator: Any) -> Any:
+    """The next element of an iterator, as tensors of the graph; OutOfRangeError when it runs at the end."""
+    from tapeflow.core.errors import OutOfRangeError
+
+    spec = iterator.element_spec
+
+    def run() -> list[Any]:
+        value = next(iterator, _END)
+        if value is _END:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]")
+        return _tensors(value)
+
+    return nest.pack_sequence_as(spec, _node(run, [], _outputs(spec)))
+
+
+def next_or(iterator: Any, default: Callable[[], Any], choose: Callable[..., Any]) -> Any:
+    """The next element of an iterator, or `default()` at its end."""
+    spec = iterator.element_spec
+    there, *leaves = _next(iterator, None, spec)
+    return choose(there, lambda: nest.pack_sequence_as(spec, leaves), default, "next")
+
+
+def _begin(dataset: Any) -> Any:
+    def run() -> list[Any]:
+        number = next(_numbers)
+        _passes[number] = iter(dataset)
+        return [convert_to_tensor(number, int64)]
+
+    return _node(run, [], [(int64, ())])[0]
+
+
+def _end(handle: Any) -> None:
+    def run(number: Any) -> list[Any]:
+        _passes.pop(int(number), None)
+        return []
+
+    _node(run, [handle], [])
+
+
+def _next(source: Any, handle: Any, spec: Any) -> list[Any]:
+    """Whether there was another element, and its tensors."""
+
+    def run(number: Any = None) -> list[Any]:
+        value = next(source if number is None else _passes[int(number)], _END)
+        if value is _END:
+            return [convert_to_tensor(False), *map(convert_to_tensor, _blank(spec))]
+        return [convert_to_tensor(True), *_tensors(value)]
+
+    inputs = [] if handle is None else [handle]
+    return _node(run, inputs, [(bool_dtype, ()), *_outputs(spec)])
+
+
+def _tensors(value: Any) -> list[Any]:
+    return [convert_to_tensor(leaf) for leaf in nest.flatten(value)]
+
+
+def _outputs(spec: Any) -> list[tuple[Any, Any]]:
+    return [
+        (s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list()))
+        for s in nest.flatten(spec)
+    ]
+
+
+def _blank(spec: Any) -> list[np.ndarray]:
+    """What stands for an element after the last."""
+    return [
+        np.zeros([d or 0 for d in (shape or ())], dtype.as_numpy_dtype)
+        for dtype, shape in _outputs(spec)
+    ]
+
+
+def _node(run: Callable[..., Any], inputs: list[Any], outputs: list[Any]) -> list[Any]:
+    from tapeflow.graph import python_ops
+
+    return list(python_ops.node("PyFunc", run, inputs, outputs, "IteratorGetNext").outputs)

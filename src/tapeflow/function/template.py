@@ -1,0 +1,112 @@
+"""`tf.make_template`: a function whose variables are created on its first call and shared by the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import context
+from tapeflow.core.public import public, public_methods
+
+# Makes the scopes and stores of variables; given by the room of 1.x names, which stands above.
+scoping: Any = None
+
+
+@public_methods
+class Template:
+    """See `make_template`."""
+
+    def __init__(self, name, func, create_scope_now, unique_name, custom_getter, kwargs):
+        if unique_name is not None and context.executing_eagerly():
+            raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
+        self._func = func
+        self._name = name
+        self._unique_name = unique_name
+        self._custom_getter = custom_getter
+        self._kwargs = kwargs
+        self._store = scoping.new_store() if context.executing_eagerly() else None
+        self._scope: Any = None
+        self._called = False
+        if create_scope_now:
+            with scoping.scope(self._unique_name, self._name, self._custom_getter) as scope:
+                self._scope = scope
+
+    def __call__(self, *args, **kwargs):
+        """Calls the function; variables are created on the first call, and only found on later ones."""
+        kwargs = {**self._kwargs, **kwargs}
+        if self._store is not None:
+            with self._store.as_default(), self._opened() as scope:
+                self._scope = scope
+                return self._func(*args, **kwargs)
+        with self._opened() as scope:
+            if self._called:
+                scope.reuse_variables()
+            self._scope = scope
+            result = self._func(*args, **kwargs)
+            self._called = True
+            return result
+
+    def _opened(self) -> Any:
+        if self._scope is not None:
+            return scoping.again(self._scope)
+        return scoping.scope(self._unique_name, self._name, self._custom_getter)
+
+    @property
+    def name(self):
+        """The name given to the template."""
+        return self._name
+
+    @property
+    def func(self):
+        """The function."""
+        return self._func
+
+    @property
+    def variable_scope(self):
+        """The scope of the variables; None before there is one."""
+        return self._scope
+
+    @property
+    def variable_scope_name(self):
+        """The name of that scope."""
+        return None if self._scope is None else self._scope.name.removesuffix("/")
+
+    @property
+    def variables(self):
+        """All variables of the template."""
+        if self._store is not None:
+            return self._store.variables()
+        return [] if self._scope is None else self._scope.global_variables()
+
+    global_variables = variables
+
+    @property
+    def trainable_variables(self):
+        """The trainable ones."""
+        if self._store is not None:
+            return self._store.trainable_variables()
+        return [] if self._scope is None else self._scope.trainable_variables()
+
+    @property
+    def non_trainable_variables(self):
+        """The others."""
+        return [v for v in self.variables if not v.trainable]
+
+    @property
+    def local_variables(self):
+        """The local variables of the template, in graphs."""
+        return [] if self._store is not None or self._scope is None else self._scope.local_variables()
+
+    weights = variables
+    trainable_weights = trainable_variables
+    non_trainable_weights = non_trainable_variables
+
+
+@public
+def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
+    """`func_`, with some arguments given, whose variables are created once and then shared.
+
+    Args:
+      name_: of the scope of the variables; made unique unless `unique_name_` is given.
+      create_scope_now_: whether the scope is opened now, not on the first call.
+    """
+    return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_, kwargs)

@@ -1,0 +1,274 @@
+"""What `fit` calls at every stage: the class to subclass, and the list that calls all of them."""
+
+from __future__ import annotations
+
+from tapeflow.keras.utils.progress import Progbar
+
+_EPOCHS = ("on_epoch_begin", "on_epoch_end")
+_STAGES = tuple(
+    f"on_{kind}_{end}" for kind in ("train", "test", "predict") for end in ("begin", "end")
+)
+_BATCHES = tuple(
+    f"on_{kind}_batch_{end}" for kind in ("train", "test", "predict") for end in ("begin", "end")
+)
+
+
+class Callback:
+    """What fit calls; `self.model` is the model, `self.params` has verbose, epochs and steps.
+
+    To be subclassed. Logs are dicts of floats.
+    """
+
+    def __init__(self):
+        self.validation_data = None
+        self.model = None
+        self.params = None
+        self._supports_tf_logs = False
+
+    model = None
+    params = None
+
+    def set_params(self, params):
+        """Called once with verbose, epochs and steps."""
+        self.params = params
+
+    def set_model(self, model):
+        """Called once with the model."""
+        self.model = model
+
+    def on_train_begin(self, logs=None):
+        """Before the first epoch."""
+
+    def on_train_end(self, logs=None):
+        """After the last epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        """Before every epoch."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        """After every epoch, with its loss and metrics."""
+
+    def on_batch_begin(self, batch, logs=None):
+        """The old name of on_train_batch_begin."""
+
+    def on_batch_end(self, batch, logs=None):
+        """The old name of on_train_batch_end."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+        """Before every update."""
+        self.on_batch_begin(batch, logs)
+
+    def on_train_batch_end(self, batch, logs=None):
+        """After every update, with loss and metrics so far."""
+        self.on_batch_end(batch, logs)
+
+    def on_test_begin(self, logs=None):
+        """Before an evaluation."""
+
+    def on_test_end(self, logs=None):
+        """After an evaluation, with loss and metrics."""
+
+    def on_test_batch_begin(self, batch, logs=None):
+        """Before every batch of an evaluation."""
+
+    def on_test_batch_end(self, batch, logs=None):
+        """After every batch of an evaluation."""
+
+    def on_predict_begin(self, logs=None):
+        """Before a prediction."""
+
+    def on_predict_end(self, logs=None):
+        """After a prediction."""
+
+    def on_predict_batch_begin(self, batch, logs=None):
+        """Before every batch of a prediction."""
+
+    def on_predict_batch_end(self, batch, logs=None):
+        """After every batch of a prediction, with its outputs."""
+
+
+class History(Callback):
+    """The means of loss and metrics after every epoch, by name; what `fit` returns."""
+
+    def __init__(self):
+        super().__init__()
+        self.history: dict[str, list[float]] = {}
+        self.epoch: list[int] = []
+
+    def on_train_begin(self, logs=None):
+        self.epoch = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+        self.model.__dict__["history"] = self
+
+
+class ProgbarLogger(Callback):
+    """Shows the progress of epochs, evaluations and predictions in the terminal."""
+
+    def __init__(self, count_mode="samples", stateful_metrics=None):
+        super().__init__()
+        self._stateful = set(stateful_metrics or ())
+        self._bar = None
+        self._training = False
+
+    def _begin(self):
+        if self.params["verbose"]:
+            self._bar = Progbar(
+                self.params["steps"], verbose=self.params["verbose"], unit_name="step",
+                stateful_metrics=self._names(),
+            )  # fmt: skip
+
+    def _names(self):
+        return self._stateful | {metric.name for metric in self.model.metrics}
+
+    def on_train_begin(self, logs=None):
+        self._training = True
+
+    def on_train_end(self, logs=None):
+        self._training = False
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._begin()
+        if (self.params["verbose"] and self.params["epochs"] > 1) or self.params["verbose"] == 1:
+            print(f"Epoch {epoch + 1}/{self.params['epochs']}")
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._step(batch, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._finish(logs)
+
+    def on_test_begin(self, logs=None):
+        if not self._training:
+            self._begin()
+
+    def on_test_batch_end(self, batch, logs=None):
+        if not self._training:
+            self._step(batch, logs)
+
+    def on_test_end(self, logs=None):
+        if not self._training:
+            self._finish(logs)
+
+    def on_predict_begin(self, logs=None):
+        self._begin()
+
+    def on_predict_batch_end(self, batch, logs=None):
+        self._step(batch, None)
+
+    def on_predict_end(self, logs=None):
+        self._finish(None)
+
+    def _step(self, batch, logs):
+        if self._bar is not None and self._bar.verbose == 1 and self._bar.is_due():
+            self._bar.stateful_metrics |= set(logs or ())
+            values = {name: as_number(value) for name, value in (logs or {}).items()}
+            self._bar.update(batch + 1, list(values.items()), finalize=False)
+        self._seen = batch + 1
+
+    _seen = 0
+
+    def _finish(self, logs):
+        if self._bar is not None:
+            self._bar.stateful_metrics |= set(logs or ())
+            self._bar.target = self._bar.target or self._seen
+            self._bar.update(self._bar.target, list((logs or {}).items()), finalize=True)
+            self._bar = None
+
+
+def as_number(value):
+    """A float of a scalar; what is no scalar, as an array."""
+    if hasattr(value, "numpy"):
+        value = value.numpy()
+    return float(value) if getattr(value, "ndim", 0) == 0 else value
+
+
+class CallbackList:
+    """Calls all callbacks in turn. Logs become numbers only where somebody looks at them."""
+
+    def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
+        given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
+        self.callbacks = [callback for callback in given if callback is not None]
+        if add_progbar and not any(isinstance(c, ProgbarLogger) for c in self.callbacks):
+            self.callbacks.append(ProgbarLogger())
+        if add_history:
+            found = [c for c in self.callbacks if isinstance(c, History)]
+            history = found[0] if found else History()
+            if not found:
+                self.callbacks.append(history)
+            if model is not None:
+                model.__dict__["history"] = history
+        self.params = params
+        for callback in self.callbacks:
+            if hasattr(callback, "set_params"):
+                callback.set_params(params)
+            if model is not None:
+                callback.set_model(model)
+        # Most callbacks do not look at batches: only those that do are called at every step.
+        self._watching = {
+            event: [c for c in self.callbacks if _looks(c, event)] for event in _BATCHES
+        }
+
+    def set_steps(self, steps):
+        """Says how many steps an epoch has, once that is known."""
+        if steps is not None and self.params.get("steps") is None:
+            self.params["steps"] = steps
+
+    def append(self, callback):
+        """Adds a callback."""
+        self.callbacks.append(callback)
+        for event in _BATCHES:
+            if _looks(callback, event):
+                self._watching[event].append(callback)
+
+
+def _looks(callback, event):
+    """Whether a callback has something of its own to do at an event of batches."""
+    for name in (event, event.replace("train_", "")) if "train" in event else (event,):
+        mine = getattr(callback, name, None)
+        if mine is None:
+            continue
+        if getattr(mine, "__func__", mine) is not getattr(Callback, name, None):
+            return True
+    return False
+
+
+def _caller(event):
+    def call(self, logs=None):
+        for callback in self.callbacks:
+            getattr(callback, event)({} if logs is None else logs)
+
+    return call
+
+
+def _epoch_caller(event):
+    def call(self, epoch, logs=None):
+        for callback in self.callbacks:
+            getattr(callback, event)(epoch, {} if logs is None else logs)
+
+    return call
+
+
+def _batch_caller(event):
+    def call(self, batch, logs=None):
+        numbers = None
+        for callback in self._watching[event]:
+            if isinstance(callback, ProgbarLogger) or logs is None:
+                getattr(callback, event)(batch, {} if logs is None else logs)
+                continue
+            if numbers is None:
+                numbers = logs if "predict" in event else {n: as_number(v) for n, v in logs.items()}
+            getattr(callback, event)(batch, numbers)
+
+    return call
+
+
+for _event in _STAGES:
+    setattr(CallbackList, _event, _caller(_event))
+for _event in _EPOCHS:
+    setattr(CallbackList, _event, _epoch_caller(_event))
+for _event in _BATCHES:
+    setattr(CallbackList, _event, _batch_caller(_event))

@@ -1,0 +1,206 @@
+"""Callbacks that keep what happens: files of numbers, of weights, and functions of the user's own."""
+
+from __future__ import annotations
+
+import collections
+import csv
+import os
+import re
+
+import numpy as np
+
+from tapeflow.keras.callbacks.base import Callback
+from tapeflow.keras.callbacks.stopping import Monitor
+
+
+class BaseLogger(Callback):
+    """Nothing: means over epochs are kept by metrics."""
+
+    def __init__(self, stateful_metrics=None):
+        super().__init__()
+        self.stateful_metrics = set(stateful_metrics or ())
+
+
+class LambdaCallback(Callback):
+    """A callback made of functions, given by the names of the events."""
+
+    def __init__(
+        self,
+        on_epoch_begin=None,
+        on_epoch_end=None,
+        on_batch_begin=None,
+        on_batch_end=None,
+        on_train_begin=None,
+        on_train_end=None,
+        **kwargs,
+    ):
+        super().__init__()
+        functions = {
+            "on_epoch_begin": on_epoch_begin,
+            "on_epoch_end": on_epoch_end,
+            "on_batch_begin": on_batch_begin,
+            "on_batch_end": on_batch_end,
+            "on_train_begin": on_train_begin,
+            "on_train_end": on_train_end,
+            **kwargs,
+        }
+        for name, function in functions.items():
+            if function is not None:
+                setattr(self, name, function)
+
+
+class CSVLogger(Callback):
+    """Writes the numbers of every epoch as a line of a file."""
+
+    def __init__(self, filename, separator=",", append=False):
+        super().__init__()
+        self.filename, self.separator, self.append = os.fspath(filename), separator, append
+        self._file = self._writer = self._keys = None
+
+    def on_train_begin(self, logs=None):
+        header = True
+        if self.append and os.path.exists(self.filename):
+            with open(self.filename) as file:
+                header = not file.readline()
+        self._file = open(self.filename, "a" if self.append else "w", newline="")  # noqa: SIM115
+        self._header, self._writer = header, None
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs = logs or {}
+        if self._keys is None:
+            self._keys = sorted(logs)
+            if not any(key.startswith("val_") for key in self._keys):
+                self._keys += ["val_" + key for key in self._keys]
+        if self._writer is None:
+            fields = ["epoch", *self._keys]
+            self._writer = csv.DictWriter(self._file, fields, delimiter=self.separator)
+            if self._header:
+                self._writer.writeheader()
+        row = {key: _cell(logs.get(key, "NA")) for key in self._keys}
+        self._writer.writerow(collections.OrderedDict(epoch=epoch, **row))
+        self._file.flush()
+
+    def on_train_end(self, logs=None):
+        self._file.close()
+        self._writer = None
+
+
+def _cell(value):
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f'"[{", ".join(map(str, value))}]"'
+    return value
+
+
+class ModelCheckpoint(Callback):
+    """Saves the model, or its weights, after epochs or every `save_freq` batches.
+
+    `filepath` may name `epoch` and logs: "weights.{epoch:02d}-{val_loss:.2f}". Raises ValueError for a
+    `save_freq` that is neither "epoch" nor a number.
+    """
+
+    def __init__(
+        self,
+        filepath,
+        monitor="val_loss",
+        verbose=0,
+        save_best_only=False,
+        save_weights_only=False,
+        mode="auto",
+        save_freq="epoch",
+        options=None,
+        initial_value_threshold=None,
+        **kwargs,
+    ):
+        super().__init__()
+        self.filepath = os.fspath(filepath)
+        self.monitor, self.verbose = monitor, verbose
+        self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
+        self.save_freq, self.period = save_freq, kwargs.pop("period", 1)
+        self._load_first = kwargs.pop("load_weights_on_restart", False)
+        if kwargs:
+            raise TypeError(f"Invalid keyword arguments: {sorted(kwargs)}")
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(
+                f'Unrecognized save_freq: {save_freq}. Expected save_freq are "epoch" or integer'
+            )
+        self._monitor = Monitor(monitor, mode)
+        self.best = (
+            self._monitor.worst if initial_value_threshold is None else initial_value_threshold
+        )
+        self.epochs_since_last_save = 0
+        self._batches = 0
+        self._epoch = 0
+
+    def on_train_begin(self, logs=None):
+        if self._load_first:
+            found = self._newest()
+            if found is not None:
+                self.model.load_weights(found)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.save_freq == "epoch":
+            return
+        self._batches += 1
+        if self._batches >= self.save_freq:
+            self._batches = 0
+            self._save(self._epoch, batch, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epochs_since_last_save += 1
+        if self.save_freq == "epoch" and self.epochs_since_last_save >= self.period:
+            self._save(epoch, None, logs)
+
+    def _path(self, epoch, batch, logs):
+        try:
+            if batch is None:
+                return self.filepath.format(epoch=epoch + 1, **logs)
+            return self.filepath.format(epoch=epoch + 1, batch=batch + 1, **logs)
+        except KeyError as error:
+            raise KeyError(
+                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}'
+            ) from error
+
+    def _save(self, epoch, batch, logs):
+        logs = logs or {}
+        self.epochs_since_last_save = 0
+        path = self._path(epoch, batch, logs)
+        if self.save_best_only:
+            current = self._monitor.of(logs)
+            if current is None:
+                return
+            if not self._monitor.better(current, self.best):
+                if self.verbose > 0:
+                    print(
+                        f"\nEpoch {epoch + 1}: {self.monitor} did not improve from {self.best:.5f}"
+                    )
+                return
+            if self.verbose > 0:
+                print(
+                    f"\nEpoch {epoch + 1}: {self.monitor} improved from {self.best:.5f} to "
+                    f"{current:.5f}, saving model to {path}"
+                )
+            self.best = current
+        elif self.verbose > 0:
+            print(f"\nEpoch {epoch + 1}: saving model to {path}")
+        folder = os.path.dirname(path)
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        if self.save_weights_only:
+            self.model.save_weights(path, overwrite=True)
+        else:
+            self.model.save(path, overwrite=True)
+
+    def _newest(self):
+        """The newest file that the pattern of `filepath` matches, or None."""
+        folder, name = os.path.split(self.filepath)
+        pattern = re.compile("^" + re.sub(r"\\{.*?\\}", ".*", re.escape(name)) + r"(\.index)?$")
+        found = [
+            os.path.join(folder, entry)
+            for entry in (os.listdir(folder or ".") if os.path.isdir(folder or ".") else ())
+            if pattern.match(entry)
+        ]
+        newest = max(found, key=os.path.getmtime, default=None)
+        return None if newest is None else newest.removesuffix(".index")

@@ -1,0 +1,176 @@
+"""Callbacks that end a training, or change its learning rate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.keras.callbacks.base import Callback
+
+
+class Monitor:
+    """Whether a number got better, given its name: smaller, or larger, as for accuracies."""
+
+    def __init__(self, name, mode="auto", min_delta=0.0):
+        larger = mode == "max" or (
+            mode == "auto"
+            and (name.endswith(("acc", "accuracy", "auc")) or name.startswith("fmeasure"))
+        )
+        self.name, self.min_delta = name, abs(min_delta)
+        self.sign = 1 if larger else -1
+        self.worst = -math.inf if larger else math.inf
+
+    def better(self, current, best):
+        """Whether current is better than best by more than min_delta."""
+        return self.sign * (current - best) > self.min_delta
+
+    def of(self, logs):
+        """The number among the logs, or None."""
+        return (logs or {}).get(self.name)
+
+
+class EarlyStopping(Callback):
+    """Stops when `monitor` has not improved by min_delta for `patience` epochs."""
+
+    def __init__(
+        self,
+        monitor="val_loss",
+        min_delta=0,
+        patience=0,
+        verbose=0,
+        mode="auto",
+        baseline=None,
+        restore_best_weights=False,
+        start_from_epoch=0,
+    ):
+        super().__init__()
+        self.monitor, self.min_delta, self.patience = monitor, abs(min_delta), patience
+        self.verbose, self.baseline = verbose, baseline
+        self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
+        self._monitor = Monitor(monitor, mode, min_delta)
+        self.on_train_begin()
+
+    def on_train_begin(self, logs=None):
+        self.wait, self.stopped_epoch = 0, 0
+        self.best, self.best_weights, self.best_epoch = self._monitor.worst, None, 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        current = self._monitor.of(logs)
+        if current is None or epoch < self.start_from_epoch:
+            return
+        if self.restore_best_weights and self.best_weights is None:
+            self.best_weights = self.model.get_weights()
+        self.wait += 1
+        if self._monitor.better(current, self.best):
+            self.best, self.best_epoch = current, epoch
+            if self.restore_best_weights:
+                self.best_weights = self.model.get_weights()
+            if self.baseline is None or self._monitor.better(current, self.baseline):
+                self.wait = 0
+            return
+        if self.wait >= self.patience and epoch > 0:
+            self.stopped_epoch = epoch
+            self.model.stop_training = True
+            if self.best_weights is not None:
+                if self.verbose > 0:
+                    print(
+                        f"Restoring model weights from the end of the best epoch: {self.best_epoch + 1}."
+                    )
+                self.model.set_weights(self.best_weights)
+
+    def on_train_end(self, logs=None):
+        if self.stopped_epoch > 0 and self.verbose > 0:
+            print(f"Epoch {self.stopped_epoch + 1}: early stopping")
+
+    def get_monitor_value(self, logs):
+        """The monitored number of an epoch."""
+        return self._monitor.of(logs)
+
+
+class TerminateOnNaN(Callback):
+    """Stops when the loss is no number."""
+
+    def on_batch_end(self, batch, logs=None):
+        loss = (logs or {}).get("loss")
+        if loss is not None and not np.isfinite(loss):
+            print(f"Batch {batch}: Invalid loss, terminating training")
+            self.model.stop_training = True
+
+
+class LearningRateScheduler(Callback):
+    """Sets the learning rate to schedule(epoch, rate) before every epoch."""
+
+    def __init__(self, schedule, verbose=0):
+        super().__init__()
+        self.schedule, self.verbose = schedule, verbose
+
+    def on_epoch_begin(self, epoch, logs=None):
+        optimizer = self.model.optimizer
+        if not hasattr(optimizer, "learning_rate"):
+            raise ValueError('Optimizer must have a "lr" attribute.')
+        rate = float(np.asarray(optimizer.learning_rate))
+        try:
+            rate = self.schedule(epoch, rate)
+        except TypeError:
+            rate = self.schedule(epoch)
+        if not isinstance(rate, (float, np.floating)) and not hasattr(rate, "dtype"):
+            raise ValueError(f'The output of the "schedule" function should be float. Got: {rate}')
+        optimizer.learning_rate = float(rate)
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
+
+    def on_epoch_end(self, epoch, logs=None):
+        if logs is not None:
+            logs["lr"] = float(np.asarray(self.model.optimizer.learning_rate))
+
+
+class ReduceLROnPlateau(Callback):
+    """Multiplies the learning rate by `factor` when `monitor` has not improved for `patience` epochs."""
+
+    def __init__(
+        self,
+        monitor="val_loss",
+        factor=0.1,
+        patience=10,
+        verbose=0,
+        mode="auto",
+        min_delta=1e-4,
+        cooldown=0,
+        min_lr=0,
+        **kwargs,
+    ):
+        super().__init__()
+        if factor >= 1.0:
+            raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Got {factor}")
+        self.monitor, self.factor, self.patience = monitor, factor, patience
+        self.verbose, self.cooldown, self.min_lr = verbose, cooldown, min_lr
+        self._monitor = Monitor(monitor, mode, kwargs.pop("epsilon", min_delta))
+        self.on_train_begin()
+
+    def on_train_begin(self, logs=None):
+        self.best, self.wait, self.cooldown_counter = self._monitor.worst, 0, 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        optimizer = self.model.optimizer
+        rate = float(np.asarray(optimizer.learning_rate))
+        if logs is not None:
+            logs["lr"] = rate
+        current = self._monitor.of(logs)
+        if current is None:
+            return
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self._monitor.better(current, self.best):
+            self.best, self.wait = current, 0
+        elif self.cooldown_counter <= 0:
+            self.wait += 1
+            if self.wait >= self.patience and rate > np.float32(self.min_lr):
+                rate = max(rate * self.factor, self.min_lr)
+                optimizer.learning_rate = rate
+                if self.verbose > 0:
+                    print(
+                        f"\nEpoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}."
+                    )
+                self.cooldown_counter, self.wait = self.cooldown, 0

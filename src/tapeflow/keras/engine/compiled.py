@@ -1,0 +1,198 @@
+"""What `compile` was given, per output of a model: losses and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tapeflow.core import nest
+from tapeflow.keras import losses
+from tapeflow.keras import metrics as metrics_of_keras
+from tapeflow.ops.accumulate import add_n
+
+
+def per_output(value, names, what, several=False):
+    """`value` as a list with one entry per output; a dict goes by names.
+
+    With `several`, an entry may itself be a list, and one list serves all outputs unless it holds lists.
+    Raises ValueError for names and numbers that do not fit.
+    """
+    if isinstance(value, Mapping):
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            raise ValueError(
+                f"Found unexpected keys that do not correspond to any Model output: {unknown}. "
+                f"Expected: {list(names)}"
+            )
+        return [value.get(name) for name in names]
+    if isinstance(value, (list, tuple)):
+        if several and (len(names) == 1 or not any(isinstance(v, (list, tuple)) for v in value)):
+            if len(names) == len(value) and len(names) > 1:
+                return list(value)
+            return [value] * len(names)
+        if len(value) != len(names):
+            raise ValueError(
+                f"`{what}` has {len(value)} entries, and the model has {len(names)} outputs: "
+                f"{list(names)}"
+            )
+        return list(value)
+    return [value] * len(names)
+
+
+class CompiledLoss:
+    """The weighted sum of the losses of all outputs, and the means of each."""
+
+    def __init__(self, given, weights=None, output_names=None):
+        self._given, self._weights, self._names = given, weights, output_names
+        self._functions = None
+        self.total = metrics_of_keras.Mean(name="loss")
+        self._means: list = []
+
+    @property
+    def metrics(self):
+        """The mean of the sum and, for several outputs, of each loss."""
+        return [self.total, *(mean for mean in self._means if mean is not None)]
+
+    def build(self, y_pred):
+        """Finds which loss belongs to which output."""
+        outputs = nest.flatten(y_pred)
+        names = self._names = output_names(y_pred, self._names)
+        given = self._given
+        if isinstance(given, (list, tuple)) and len(given) == 1 and len(outputs) == 1:
+            given = given[0]
+        self._functions = [
+            None if loss is None else as_loss(loss) for loss in per_output(given, names, "loss")
+        ]
+        weights = [1.0] * len(names)
+        if self._weights is not None:
+            weights = [
+                1.0 if w is None else w for w in per_output(self._weights, names, "loss_weights")
+            ]
+        self._output_weights = weights
+        if len(names) > 1:
+            self._means = [
+                None if function is None else metrics_of_keras.Mean(name=f"{name}_loss")
+                for name, function in zip(names, self._functions)
+            ]
+
+    def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
+        if self._functions is None:
+            self.build(y_pred)
+        parts = []
+        targets = targets_of(y_true, y_pred, self._names)
+        weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
+        outputs = nest.flatten(y_pred)
+        batch = _batch_of(outputs[0])
+        for i, (function, target, output) in enumerate(zip(self._functions, targets, outputs)):
+            if function is None or target is None:
+                continue
+            value = function(target, output, weights[i])
+            if self._means:
+                self._means[i].update_state(value, batch)
+            scale = self._output_weights[i]
+            parts.append(value if isinstance(scale, float) and scale == 1.0 else value * scale)
+        parts += regularization_losses or ()
+        if not parts:
+            raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
+        total = parts[0] if len(parts) == 1 else add_n(parts)
+        self.total.update_state(total, batch)
+        return total
+
+
+def _batch_of(output):
+    size = output.shape.as_list()[0] if output.shape.rank else 1
+    if size is None:
+        from tapeflow.ops.array import shape
+
+        return shape(output)[0]
+    return size
+
+
+class CompiledMetrics:
+    """The metrics of all outputs; those of `weighted` see sample weights."""
+
+    def __init__(self, given, weighted, output_names=None, losses_given=None):
+        self._given, self._weighted, self._names = given, weighted, output_names
+        self._losses_given = losses_given
+        self._made = None
+
+    @property
+    def metrics(self):
+        """All metrics, output by output; those that are objects already, before the first batch too."""
+        if self._made is None:
+            given = nest.flatten([self._given or [], self._weighted or []])
+            return [m for m in given if isinstance(m, metrics_of_keras.Metric)]
+        return [metric for pairs in self._made for metric, _ in pairs]
+
+    def build(self, y_true, y_pred):
+        """Makes the metrics that are named, now that targets and outputs are known."""
+        names = self._names = output_names(y_pred, self._names)
+        outputs, targets = nest.flatten(y_pred), targets_of(y_true, y_pred, names)
+        self._made = [[] for _ in outputs]
+        self._plain = [[] for _ in outputs]  # the names without those of outputs
+        for given, is_weighted in ((self._given, False), (self._weighted, True)):
+            if given is None:
+                continue
+            for i, mine in enumerate(per_output(given, names, "metrics", several=True)):
+                for metric in nest.flatten(mine) if isinstance(mine, (list, tuple)) else [mine]:
+                    if metric is not None and targets[i] is not None:
+                        self._add(i, metric, targets[i], outputs[i], is_weighted)
+
+    def _add(self, i, metric, target, output, is_weighted):
+        made = as_metric(metric, target, output)
+        if made is not metric and is_weighted and any(made.name == n for n in self._plain[i]):
+            made._name = f"weighted_{made.name}"
+        self._plain[i].append(made.name)
+        if made is not metric and len(self._names) > 1:
+            made._name = f"{self._names[i]}_{made.name}"
+        self._made[i].append((made, is_weighted))
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        """Takes in one batch."""
+        if self._made is None:
+            self.build(y_true, y_pred)
+        targets = targets_of(y_true, y_pred, self._names)
+        weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
+        for i, (pairs, target, output) in enumerate(zip(self._made, targets, nest.flatten(y_pred))):
+            for metric, is_weighted in pairs:
+                if is_weighted and weights[i] is not None:
+                    metric.update_state(target, output, weights[i])
+                else:
+                    metric.update_state(target, output)
+
+
+def output_names(y_pred, names):
+    """Names of outputs: those of the model, else the keys of a dict, else output_1, output_2..."""
+    count = len(nest.flatten(y_pred))
+    if isinstance(y_pred, Mapping):
+        return sorted(y_pred)
+    if names is not None and len(names) == count:
+        return names
+    return [f"output_{i + 1}" for i in range(count)]
+
+
+def targets_of(values, y_pred, names, what="targets"):
+    """One value per output, from a structure like the outputs', a dict by names, or one for the only output."""
+    count = len(names)
+    if values is None:
+        return [None] * count
+    if isinstance(values, Mapping):
+        return [values.get(name) for name in names]
+    flat = list(values) if isinstance(values, (list, tuple)) else [values]
+    if len(flat) == count:
+        return flat
+    if len(flat) == 1 and what == "sample_weight":
+        return flat * count
+    raise ValueError(f"The model has {count} outputs, and {len(flat)} {what} were given.")
+
+
+def as_loss(loss):
+    """A Loss from a name, a function or a Loss."""
+    found = losses.get(loss)
+    return found if hasattr(found, "reduction") else losses.LossFunctionWrapper(found)
+
+
+def as_metric(metric, y_true, y_pred):
+    """A Metric from a name, a function or a Metric; "accuracy" is the one for targets and outputs of this kind."""
+    if metric in ("accuracy", "acc", "crossentropy", "ce"):
+        return metrics_of_keras.accuracy_for(y_true, y_pred, metric)
+    return metrics_of_keras.get_metric(metric)

@@ -1,0 +1,19 @@
+"""Training or not: what a layer does in either case, also where that is only known when a graph runs."""
+
+from __future__ import annotations
+
+from tapeflow._native import Tensor, Variable
+from tapeflow.core import dtypes
+from tapeflow.ops.casting import cast
+from tapeflow.ops.control import cond
+from tapeflow.ops.static import static_value
+
+
+def by_phase(training, active, at_rest):
+    """`active()` while `training`, a bool, number, tensor or None; `at_rest()` otherwise."""
+    if isinstance(training, (Tensor, Variable)):
+        known = static_value(training)
+        if known is None:
+            return cond(cast(training, dtypes.bool), active, at_rest)
+        training = bool(known)
+    return active() if training else at_rest()

@@ -1,0 +1,109 @@
+"""Models as JSON and from JSON, and copies of models."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor_shape import TensorShape
+
+_KERAS_VERSION = "2.21.0"
+
+
+def to_json(model, **kwargs):
+    """A JSON text of the model's class and config."""
+    described = {
+        "class_name": type(model).__name__,
+        "config": model.get_config(),
+        "keras_version": _KERAS_VERSION,
+        "backend": "tensorflow",
+    }
+    return json.dumps(described, default=_plain, **kwargs)
+
+
+def _plain(value):
+    """What json does not know, as it is written in configs. Raises TypeError for anything else."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    if hasattr(value, "get_config"):
+        return {"class_name": type(value).__name__, "config": value.get_config()}
+    if hasattr(value, "numpy"):
+        return value.numpy().tolist()
+    if isinstance(value, type) or callable(value):
+        return value.__name__
+    raise TypeError(f"Not JSON Serializable: {value!r}")
+
+
+def model_from_json(json_string, custom_objects=None):
+    """The model that `to_json` described. Raises ValueError for unknown classes."""
+    return model_from_config(json.loads(json_string), custom_objects)
+
+
+def model_from_config(config, custom_objects=None):
+    """The model of a {"class_name", "config"} dict."""
+    from tapeflow.keras.layers import deserialize
+
+    if isinstance(config, list):
+        raise TypeError(
+            "`model_from_config` expects a dictionary, not a list. Received: "
+            f"config={config}. Did you meant to use `Sequential.from_config(config)`?"
+        )
+    return deserialize(config, custom_objects)
+
+
+def clone_model(model, input_tensors=None, clone_function=None):
+    """A model of new layers with new weights, made as those of a functional or Sequential model are.
+
+    `clone_function(layer)` gives the new layer for every layer. Raises ValueError for subclassed models.
+    """
+    from tapeflow.core import nest
+    from tapeflow.keras.engine.functional import Functional
+    from tapeflow.keras.engine.sequential import Sequential
+    from tapeflow.keras.engine.symbolic import KerasTensor
+    from tapeflow.keras.layers import InputLayer
+
+    copy = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
+    if isinstance(model, Sequential):
+        made = Sequential(name=model.name)
+        for layer in model._stack:
+            made.add(type(layer).from_config(layer.get_config())
+                     if isinstance(layer, InputLayer) else copy(layer))  # fmt: skip
+        return made
+    if not isinstance(model, Functional):
+        raise ValueError(
+            "Expected `model` argument to be a functional `Model` instance, but got a subclassed model "
+            f"instead: {model}"
+        )
+    copies = {}
+    for layer in model.layers:
+        plain = isinstance(layer, InputLayer)
+        copies[layer] = type(layer).from_config(layer.get_config()) if plain else copy(layer)
+    values = {}
+    given = nest.flatten(input_tensors) if input_tensors is not None else None
+    for i, tensor in enumerate(model.inputs):
+        values[id(tensor)] = copies[tensor.layer].output if given is None else given[i]
+
+    def value_of(leaf):
+        return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
+
+    for node in model._network.calls:
+        outputs = copies[node.layer](
+            nest.map_structure(value_of, node.inputs),
+            *nest.map_structure(value_of, node.args),
+            **nest.map_structure(value_of, node.kwargs),
+        )
+        for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
+            values[id(tensor)] = value
+    return Functional(
+        nest.map_structure(value_of, model._inputs),
+        nest.map_structure(value_of, model._outputs),
+        name=model.name,
+    )

@@ -1,0 +1,200 @@
+"""Weights of models in files: TensorFlow checkpoints, and HDF5 in the layout of Keras."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.saved_model.bundle import index_path
+from tapeflow.train.checkpoint import restore_objects, write_objects
+from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
+
+_KERAS_VERSION = b"2.21.0"
+
+
+def h5py():
+    """The library for HDF5. Raises ImportError, saying what needs it, where it is not installed."""
+    try:
+        import h5py as library
+    except ImportError as error:
+        raise ImportError(
+            "Saving and loading weights as HDF5 requires h5py, which is not installed."
+        ) from error
+    return library
+
+
+def is_h5_name(path):
+    """Whether a file of this name holds HDF5."""
+    return path.endswith((".h5", ".hdf5", ".keras"))
+
+
+def save(model, filepath, overwrite=True, save_format=None):
+    """Saves the weights of a model. Raises ValueError for a model without weights yet, or an unknown format."""
+    path = os.fspath(filepath)
+    formats = {"tensorflow": "tf", "tf": "tf", "keras": "h5", "h5": "h5", "hdf5": "h5"}
+    if save_format is None:
+        kind = "h5" if is_h5_name(path) else "tf"
+    else:
+        kind = formats.get(str(save_format).lower().strip())
+        if kind is None:
+            raise ValueError(
+                f"Unknown format. Received: `save_format`={save_format}. Was expecting one of "
+                '{"tf", "h5"}.'
+            )
+        if kind == "tf" and is_h5_name(path):
+            raise ValueError(
+                'save_weights got save_format="tf"/"tensorflow", but the filepath '
+                f'({path}) looks like an HDF5 file. Omit the ".h5"/".keras" when saving in '
+                "TensorFlow format."
+            )
+    if kind == "h5" and not model.built:
+        raise ValueError(
+            f"Weights for model {model.name} have not yet been created. Weights are created when the "
+            "Model is first called on inputs or `build()` is called with an `input_shape`."
+        )
+    target = path if kind == "h5" else index_path(path)
+    if not overwrite and os.path.exists(target):
+        raise FileExistsError(f"{target} exists, and overwrite is False.")
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    if kind == "tf":
+        write_objects(model, path)
+        update_checkpoint_state(folder, path, [path], save_relative_paths=True)
+        return
+    temporary = f"{path}.temporary{os.getpid()}"
+    try:
+        with h5py().File(temporary, "w") as file:
+            save_to_group(file, model)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def load(model, filepath, skip_mismatch=False, by_name=False):
+    """Loads weights; the status of a checkpoint, None for HDF5."""
+    path = os.fspath(filepath)
+    if os.path.isdir(path):
+        path = latest_checkpoint(path) or path
+    if not is_h5_name(path) or os.path.exists(index_path(path)):
+        if by_name or skip_mismatch:
+            raise NotImplementedError(
+                "Weights may only be loaded based on topology into Models when loading TensorFlow-"
+                f"formatted weights (got by_name={by_name}, skip_mismatch={skip_mismatch})."
+            )
+        return restore_objects(model, path)
+    if not model.built:
+        raise ValueError(
+            "Unable to load weights saved in HDF5 format into a subclassed Model which has not created "
+            "its variables yet. Call the Model first, then load the weights."
+        )
+    with h5py().File(path, "r") as file:
+        group = (
+            file["model_weights"]
+            if "layer_names" not in file.attrs and "model_weights" in file
+            else file
+        )
+        load_from_group(group, model, skip_mismatch, by_name)
+    return None
+
+
+def _weights(layer):
+    return layer.trainable_weights + layer.non_trainable_weights
+
+
+def _top_level(model):
+    """The weights of a model that belong to none of its layers."""
+    held = {id(w) for layer in model.layers for w in layer.weights}
+    return [w for w in _weights(model) if id(w) not in held]
+
+
+def save_to_group(group, model):
+    """Writes layers and weights as Keras does: a group per layer, with the names as attributes."""
+    layers = [layer for layer in model.layers if isinstance(layer, Layer)]
+    _set_names(group, "layer_names", [layer.name for layer in layers])
+    group.attrs["backend"] = b"tensorflow"
+    group.attrs["keras_version"] = _KERAS_VERSION
+    for layer in sorted(layers, key=lambda layer: layer.name):
+        _save_weights(group.create_group(layer.name), _weights(layer))
+    _save_weights(group.create_group("top_level_model_weights"), _top_level(model))
+
+
+def _save_weights(group, weights):
+    _set_names(group, "weight_names", [weight.name for weight in weights])
+    for weight in weights:
+        group.create_dataset(weight.name, data=weight.numpy())
+
+
+def _set_names(group, key, names):
+    """Sets a list of names as attribute, in parts where it is too long for one."""
+    encoded = [name.encode() for name in names]
+    limit = 64000
+    total = sum(len(name) for name in encoded) + 1
+    parts = max(1, -(-max((len(n) for n in encoded), default=1) * len(encoded) // limit))
+    if parts == 1 or total == 1:
+        group.attrs[key] = np.array(encoded) if encoded else np.array([], "S1")
+        return
+    for i, part in enumerate(np.array_split(np.array(encoded), parts)):
+        group.attrs[f"{key}{i}"] = part
+
+
+def _names(group, key):
+    """A list of names from attributes."""
+    found = []
+    if key in group.attrs:
+        found = list(group.attrs[key])
+    else:
+        while f"{key}{len(found)}" in group.attrs:
+            found.append(group.attrs[f"{key}{len(found)}"])
+        found = [name for part in found for name in part]
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in found]
+
+
+def load_from_group(group, model, skip_mismatch=False, by_name=False):
+    """Sets the weights of layers, in their order or by their names. Raises ValueError for what does not fit."""
+    saved = {name: _names(group[name], "weight_names") for name in _names(group, "layer_names")}
+    layers = [layer for layer in model.layers if _weights(layer)]
+    pairs = []
+    if by_name:
+        pairs = [(layer, layer.name) for layer in layers if layer.name in saved]
+    else:
+        names = [name for name, weights in saved.items() if weights]
+        if len(names) != len(layers):
+            raise ValueError(
+                "Layer count mismatch when loading weights from file. Model expected "
+                f"{len(layers)} layers, found {len(names)} saved layers."
+            )
+        pairs = list(zip(layers, names))
+    todo = []
+    for layer, name in pairs:
+        values = [np.asarray(group[name][weight]) for weight in saved[name]]
+        todo += _matched(layer.name, _weights(layer), values, skip_mismatch)
+    if "top_level_model_weights" in group:
+        top = group["top_level_model_weights"]
+        values = [np.asarray(top[name]) for name in _names(top, "weight_names")]
+        todo += _matched(model.name, _top_level(model), values, skip_mismatch)
+    for variable, value in todo:
+        variable.assign(value)
+
+
+def _matched(name, variables, values, skip_mismatch):
+    if len(variables) != len(values):
+        if skip_mismatch:
+            return []
+        raise ValueError(
+            f"Weight count mismatch for layer {name}. The layer expects {len(variables)} weight(s). "
+            f"Received {len(values)} saved weight(s)"
+        )
+    matched = []
+    for variable, value in zip(variables, values):
+        if tuple(variable.shape.as_list()) == value.shape:
+            matched.append((variable, value))
+        elif not skip_mismatch:
+            raise ValueError(
+                f"Shape mismatch in layer {name} for weight {variable.name}. Weight expects shape "
+                f"{tuple(variable.shape.as_list())}. Received saved weight with shape {value.shape}"
+            )
+    return matched

@@ -1,0 +1,380 @@
+"""Attention: outputs are sums of values, weighted by how well their keys fit the queries."""
+
+from __future__ import annotations
+
+import math
+import string
+
+from tapeflow.core.context import name_scope
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import constraints, initializers, regularizers
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.phases import by_phase
+from tapeflow.keras.layers.core import Dropout
+from tapeflow.keras.layers.einsum_dense import EinsumDense
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import logical_and
+from tapeflow.ops.construction import range as range_of
+from tapeflow.ops.dropout import dropout as nn_dropout
+from tapeflow.ops.einsum import einsum
+from tapeflow.ops.elementwise import exp
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.softmax import softmax
+from tapeflow.ops.trigonometric import tanh
+
+
+def causal_mask(queries, keys):
+    """Bool (1, queries, keys): whether the key is not after the query."""
+    rows, columns = range_of(queries), range_of(keys)
+    return expand_dims(expand_dims(rows, 1) >= expand_dims(columns, 0), 0)
+
+
+def _size(x, axis):
+    size = x.shape.as_list()[axis]
+    return shape_of(x)[axis] if size is None else size
+
+
+def _masked(scores, mask):
+    """Scores so low where the mask does not hold that their weights vanish."""
+    return scores - (65504.0 if scores.dtype.name == "float16" else 1e9) * cast(~mask, scores.dtype)
+
+
+class _DotAttention(Layer):
+    """What Attention and AdditiveAttention share: inputs [query, value] or [query, value, key]."""
+
+    def __init__(self, dropout=0.0, **kwargs):
+        self_causal = kwargs.pop("causal", False)
+        super().__init__(**kwargs)
+        self.dropout = dropout
+        self.causal = self_causal
+        self.supports_masking = True
+
+    def _scores(self, query, key):
+        raise TypeError(f"{type(self).__name__} does not say how queries and keys are compared")
+
+    def call(
+        self,
+        inputs,
+        mask=None,
+        training=None,
+        return_attention_scores=False,
+        use_causal_mask=False,
+    ):
+        self._check(inputs, mask)
+        query, value = inputs[:2]
+        key = inputs[2] if len(inputs) > 2 else value
+        query_mask = mask[0] if mask else None
+        value_mask = mask[1] if mask else None
+        scores = self._scores(query, key)
+        kept = None if value_mask is None else expand_dims(value_mask, -2)
+        if use_causal_mask or self.causal:
+            causal = causal_mask(_size(scores, -2), _size(scores, -1))
+            kept = causal if kept is None else logical_and(kept, causal)
+        if kept is not None:
+            scores = _masked(scores, kept)
+        weights = softmax(scores)
+        if self.dropout > 0:
+            every = weights
+            weights = by_phase(training, lambda: nn_dropout(every, self.dropout), lambda: every)
+        result = matmul(weights, value)
+        if query_mask is not None:
+            result = result * cast(expand_dims(query_mask, -1), result.dtype)
+        return (result, weights) if return_attention_scores else result
+
+    def _check(self, inputs, mask):
+        name = type(self).__name__
+        if not isinstance(inputs, list):
+            raise ValueError(
+                f"{name} layer must be called on a list of inputs, namely [query, value] or [query, "
+                f"value, key]. Received: inputs={inputs}."
+            )
+        if len(inputs) not in (2, 3):
+            raise ValueError(
+                f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, "
+                f"value, key]. Received length: {len(inputs)}."
+            )
+        if mask is not None and (
+            not isinstance(mask, list) or len(mask) < 2 or len(mask) > len(inputs)
+        ):
+            raise ValueError(
+                f"{name} layer mask must be a list of length 2, namely [query_mask, value_mask]. "
+                f"Received: mask={mask}."
+            )
+
+    def compute_mask(self, inputs, mask=None):
+        return mask[0] if mask else None
+
+    def compute_output_shape(self, input_shape):
+        shapes = _as_shapes(input_shape)
+        return TensorShape([*shapes[0].as_list()[:-1], shapes[1].as_list()[-1]])
+
+    def get_config(self):
+        return {**super().get_config(), "dropout": self.dropout}
+
+
+class Attention(_DotAttention):
+    """Luong's: queries and keys are compared by their products, or by tanh of sums ("concat")."""
+
+    def __init__(self, use_scale=False, score_mode="dot", **kwargs):
+        super().__init__(**kwargs)
+        if score_mode not in ("dot", "concat"):
+            raise ValueError(
+                f'Received: score_mode={score_mode}. Acceptable values are: ["dot", "concat"]'
+            )
+        self.use_scale, self.score_mode = use_scale, score_mode
+        self.scale = self.concat_score_weight = None
+
+    def build(self, input_shape):
+        if self.use_scale:
+            self.scale = self.add_weight("scale", (), initializer="ones")
+        if self.score_mode == "concat":
+            self.concat_score_weight = self.add_weight(
+                "concat_score_weight", (), initializer="ones"
+            )
+        self.built = True
+
+    def _scores(self, query, key):
+        if self.score_mode == "dot":
+            scores = matmul(query, key, transpose_b=True)
+            return scores if self.scale is None else scores * self.scale
+        total = expand_dims(query, -2) + expand_dims(key, -3)
+        total = total if self.scale is None else total * self.scale
+        return self.concat_score_weight * reduce_sum(tanh(total), axis=-1)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "use_scale": self.use_scale,
+            "score_mode": self.score_mode,
+        }
+
+
+class AdditiveAttention(_DotAttention):
+    """Bahdanau's: queries and keys are compared by sums of tanh(query + key)."""
+
+    def __init__(self, use_scale=True, **kwargs):
+        super().__init__(**kwargs)
+        self.use_scale = use_scale
+        self.scale = None
+
+    def build(self, input_shape):
+        if self.use_scale:
+            features = _as_shapes(input_shape)[1].as_list()[-1]
+            self.scale = self.add_weight("scale", [features], initializer="glorot_uniform")
+        self.built = True
+
+    def _scores(self, query, key):
+        total = tanh(expand_dims(query, -2) + expand_dims(key, -3))
+        return reduce_sum(total if self.scale is None else self.scale * total, axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "use_scale": self.use_scale}
+
+
+class MultiHeadAttention(Layer):
+    """Attention in `num_heads` projections of queries, keys and values (Vaswani et al., 2017).
+
+    Args:
+      key_dim, value_dim: sizes of each head.
+      output_shape: sizes of the output instead of the query's last.
+      attention_axes: axes attended over; all but the first and the last when None.
+    """
+
+    def __init__(
+        self,
+        num_heads,
+        key_dim,
+        value_dim=None,
+        dropout=0.0,
+        use_bias=True,
+        output_shape=None,
+        attention_axes=None,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self._num_heads, self._key_dim = num_heads, key_dim
+        self._value_dim = value_dim or key_dim
+        self._dropout = dropout
+        self._use_bias = use_bias
+        self._output_shape_given = output_shape
+        self._output_shape = (output_shape,) if isinstance(output_shape, int) else output_shape
+        self._kernel_initializer = initializers.get(kernel_initializer)
+        self._bias_initializer = initializers.get(bias_initializer)
+        self._kernel_regularizer = regularizers.get(kernel_regularizer)
+        self._bias_regularizer = regularizers.get(bias_regularizer)
+        self._kernel_constraint = constraints.get(kernel_constraint)
+        self._bias_constraint = constraints.get(bias_constraint)
+        self._activity_regularizer = regularizers.get(activity_regularizer)
+        if isinstance(attention_axes, int):
+            attention_axes = (attention_axes,)
+        self._attention_axes = None if attention_axes is None else tuple(attention_axes)
+        self._built_from_signature = False
+        self.built = True
+
+    def _settings(self):
+        return {
+            "kernel_initializer": initializers.serialize(self._kernel_initializer),
+            "bias_initializer": initializers.serialize(self._bias_initializer),
+            "kernel_regularizer": regularizers.serialize(self._kernel_regularizer),
+            "bias_regularizer": regularizers.serialize(self._bias_regularizer),
+            "kernel_constraint": constraints.serialize(self._kernel_constraint),
+            "bias_constraint": constraints.serialize(self._bias_constraint),
+            "activity_regularizer": regularizers.serialize(self._activity_regularizer),
+        }
+
+    def _projection(self, rank, sizes, name):
+        """A dense layer from the last axis to a new pair of axes (heads, size)."""
+        letters = string.ascii_lowercase
+        free, bound, new = letters[: rank - 1], letters[rank - 1], letters[rank : rank + 2]
+        return EinsumDense(
+            f"{free}{bound},{bound}{new}->{free}{new}",
+            output_shape=[*[None] * (rank - 2), *sizes],
+            bias_axes=new if self._use_bias else None,
+            name=name,
+            dtype=self.dtype,
+            **self._settings(),
+        )
+
+    def _build(self, query, value, key):
+        self._built_from_signature = True
+        heads = self._num_heads
+        q, k, v = (TensorShape(x.shape).as_list() for x in (query, key, value))
+        self._query_dense = self._projection(len(q), (heads, self._key_dim), "query")
+        self._key_dense = self._projection(len(k), (heads, self._key_dim), "key")
+        self._value_dense = self._projection(len(v), (heads, self._value_dim), "value")
+        rank = len(q)
+        axes = self._attention_axes
+        self._attention_axes = tuple(range(1, rank - 1)) if axes is None else axes
+        self._make_equations(rank + 1)
+        self._dropout_layer = Dropout(self._dropout)
+        outputs = list(self._output_shape) if self._output_shape else [q[-1]]
+        letters = string.ascii_lowercase
+        free, bound = letters[: rank - 1], letters[rank - 1 : rank + 1]
+        new = letters[rank + 1 : rank + 1 + len(outputs)]
+        self._output_dense = EinsumDense(
+            f"{free}{bound},{bound}{new}->{free}{new}",
+            output_shape=[*[None] * (rank - 2), *outputs],
+            bias_axes=new if self._use_bias else None,
+            name="attention_output",
+            dtype=self.dtype,
+            **self._settings(),
+        )
+        projected = [
+            (self._query_dense, q),
+            (self._key_dense, k),
+            (self._value_dense, v),
+            (self._output_dense, [*q[:-1], heads, self._value_dim]),
+        ]
+        with name_scope(self.name):
+            for layer, shape in projected:
+                with name_scope(layer.name):
+                    layer.build(TensorShape(shape))
+                    layer.built = True
+
+    def _make_equations(self, rank):
+        """Einsums of (batch, ..., heads, size) over the attention axes."""
+        letters = string.ascii_lowercase
+        target = letters[:rank]
+        batch_axes = [i for i in range(rank) if i not in self._attention_axes and i != rank - 1]
+        position = rank
+        source = ""
+        for i in range(rank):
+            if i in batch_axes or i == rank - 1:
+                source += target[i]
+            else:
+                source += letters[position]
+                position += 1
+        scores = "".join(
+            [target[i] for i in batch_axes]
+            + [target[i] for i in self._attention_axes]
+            + [source[i] for i in self._attention_axes]
+        )
+        self._dot_equation = f"{source},{target}->{scores}"
+        self._combine_equation = f"{scores},{source}->{target}"
+        count = len(self._attention_axes)
+        self._softmax_axes = tuple(range(-count, 0))
+        self._mask_dims = count
+
+    def call(
+        self,
+        query,
+        value,
+        key=None,
+        attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+        use_causal_mask=False,
+    ):
+        key = value if key is None else key
+        attention_mask = self._with_masks(query, value, key, attention_mask, use_causal_mask)
+        if not self._built_from_signature:
+            self._build(query, value, key)
+        query = self._query_dense(query)
+        key = self._key_dense(key)
+        value = self._value_dense(value)
+        query = query * (1.0 / math.sqrt(self._key_dim))
+        scores = einsum(self._dot_equation, key, query)
+        if attention_mask is not None:
+            wanted = len(self._attention_axes) * 2 + 1
+            for _ in range(scores.shape.rank - attention_mask.shape.rank):
+                attention_mask = expand_dims(attention_mask, -wanted)
+            scores = _masked(scores, cast(attention_mask, "bool"))
+        weights = _softmax_over(scores, self._softmax_axes)
+        dropped = self._dropout_layer(weights, training=training)
+        output = self._output_dense(einsum(self._combine_equation, dropped, value))
+        return (output, weights) if return_attention_scores else output
+
+    def _with_masks(self, query, value, key, attention_mask, causal):
+        """The attention mask with the masks that the inputs carry, and the causal one."""
+        found = []
+        for tensor, axis in ((query, -1), (value, -2), (key if key is not value else None, -2)):
+            mask = getattr(tensor, "_keras_mask", None)
+            if mask is not None:
+                found.append(expand_dims(cast(mask, "bool"), axis))
+        if causal:
+            found.append(causal_mask(_size(query, 1), _size(value, 1)))
+        for mask in found:
+            attention_mask = (
+                mask if attention_mask is None else logical_and(cast(attention_mask, "bool"), mask)
+            )
+        return attention_mask
+
+    def compute_mask(self, inputs, mask=None):
+        return mask[0] if isinstance(mask, list) else mask
+
+    def compute_output_shape(self, query_shape, value_shape=None, key_shape=None):
+        if value_shape is None:
+            return super().compute_output_shape(query_shape)
+        sizes = TensorShape(query_shape).as_list()
+        return TensorShape([*sizes[:-1], *(self._output_shape or sizes[-1:])])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self._num_heads,
+            "key_dim": self._key_dim,
+            "value_dim": self._value_dim,
+            "dropout": self._dropout,
+            "use_bias": self._use_bias,
+            "output_shape": self._output_shape_given,
+            "attention_axes": self._attention_axes,
+            **self._settings(),
+        }
+
+
+def _softmax_over(x, axes):
+    """The softmax over the last axes together."""
+    if len(axes) == 1:
+        return softmax(x)
+    return exp(x - reduce_logsumexp(x, axis=list(axes), keepdims=True))

@@ -1,0 +1,194 @@
+"""What cells share: a step over one time, made of a projection of the input and the rest.
+
+The projection does not depend on the states, so that a layer does it for all times at once.
+"""
+
+from __future__ import annotations
+
+from tapeflow.core import nest
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import activations, constraints, initializers, regularizers
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.bias import bias_add
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.joining import concat, split
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.matmul import MatMul, tensordot
+
+WEIGHTS = ("kernel", "recurrent", "bias")
+_PARTS = {
+    "initializer": initializers,
+    "regularizer": regularizers,
+    "constraint": constraints,
+}
+
+
+class AbstractRNNCell(Layer):
+    """Base of cells: `call(inputs, states) -> (outputs, new states)`, with state_size and output_size."""
+
+    def call(self, inputs, states):
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def state_size(self):
+        """Sizes of the states: an int, a shape, or a structure of these."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self):
+        """Size of the output: an int or a shape."""
+        raise NotImplementedError("Abstract method")
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """States of zeros."""
+        return initial_state(self.state_size, inputs, batch_size, dtype)
+
+
+def initial_state(state_size, inputs, batch_size, dtype):
+    """Zeros of (batch_size, *size) for each size of the structure, the batch taken from inputs if given."""
+    if inputs is not None:
+        batch_size = inputs.shape.as_list()[0]
+        batch_size = shape_of(inputs)[0] if batch_size is None else batch_size
+        dtype = inputs.dtype
+    if batch_size is None or dtype is None:
+        raise ValueError(
+            "batch_size and dtype cannot be None while constructing initial state. Received: "
+            f"batch_size={batch_size}, dtype={dtype}"
+        )
+
+    def make(size):
+        return zeros([batch_size, *TensorShape(size).as_list()], dtype)
+
+    return map_sizes(make, state_size)
+
+
+def is_size(value):
+    """Whether a value is the size of one state: an int or a TensorShape."""
+    return isinstance(value, (int, TensorShape)) or not nest.is_nested(value)
+
+
+def map_sizes(function, sizes):
+    """function of every size of a structure of sizes; TensorShapes are leaves."""
+    if is_size(sizes):
+        return function(sizes)
+    if isinstance(sizes, dict):
+        return {key: map_sizes(function, value) for key, value in sizes.items()}
+    parts = [map_sizes(function, value) for value in sizes]
+    if hasattr(sizes, "_fields"):
+        return type(sizes)(*parts)
+    return parts if isinstance(sizes, list) else tuple(parts)
+
+
+def flat_sizes(sizes):
+    """The sizes in a structure, in order."""
+    found: list = []
+    map_sizes(found.append, sizes)
+    return found
+
+
+class GatedCell(DropoutRNNCellMixin):
+    """A cell with kernel, recurrent_kernel and bias for `gates` parts of `units` columns each."""
+
+    gates = 1
+    _default_implementation = 2
+
+    def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, weights, kwargs):
+        """Sets what all gated cells are told; `weights` has the settings of the weights by name."""
+        if units is None or units <= 0:
+            raise ValueError(
+                "Received an invalid value for argument `units`, expected a positive integer, got "
+                f"{units}."
+            )
+        implementation = kwargs.pop("implementation", self._default_implementation)
+        super().__init__(**kwargs)
+        self.units = units
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        for name, value in weights.items():
+            setattr(self, name, _PARTS[name.rpartition("_")[2]].get(value))
+        self.dropout = min(1.0, max(0.0, dropout))
+        self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
+        self.implementation = implementation if not self.recurrent_dropout else 1
+        self.bias = None
+
+    @property
+    def output_size(self):
+        """The size of the output."""
+        return self.units
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """States of zeros."""
+        return initial_state(self.state_size, inputs, batch_size, dtype)
+
+    def _make_weights(self, input_shape, bias_shape=None, bias_initializer=None):
+        columns = self.units * self.gates
+        self.kernel = self._weight("kernel", (TensorShape(input_shape)[-1], columns), "kernel")
+        self.recurrent_kernel = self._weight("recurrent_kernel", (self.units, columns), "recurrent")
+        if self.use_bias:
+            self.bias = self._weight("bias", bias_shape or (columns,), "bias", bias_initializer)
+        self.built = True
+
+    def _weight(self, name, shape, kind, initializer=None):
+        return self.add_weight(
+            name,
+            shape,
+            initializer=initializer or getattr(self, f"{kind}_initializer"),
+            regularizer=getattr(self, f"{kind}_regularizer"),
+            constraint=getattr(self, f"{kind}_constraint"),
+        )
+
+    def _project_by(self, inputs, kernel, bias, training, time_axis):
+        """inputs @ kernel + bias with dropout, for one time, or a sequence with its times along `time_axis`."""
+        if not self.dropout or not training:
+            outputs = _times(inputs, kernel)
+        else:
+            one_time = (
+                inputs if time_axis is None else inputs[0] if time_axis == 0 else inputs[:, 0]
+            )
+            masks = self.get_dropout_mask_for_cell(one_time, training, self.gates)
+            masks = masks if self.gates > 1 else [masks]
+            if time_axis is not None:
+                masks = [expand_dims(mask, time_axis) for mask in masks]
+            if self.implementation == 1 and self.gates > 1:
+                parts = split(kernel, self.gates, axis=1)
+                outputs = concat([_times(inputs * m, k) for m, k in zip(masks, parts)], -1)
+            else:
+                outputs = _times(inputs * masks[0], kernel)
+        return outputs if bias is None else bias_add(outputs, bias)
+
+    def _recurrent(self, state, training, gates=None):
+        """state @ recurrent_kernel, in parts, one per gate, with dropout."""
+        gates = gates or self.gates
+        if not self.recurrent_dropout or not training:
+            return MatMul(state, self.recurrent_kernel)
+        masks = self.get_recurrent_dropout_mask_for_cell(state, training, gates)
+        if gates == 1:
+            return MatMul(state * masks, self.recurrent_kernel)
+        parts = split(self.recurrent_kernel, gates, axis=1)
+        return concat([MatMul(state * m, k) for m, k in zip(masks, parts)], -1)
+
+    def get_config(self):
+        config = {
+            **super().get_config(),
+            "units": self.units,
+            "activation": activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+        }
+        for part, module in _PARTS.items():
+            for name in WEIGHTS:
+                key = f"{name}_{part}"
+                config[key] = module.serialize(getattr(self, key))
+        return {**config, "dropout": self.dropout, "recurrent_dropout": self.recurrent_dropout}
+
+
+def _times(inputs, kernel):
+    if inputs.shape.rank == 2:
+        return MatMul(inputs, kernel)
+    return tensordot(inputs, kernel, [[inputs.shape.rank - 1], [0]])
+
+
+def first_state(states):
+    """The one state of a cell, given bare or in a list."""
+    return states[0] if nest.is_nested(states) else states

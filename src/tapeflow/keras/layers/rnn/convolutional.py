@@ -1,0 +1,308 @@
+"""ConvLSTM: an LSTM whose products are convolutions (Shi et al., 2015)."""
+
+from __future__ import annotations
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import activations, constraints, initializers, regularizers, settings
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.layers.convolution_arithmetic import (
+    normalize_padding,
+    normalize_tuple,
+    output_length,
+    to_nn_format,
+)
+from tapeflow.keras.layers.rnn.base import RNN
+from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
+from tapeflow.ops.construction import ones, zeros
+from tapeflow.ops.convolve import convolution
+from tapeflow.ops.joining import concat, split
+from tapeflow.ops.layout import reshape, transpose
+
+_PARTS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
+_WEIGHTS = ("kernel", "recurrent", "bias")
+
+
+class ConvLSTMCell(DropoutRNNCellMixin):
+    """One step of an LSTM over images of `rank` axes."""
+
+    def __init__(
+        self,
+        rank,
+        filters,
+        kernel_size,
+        strides=1,
+        padding="valid",
+        data_format=None,
+        dilation_rate=1,
+        activation="tanh",
+        recurrent_activation="hard_sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        unit_forget_bias=True,
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        **kwargs,
+    ):
+        weights = {
+            "kernel_initializer": kernel_initializer,
+            "recurrent_initializer": recurrent_initializer,
+            "bias_initializer": bias_initializer,
+            "kernel_regularizer": kernel_regularizer,
+            "recurrent_regularizer": recurrent_regularizer,
+            "bias_regularizer": bias_regularizer,
+            "kernel_constraint": kernel_constraint,
+            "recurrent_constraint": recurrent_constraint,
+            "bias_constraint": bias_constraint,
+        }
+        super().__init__(**kwargs)
+        if filters is not None and filters <= 0:
+            raise ValueError(
+                "Invalid value for argument `filters`, expected a strictly positive value. "
+                f"Received filters={filters}."
+            )
+        self.rank = rank
+        self.filters = filters
+        self.kernel_size = normalize_tuple(kernel_size, rank, "kernel_size")
+        self.strides = normalize_tuple(strides, rank, "strides", allow_zero=True)
+        self.padding = normalize_padding(padding)
+        self.data_format = settings.normalize_data_format(data_format)
+        self.dilation_rate = normalize_tuple(dilation_rate, rank, "dilation_rate")
+        self.activation = activations.get(activation)
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.use_bias, self.unit_forget_bias = use_bias, unit_forget_bias
+        for name, value in weights.items():
+            setattr(self, name, _PARTS[name.rpartition("_")[2]].get(value))
+        self.dropout = min(1.0, max(0.0, dropout))
+        self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
+        self.bias = None
+        self.state_size = (filters, filters)
+        self.output_size = filters
+
+    def build(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        channels = sizes[1 if self.data_format == "channels_first" else -1]
+        if channels is None:
+            raise ValueError(
+                "The channel dimension of the inputs (last axis) should be defined. Found None. Full "
+                f"input shape received: input_shape={tuple(sizes)}"
+            )
+        columns = self.filters * 4
+        self.kernel = self._weight("kernel", (*self.kernel_size, channels, columns), "kernel")
+        self.recurrent_kernel = self._weight(
+            "recurrent_kernel", (*self.kernel_size, self.filters, columns), "recurrent"
+        )
+        if self.use_bias:
+            initializer = None
+            if self.unit_forget_bias:
+                given, filters = self.bias_initializer, self.filters
+
+                def initializer(shape, dtype=None, **kwargs):
+                    first = given((filters,), dtype=dtype)
+                    one, rest = ones((filters,), dtype), given((filters * 2,), dtype=dtype)
+                    return concat([first, one, rest], 0)
+
+            self.bias = self._weight("bias", (columns,), "bias", initializer)
+        self.built = True
+
+    def _weight(self, name, shape, kind, initializer=None):
+        return self.add_weight(
+            name,
+            shape,
+            initializer=initializer or getattr(self, f"{kind}_initializer"),
+            regularizer=getattr(self, f"{kind}_regularizer"),
+            constraint=getattr(self, f"{kind}_constraint"),
+        )
+
+    def _convolve(self, x, kernel, strides, padding, dilations=None):
+        first = self.data_format == "channels_first"
+        if first:  # the CPU's kernels have channels last
+            x = transpose(x, [0, *range(2, self.rank + 2), 1])
+        layout = to_nn_format("channels_last", self.rank)
+        outputs = convolution(x, kernel, strides, padding.upper(), layout, dilations)
+        return (
+            transpose(outputs, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else outputs
+        )
+
+    def call(self, inputs, states, training=None):
+        h, c = states
+        axis = 1 if self.data_format == "channels_first" else -1
+        x_masks = self.get_dropout_mask_for_cell(inputs, training, 4)
+        h_masks = self.get_recurrent_dropout_mask_for_cell(h, training, 4)
+        x = self._gates(
+            inputs, x_masks, self.kernel, self.strides, self.padding, self.dilation_rate
+        )
+        if self.bias is not None:
+            bias = self.bias
+            if axis == 1:
+                bias = reshape(bias, [-1, *[1] * self.rank])
+            x = x + bias
+        z = x + self._gates(h, h_masks, self.recurrent_kernel, 1, "same", None)
+        i, f, candidate, o = split(z, 4, axis=axis)
+        gate = self.recurrent_activation
+        c = gate(f) * c + gate(i) * self.activation(candidate)
+        h = gate(o) * self.activation(c)
+        return h, [h, c]
+
+    def _gates(self, x, masks, kernel, strides, padding, dilations):
+        """The convolutions of all gates at once, or, where each has its own dropout, one by one."""
+        strides = normalize_tuple(strides, self.rank, "strides")
+        if masks is None:
+            return self._convolve(x, kernel, strides, padding, dilations)
+        parts = split(kernel, 4, axis=-1)
+        axis = 1 if self.data_format == "channels_first" else -1
+        return concat(
+            [self._convolve(x * m, k, strides, padding, dilations) for m, k in zip(masks, parts)],
+            axis,
+        )
+
+    def get_config(self):
+        config = {
+            **super().get_config(),
+            "filters": self.filters,
+            "kernel_size": self.kernel_size,
+            "strides": self.strides,
+            "padding": self.padding,
+            "data_format": self.data_format,
+            "dilation_rate": self.dilation_rate,
+            "activation": activations.serialize(self.activation),
+            "recurrent_activation": activations.serialize(self.recurrent_activation),
+            "use_bias": self.use_bias,
+            "unit_forget_bias": self.unit_forget_bias,
+        }
+        for part, module in _PARTS.items():
+            for name in _WEIGHTS:
+                config[f"{name}_{part}"] = module.serialize(getattr(self, f"{name}_{part}"))
+        return {**config, "dropout": self.dropout, "recurrent_dropout": self.recurrent_dropout}
+
+
+class _ConvLSTM(RNN):
+    """A ConvLSTMCell over (batch, steps, ..., channels)."""
+
+    rank = 2
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        strides=1,
+        padding="valid",
+        data_format=None,
+        dilation_rate=1,
+        activation="tanh",
+        recurrent_activation="hard_sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        unit_forget_bias=True,
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        **kwargs,
+    ):
+        arguments = dict(locals())
+        of_cell = {
+            name: arguments[name]
+            for name in ConvLSTMCell.__init__.__code__.co_varnames
+            if name in arguments and name not in ("self", "kwargs", "__class__", "rank", "weights")
+        }
+        cell = ConvLSTMCell(
+            self.rank,
+            **of_cell,
+            name=f"conv_lstm_{self.rank}d_cell" if self.rank != 2 else "conv_lstm_cell_2d",
+            dtype=kwargs.get("dtype"),
+        )
+        self.__dict__["_settings"] = tuple(
+            name for name in cell.get_config() if name not in ("name", "trainable", "dtype")
+        )
+        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, **kwargs)
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+        self.input_spec = [InputSpec(ndim=self.rank + 3)]
+
+    def __getattr__(self, name):
+        if name in self.__dict__.get("_settings", ()):
+            return getattr(self.__dict__["cell"], name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _image(self, sizes):
+        """The sizes (batch, ..., filters) of outputs and states for inputs without their steps."""
+        first = self.data_format == "channels_first"
+        lengths = sizes[2:] if first else sizes[1:-1]
+        cell = self.cell
+        windows = zip(lengths, cell.kernel_size, cell.strides, cell.dilation_rate)
+        rest = [output_length(n, k, cell.padding, s, d) for n, k, s, d in windows]
+        return [sizes[0], cell.filters, *rest] if first else [sizes[0], *rest, cell.filters]
+
+    def compute_output_shape(self, input_shape):
+        if isinstance(input_shape, list) and isinstance(input_shape[0], (list, tuple, TensorShape)):
+            input_shape = input_shape[0]
+        sizes = TensorShape(input_shape).as_list()
+        image = self._image([sizes[0], *sizes[2:]])
+        output = [image[0], sizes[1], *image[1:]] if self.return_sequences else image
+        if not self.return_state:
+            return TensorShape(output)
+        return [TensorShape(output), TensorShape(image), TensorShape(image)]
+
+    def get_initial_state(self, inputs):
+        """Images of zeros."""
+        sizes = inputs.shape.as_list()
+        image = self._image([sizes[0], *sizes[2:]])
+        return [zeros(image, inputs.dtype), zeros(image, inputs.dtype)]
+
+    def build(self, input_shape):
+        shape = input_shape[0] if isinstance(input_shape, list) else input_shape
+        sizes = TensorShape(shape).as_list()
+        # States are images, whose sizes follow from those of the inputs.
+        image = self._image([sizes[0], *sizes[2:]])
+        size = TensorShape(image[1:])
+        self.cell.state_size = (size, size)
+        if not self.cell.built:
+            self.cell.build([sizes[0], *sizes[2:]])
+        super().build(shape)
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("cell", None)
+        of_cell = self.cell.get_config()
+        config |= {name: of_cell[name] for name in self._settings}
+        config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer from the constructor's arguments."""
+        return cls(**config)
+
+
+class ConvLSTM1D(_ConvLSTM):
+    """ConvLSTM over (batch, steps, length, channels)."""
+
+    rank = 1
+
+
+class ConvLSTM2D(_ConvLSTM):
+    """ConvLSTM over (batch, steps, rows, columns, channels)."""
+
+
+class ConvLSTM3D(_ConvLSTM):
+    """ConvLSTM over (batch, steps, depth, rows, columns, channels)."""
+
+    rank = 3

@@ -1,0 +1,43 @@
+"""Dropout in cells: one mask for all steps of a sequence."""
+
+from __future__ import annotations
+
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.ops.construction import ones_like
+from tapeflow.ops.dropout import dropout as nn_dropout
+
+
+class DropoutRNNCellMixin(Layer):
+    """Keeps the dropout masks of a cell until they are reset, which RNN layers do at every call."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.reset_dropout_mask()
+        self.reset_recurrent_dropout_mask()
+
+    def reset_dropout_mask(self):
+        """Forgets the masks of inputs."""
+        self.__dict__["_dropout_masks"] = None
+
+    def reset_recurrent_dropout_mask(self):
+        """Forgets the masks of states."""
+        self.__dict__["_recurrent_dropout_masks"] = None
+
+    def get_dropout_mask_for_cell(self, inputs, training, count=1):
+        """The mask of inputs, a list of `count` masks where that is above 1; None for none."""
+        return self._masks("_dropout_masks", inputs, self.dropout, training, count)
+
+    def get_recurrent_dropout_mask_for_cell(self, inputs, training, count=1):
+        """As get_dropout_mask_for_cell, for states."""
+        return self._masks(
+            "_recurrent_dropout_masks", inputs, self.recurrent_dropout, training, count
+        )
+
+    def _masks(self, name, inputs, rate, training, count):
+        if not rate or not training:
+            return None
+        if self.__dict__[name] is None:
+            ones = ones_like(inputs)
+            self.__dict__[name] = [nn_dropout(ones, rate) for _ in range(count)]
+        masks = self.__dict__[name]
+        return masks if count > 1 else masks[0]

@@ -1,0 +1,181 @@
+"""GRU: gated recurrent units (Cho et al., 2014)."""
+
+from __future__ import annotations
+
+from tapeflow.core import nest
+from tapeflow.keras import activations
+from tapeflow.keras.layers.rnn.base import CellLayer
+from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
+from tapeflow.ops.bias import bias_add
+from tapeflow.ops.joining import split, unstack
+from tapeflow.ops.matmul import MatMul
+
+
+class GRUCell(GatedCell):
+    """One step of a GRU; gates in the order update, reset, candidate.
+
+    With `reset_after` the reset gate is applied after the product with the recurrent kernel, and the bias has
+    a second row, for that product.
+    """
+
+    gates = 3
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        reset_after=True,
+        **kwargs,
+    ):
+        weights = {
+            "kernel_initializer": kernel_initializer,
+            "recurrent_initializer": recurrent_initializer,
+            "bias_initializer": bias_initializer,
+            "kernel_regularizer": kernel_regularizer,
+            "recurrent_regularizer": recurrent_regularizer,
+            "bias_regularizer": bias_regularizer,
+            "kernel_constraint": kernel_constraint,
+            "recurrent_constraint": recurrent_constraint,
+            "bias_constraint": bias_constraint,
+        }
+        self._configure(units, activation, use_bias, dropout, recurrent_dropout, weights, kwargs)
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.reset_after = reset_after
+
+    @property
+    def state_size(self):
+        """The size of the state."""
+        return self.units
+
+    def build(self, input_shape):
+        self._make_weights(input_shape, (2, 3 * self.units) if self.reset_after else None)
+
+    def _biases(self):
+        if not self.use_bias:
+            return None, None
+        return unstack(self.bias) if self.reset_after else (self.bias, None)
+
+    def project(self, inputs, training, time_axis=None):
+        """The part of the step that needs no states, for one time or a sequence."""
+        return self._project_by(inputs, self.kernel, self._biases()[0], training, time_axis)
+
+    def step(self, projected, states, training):
+        """The rest of the step."""
+        h = first_state(states)
+        gate = self.recurrent_activation
+        x_update, x_reset, x_candidate = split(projected, 3, axis=-1)
+        if self.reset_after:
+            inner = self._recurrent(h, training)
+            if self.use_bias:
+                inner = bias_add(inner, self._biases()[1])
+            r_update, r_reset, r_candidate = split(inner, 3, axis=-1)
+            update, reset = gate(x_update + r_update), gate(x_reset + r_reset)
+            candidate = x_candidate + reset * r_candidate
+        else:
+            masks = self.get_recurrent_dropout_mask_for_cell(h, training, 3) or (None,) * 3
+            u_update, u_reset, u_candidate = split(self.recurrent_kernel, 3, axis=1)
+            update = gate(x_update + MatMul(_masked(h, masks[0]), u_update))
+            reset = gate(x_reset + MatMul(_masked(h, masks[1]), u_reset))
+            candidate = x_candidate + MatMul(reset * _masked(h, masks[2]), u_candidate)
+        h = update * h + (1 - update) * self.activation(candidate)
+        return h, [h] if nest.is_nested(states) else h
+
+    def call(self, inputs, states, training=None):
+        return self.step(self.project(inputs, training), states, training)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "recurrent_activation": activations.serialize(self.recurrent_activation),
+            "implementation": self.implementation,
+            "reset_after": self.reset_after,
+        }
+
+
+def _masked(x, mask):
+    return x if mask is None else x * mask
+
+
+class GRU(CellLayer):
+    """A GRUCell over (batch, steps, features)."""
+
+    _cell_class = GRUCell
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        unroll=False,
+        time_major=False,
+        reset_after=True,
+        **kwargs,
+    ):
+        self._make(locals())
+
+
+class CuDNNGRU(CellLayer):
+    """GRU with the arguments of the layer of 1.x that ran on CuDNN."""
+
+    _cell_class = GRUCell
+
+    def __init__(
+        self,
+        units,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        **kwargs,
+    ):
+        self._make(locals(), cell=_CuDNNGRUCell)
+
+
+class _CuDNNGRUCell(GRUCell):
+    """A GRUCell whose bias of two rows is kept as one vector, as CuDNN does."""
+
+    def build(self, input_shape):
+        self._make_weights(input_shape, (6 * self.units,))
+
+    def _biases(self):
+        return split(self.bias, 2)

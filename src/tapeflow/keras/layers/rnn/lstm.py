@@ -1,0 +1,175 @@
+"""LSTM: long short-term memory (Hochreiter and Schmidhuber, 1997)."""
+
+from __future__ import annotations
+
+from tapeflow.keras import activations
+from tapeflow.keras.layers.rnn.base import CellLayer
+from tapeflow.keras.layers.rnn.cells import GatedCell
+from tapeflow.ops.construction import ones, zeros
+from tapeflow.ops.joining import concat, split
+
+
+class LSTMCell(GatedCell):
+    """One step of an LSTM; states [h, c]; gates in the order input, forget, candidate, output."""
+
+    gates = 4
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        unit_forget_bias=True,
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        **kwargs,
+    ):
+        weights = {
+            "kernel_initializer": kernel_initializer,
+            "recurrent_initializer": recurrent_initializer,
+            "bias_initializer": bias_initializer,
+            "kernel_regularizer": kernel_regularizer,
+            "recurrent_regularizer": recurrent_regularizer,
+            "bias_regularizer": bias_regularizer,
+            "kernel_constraint": kernel_constraint,
+            "recurrent_constraint": recurrent_constraint,
+            "bias_constraint": bias_constraint,
+        }
+        self._configure(units, activation, use_bias, dropout, recurrent_dropout, weights, kwargs)
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.unit_forget_bias = unit_forget_bias
+
+    @property
+    def state_size(self):
+        """The sizes of h and c."""
+        return [self.units, self.units]
+
+    def build(self, input_shape):
+        initializer = None
+        if self.unit_forget_bias:
+            given, units = self.bias_initializer, self.units
+
+            def initializer(shape, dtype=None, **kwargs):
+                first = given((units,), dtype=dtype)
+                return concat([first, ones((units,), dtype), given((units * 2,), dtype=dtype)], 0)
+
+        self._make_weights(input_shape, bias_initializer=initializer)
+
+    def project(self, inputs, training, time_axis=None):
+        """The part of the step that needs no states, for one time or a sequence."""
+        return self._project_by(inputs, self.kernel, self.bias, training, time_axis)
+
+    def step(self, projected, states, training):
+        """The rest of the step."""
+        h, c = states
+        z = projected + self._recurrent(h, training)
+        i, f, candidate, o = split(z, 4, axis=1)
+        gate = self.recurrent_activation
+        c = gate(f) * c + gate(i) * self.activation(candidate)
+        h = gate(o) * self.activation(c)
+        return h, [h, c]
+
+    def call(self, inputs, states, training=None):
+        return self.step(self.project(inputs, training), states, training)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "recurrent_activation": activations.serialize(self.recurrent_activation),
+            "unit_forget_bias": self.unit_forget_bias,
+            "implementation": self.implementation,
+        }
+
+
+class LSTM(CellLayer):
+    """An LSTMCell over (batch, steps, features)."""
+
+    _cell_class = LSTMCell
+
+    def __init__(
+        self,
+        units,
+        activation="tanh",
+        recurrent_activation="sigmoid",
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        unit_forget_bias=True,
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        time_major=False,
+        unroll=False,
+        **kwargs,
+    ):
+        self._make(locals())
+
+
+class CuDNNLSTM(CellLayer):
+    """LSTM with the arguments of the layer of 1.x that ran on CuDNN; two biases are kept as CuDNN does."""
+
+    _cell_class = LSTMCell
+
+    def __init__(
+        self,
+        units,
+        kernel_initializer="glorot_uniform",
+        recurrent_initializer="orthogonal",
+        bias_initializer="zeros",
+        unit_forget_bias=True,
+        kernel_regularizer=None,
+        recurrent_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        recurrent_constraint=None,
+        bias_constraint=None,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        **kwargs,
+    ):
+        self._make(locals(), cell=_CuDNNLSTMCell)
+
+
+class _CuDNNLSTMCell(LSTMCell):
+    """An LSTMCell whose bias has the 8 parts of CuDNN's: of inputs and of states."""
+
+    def build(self, input_shape):
+        units, given = self.units, self.bias_initializer
+
+        def initializer(shape, dtype=None, **kwargs):
+            if not self.unit_forget_bias:
+                return given(shape, dtype=dtype)
+            rest = given((units * 5,), dtype=dtype)
+            first = given((units,), dtype=dtype)
+            one = ones((units,), dtype)
+            return concat([first, one, rest, zeros((units,), dtype)], 0)
+
+        self._make_weights(input_shape, (units * 8,), initializer)
+
+    def project(self, inputs, training, time_axis=None):
+        of_inputs, of_states = split(self.bias, 2)
+        return self._project_by(inputs, self.kernel, of_inputs + of_states, training, time_axis)

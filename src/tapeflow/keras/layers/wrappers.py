@@ -1,0 +1,360 @@
+"""Layers around a layer: TimeDistributed and Bidirectional."""
+
+from __future__ import annotations
+
+import copy
+
+from tapeflow.core import nest
+from tapeflow.core.context import name_scope
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.calling import signature_of
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.layers.rnn.base import standardize_args
+from tapeflow.keras.registry import to_config
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_any
+from tapeflow.ops.reorder import reverse
+
+
+class Wrapper(Layer):
+    """A layer that holds another one, `layer`."""
+
+    def __init__(self, layer, **kwargs):
+        if not isinstance(layer, Layer):
+            raise ValueError(f"Layer {layer} supplied to Wrapper isn't a supported layer type.")
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def build(self, input_shape=None):
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+        self.built = True
+
+    def get_config(self):
+        return {**super().get_config(), "layer": to_config(self.layer)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A wrapper around the layer of the config."""
+        from tapeflow.keras.layers import deserialize
+
+        config = copy.deepcopy(config)
+        return cls(deserialize(config.pop("layer"), custom_objects), **config)
+
+
+class TimeDistributed(Wrapper):
+    """The layer applied to each step of (batch, steps, ...)."""
+
+    def __init__(self, layer, **kwargs):
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                "Please initialize `TimeDistributed` layer with a `tf.keras.layers.Layer` instance. "
+                f"Received: {layer}"
+            )
+        super().__init__(layer, **kwargs)
+        self.supports_masking = True
+
+    def build(self, input_shape=None):
+        shapes = _as_shapes(input_shape)
+        for shape in nest.flatten(shapes):
+            if shape.rank is not None and shape.rank < 3:
+                raise ValueError(
+                    "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 "
+                    f"dimensions, received: {input_shape}"
+                )
+        self.input_spec = nest.map_structure(
+            lambda s: InputSpec(shape=[None, None, *s.as_list()[2:]]), shapes
+        )
+        super().build(_step_shapes(shapes))
+
+    def compute_output_shape(self, input_shape):
+        shapes = _as_shapes(input_shape)
+        steps = nest.flatten(shapes)[0].as_list()[1]
+        inner = self.layer.compute_output_shape(_step_shapes(shapes))
+        return nest.map_structure(
+            lambda s: TensorShape([s.as_list()[0], steps, *s.as_list()[1:]]), _as_shapes(inner)
+        )
+
+    def call(self, inputs, training=None, mask=None):
+        signature = signature_of(self.layer)
+        kwargs = {"training": training} if signature.takes_training else {}
+        flat = nest.map_structure(_merge_steps, inputs)
+        if mask is not None and signature.takes_mask:
+            kwargs["mask"] = nest.map_structure(
+                lambda m: (
+                    None if m is None or m.shape.rank == 1 else reshape(m, [-1, *m.shape[2:]])
+                ),
+                mask,
+            )
+        outputs = self.layer(flat, **kwargs)
+        first = nest.flatten(inputs)[0]
+        batch, steps = _sizes(first, 2)
+        return nest.map_structure(lambda y: reshape(y, [batch, steps, *_sizes(y)[1:]]), outputs)
+
+    def compute_mask(self, inputs, mask=None):
+        if mask is None or not self.layer._computes_mask:
+            return mask
+        if nest.is_nested(mask):
+            return mask
+        inner = self.layer.compute_mask(
+            nest.map_structure(_merge_steps, inputs), _merge_steps(mask)
+        )
+        if inner is None:
+            return (
+                reduce_any(mask, axis=list(range(2, mask.shape.rank)))
+                if mask.shape.rank > 2
+                else mask
+            )
+        return reshape(inner, [*_sizes(nest.flatten(inputs)[0], 2), *_sizes(inner)[1:]])
+
+
+def _step_shapes(shapes):
+    return nest.map_structure(lambda s: TensorShape([s.as_list()[0], *s.as_list()[2:]]), shapes)
+
+
+def _sizes(x, count=None):
+    """Sizes of x, as ints where they are known."""
+    sizes = x.shape.as_list()[:count]
+    return [shape_of(x)[i] if size is None else size for i, size in enumerate(sizes)]
+
+
+def _merge_steps(x):
+    return reshape(x, [-1, *_sizes(x)[2:]])
+
+
+_MODES = ("sum", "mul", "ave", "concat", None)
+
+
+class Bidirectional(Wrapper):
+    """A recurrent layer, and a copy of it that runs backwards, their outputs merged.
+
+    `merge_mode`: "sum", "mul", "ave", "concat", or None for a list of both.
+    """
+
+    def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                "Please initialize `Bidirectional` layer with a `tf.keras.layers.Layer` instance. "
+                f"Received: {layer}"
+            )
+        if backward_layer is not None and not isinstance(backward_layer, Layer):
+            raise ValueError(
+                "`backward_layer` need to be a `tf.keras.layers.Layer` instance. "
+                f"Received: {backward_layer}"
+            )
+        if merge_mode not in _MODES:
+            raise ValueError(
+                f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
+                '{"sum", "mul", "ave", "concat", None}'
+            )
+        _check_rnn(layer)
+        super().__init__(layer, **kwargs)
+        given = layer.get_config()
+        copied = type(layer).from_config(copy.deepcopy(given))
+        self.__dict__["_copies_given"] = backward_layer is not None
+        del self.layer
+        self.forward_layer = copied
+        if backward_layer is None:
+            config = copy.deepcopy(given)
+            config["go_backwards"] = not config["go_backwards"]
+            backward_layer = type(layer).from_config(config)
+            backward_layer.__dict__["_name"] = "backward_" + layer.name
+        else:
+            _check_rnn(backward_layer)
+            backward_layer.__dict__["_name"] = "backward_" + backward_layer.name.removeprefix(
+                "backward_"
+            )
+        self.backward_layer = backward_layer
+        copied.__dict__["_name"] = "forward_" + layer.name
+        _check_pair(self.forward_layer, self.backward_layer)
+        self.merge_mode = merge_mode
+        self.stateful = layer.stateful
+        self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
+        self.supports_masking = True
+        self.input_spec = layer.input_spec
+        self.__dict__["_num_constants"] = 0
+        self.__dict__["_plain_layer_config"] = to_config(layer)
+        if weights:
+            half = len(weights) // 2
+            self.forward_layer.__dict__["_initial_weights"] = weights[:half]
+            self.backward_layer.__dict__["_initial_weights"] = weights[half:]
+
+    @property
+    def layer(self):
+        """The layer that runs forwards."""
+        return self.__dict__.get("layer") or self.forward_layer
+
+    @layer.setter
+    def layer(self, value):
+        self.__dict__["layer"] = value
+
+    @layer.deleter
+    def layer(self):
+        self.__dict__.pop("layer", None)
+
+    def build(self, input_shape):
+        for layer in (self.forward_layer, self.backward_layer):
+            if not layer.built:
+                with name_scope(layer.name):
+                    layer.build(input_shape)
+                    layer.built = True
+                    layer._load_initial_weights()
+        self.built = True
+
+    def compute_output_shape(self, input_shape):
+        shape = self.forward_layer.compute_output_shape(input_shape)
+        states = []
+        if self.return_state:
+            shape, states = shape[0], shape[1:]
+        if self.merge_mode == "concat":
+            sizes = TensorShape(shape).as_list()
+            shape = TensorShape([*sizes[:-1], sizes[-1] * 2])
+        outputs = [shape, shape] if self.merge_mode is None else shape
+        if not self.return_state:
+            return outputs
+        first = outputs if self.merge_mode is None else [outputs]
+        return [*first, *states, *states]
+
+    def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
+        inputs, initial_state, constants = standardize_args(
+            inputs, initial_state, constants, self._num_constants
+        )
+        if initial_state is None and constants is None:
+            return super().__call__(inputs, **kwargs)
+        extra = []
+        if initial_state is not None:
+            if len(initial_state) % 2:
+                raise ValueError(
+                    "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
+                    "containing the states of the underlying RNNs. "
+                    f"Received: {initial_state}"
+                )
+            extra += initial_state
+        if constants is not None:
+            extra += constants
+            self.__dict__["_num_constants"] = len(constants)
+        if any(isinstance(x, KerasTensor) for x in extra):
+            attributes = self.__dict__
+            attributes["_input_spec"] = [*(self._input_spec or [None])[:1], *[None for _ in extra]]
+            try:
+                return super().__call__([inputs, *extra], **kwargs)
+            finally:
+                attributes["_input_spec"] = attributes["_input_spec"][:1]
+        if initial_state is not None:
+            kwargs["initial_state"] = initial_state
+        if constants is not None:
+            kwargs["constants"] = constants
+        return super().__call__(inputs, **kwargs)
+
+    def call(self, inputs, training=None, mask=None, initial_state=None, constants=None):
+        if isinstance(inputs, list):
+            inputs, initial_state, constants = standardize_args(
+                inputs, initial_state, constants, self._num_constants
+            )
+        kwargs = {"training": training, "mask": mask[0] if isinstance(mask, list) else mask}
+        if constants is not None:
+            kwargs["constants"] = constants
+        kwargs = {
+            name: value
+            for name, value in kwargs.items()
+            if name in signature_of(self.forward_layer).names and value is not None
+        }
+        forward, backward = {}, {}
+        if initial_state is not None:
+            half = len(initial_state) // 2
+            forward["initial_state"] = initial_state[:half]
+            backward["initial_state"] = initial_state[half:]
+        y = self.forward_layer(inputs, **kwargs, **forward)
+        back = self.backward_layer(inputs, **kwargs, **backward)
+        states = []
+        if self.return_state:
+            states = [*y[1:], *back[1:]]
+            y, back = y[0], back[0]
+        if self.return_sequences:
+            back = reverse(back, [0 if getattr(self.forward_layer, "time_major", False) else 1])
+        outputs = self._merged(y, back)
+        if not self.return_state:
+            return outputs
+        return [*outputs, *states] if self.merge_mode is None else [outputs, *states]
+
+    def _merged(self, y, back):
+        if self.merge_mode == "concat":
+            return concat([y, back], -1)
+        if self.merge_mode == "sum":
+            return y + back
+        if self.merge_mode == "ave":
+            return (y + back) / 2
+        return y * back if self.merge_mode == "mul" else [y, back]
+
+    def reset_states(self):
+        """Lets both layers begin anew."""
+        self.forward_layer.reset_states()
+        self.backward_layer.reset_states()
+
+    def compute_mask(self, inputs, mask=None):
+        mask = mask[0] if isinstance(mask, list) else mask
+        if self.return_sequences:
+            output = [mask, mask] if not self.merge_mode else mask
+        else:
+            output = [None, None] if not self.merge_mode else None
+        if not self.return_state:
+            return output
+        nones = [None for _ in self.forward_layer.states] * 2
+        return output + nones if isinstance(output, list) else [output, *nones]
+
+    def get_config(self):
+        config = {**Layer.get_config(self), "layer": self._plain_layer_config}
+        config["merge_mode"] = self.merge_mode
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
+        if self._copies_given:
+            config["backward_layer"] = to_config(self.backward_layer)
+        return config
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A wrapper around the layers of the config."""
+        from tapeflow.keras.layers import deserialize
+
+        config = copy.deepcopy(config)
+        constants = config.pop("num_constants", 0)
+        config["layer"] = deserialize(config["layer"], custom_objects)
+        if config.get("backward_layer") is not None:
+            config["backward_layer"] = deserialize(config["backward_layer"], custom_objects)
+        layer = cls(**config)
+        layer.__dict__["_num_constants"] = constants
+        return layer
+
+
+def _check_rnn(layer):
+    missing = [
+        name
+        for name in ("go_backwards", "return_sequences", "return_state", "stateful")
+        if not hasattr(layer, name)
+    ]
+    if missing:
+        raise ValueError(
+            "Bidirectional can only be initialized with an RNN-like layer, which has the attributes "
+            f"{missing}. Received: layer={layer}"
+        )
+
+
+def _check_pair(forward, backward):
+    if forward.go_backwards == backward.go_backwards:
+        raise ValueError(
+            "Forward layer and backward layer should have different `go_backwards` value. Received: "
+            f"forward_layer.go_backwards={forward.go_backwards}, "
+            f"backward_layer.go_backwards={backward.go_backwards}"
+        )
+    for name in ("stateful", "return_sequences", "return_state"):
+        if getattr(forward, name) != getattr(backward, name):
+            raise ValueError(
+                "Forward layer and backward layer are expected to have the same value for attribute "
+                f'"{name}", got "{getattr(forward, name)}" for forward layer and '
+                f'"{getattr(backward, name)}" for backward layer'
+            )

@@ -1,0 +1,85 @@
+"""Assignments to parts of a variable that take more than one op, and counting; eagerly and in graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import errors
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops import control, slicing, state
+from tapeflow.ops.static import joined, rank_of, size_of, static_value
+
+
+def assign_part(variable, key, value):
+    """`variable[key].assign(value)`. Returns the variable."""
+    value = convert_to_tensor(value, variable.dtype)
+    if slicing._is_mask(key):
+        return _assign_where(variable, key, value)
+    spec = slicing.parse_key(key)
+    op = state.ResourceStridedSliceAssign(variable, *spec.vectors(), value, *spec.masks)
+    return variable._after(op)
+
+
+def _assign_where(variable, mask, value):
+    known = static_value(mask)
+    if known is not None and static_value(value) is not None:
+        where = np.argwhere(known)
+        rest = variable.shape.as_list()[where.shape[1] :]
+        updates = np.broadcast_to(static_value(value), (len(where), *rest))
+        return variable.scatter_nd_update(where, updates)
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.broadcasting import BroadcastTo
+    from tapeflow.ops.selection import Where
+
+    where = Where(convert_to_tensor(mask))
+    rest = Shape(variable)[rank_of(convert_to_tensor(mask)) :]
+    updates = BroadcastTo(value, joined(Shape(where)[:1], rest))
+    return variable.scatter_nd_update(where, updates)
+
+
+def batch_coordinates(indices):
+    """[..., j] -> [..., j, rank]: for each index its own place but for the last coordinate, which it is itself."""
+    indices = convert_to_tensor(indices)
+    known = static_value(indices)
+    if known is not None:
+        batch = np.indices(known.shape)[:-1]
+        return np.stack([*batch, known], axis=-1).astype(known.dtype)
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.broadcasting import BroadcastTo
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.joining import stack
+    from tapeflow.ops.layout import Reshape
+
+    rank = indices.shape.rank
+    if rank is None:
+        raise ValueError("The rank of the indices of batch_scatter_update must be known.")
+    shape = Shape(indices)
+    columns = []
+    for i in range(rank - 1):
+        line = Reshape(range_(0, size_of(indices, i), dtype=indices.dtype), joined([-1], rank - 1 - i))
+        columns.append(BroadcastTo(line, shape))
+    return stack([*columns, indices], -1)
+
+
+def count_up_to(variable, limit):
+    """Adds one to an integer scalar; what it was before. Raises OutOfRangeError if it has reached `limit`."""
+
+    def check(before):
+        if int(before) >= limit:
+            raise errors.OutOfRangeError(
+                None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]"
+            )
+
+    one = np.array(1, variable.dtype.as_numpy_dtype)
+    if not control._staged():
+        before = variable._peek()
+        check(before)
+        variable.assign_add(one)
+        return before
+    from tapeflow.ops.array import Identity
+
+    before = Identity(variable.read_value())
+    with control.control_dependencies([control.staging.effect("Assert", check, before, None)]):
+        added = state.AssignAddVariableOp(variable, one)
+    with control.control_dependencies([added]):
+        return Identity(before)

@@ -1,0 +1,138 @@
+"""`tf.train.Checkpoint`: objects and all they hold, saved and restored by the names of attributes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import init_scope
+from tapeflow.core.public import public_methods
+from tapeflow.ops.variable import Variable
+from tapeflow.saved_model.bundle import BundleReader, write_bundle
+from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
+from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved
+from tapeflow.train.restoring import (
+    InitializationStatus,
+    LoadStatus,
+    NameBasedStatus,
+    Restoration,
+)
+from tapeflow.train.trackable import AutoTrackable, attached, children, is_trackable
+
+
+def write_objects(root: Any, path: str) -> str:
+    """Writes all values that `root` holds; returns the path."""
+    saved = Saved(root)
+    tensors = {key: read() for key, read in saved.values.items()}
+    tensors = {
+        key: np.asarray(value, object) if isinstance(value, (str, bytes)) else value
+        for key, value in tensors.items()
+    }
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    write_bundle(path, {**tensors, OBJECT_GRAPH_KEY: np.asarray(saved.graph, object)})
+    return path
+
+
+def restore_objects(root: Any, path: str | None) -> LoadStatus:
+    """Restores `root` and all it holds, now and when it comes; a status. Raises NotFoundError for no checkpoint."""
+    if path is None:
+        return InitializationStatus(root)
+    reader = BundleReader(path)
+    if OBJECT_GRAPH_KEY not in reader:
+        return NameBasedStatus(reader, root)
+    return LoadStatus(Restoration(reader, root))
+
+
+@public_methods
+class Checkpoint(AutoTrackable):
+    """Saves and restores the objects given by keyword, with the variables they hold.
+
+    `root` is saved with its own attributes as if they were the checkpoint's. Raises ValueError for arguments
+    that checkpoints cannot follow.
+    """
+
+    _root: Any
+    _save_counter: Any
+
+    def __init__(self, root: Any = None, **kwargs: Any):
+        self.__dict__["_root"] = root
+        self.__dict__["_save_counter"] = None
+        if root is not None and not is_trackable(root):
+            raise ValueError(f"Expected root object {root} to be trackable.")
+        for name, value in kwargs.items():
+            if not is_trackable(value) and not isinstance(value, (list, tuple, dict)):
+                raise ValueError(
+                    f"`Checkpoint` was expecting {name} to be a trackable object (an object derived "
+                    f"from `Trackable`), got {value}. If you believe this object should be trackable "
+                    "(i.e. it is part of the TensorFlow Python API and manages state), please open an "
+                    "issue."
+                )
+            if root is not None and children(root).get(name, value) is not value:
+                raise ValueError(
+                    f"Cannot create a Checkpoint with keyword argument {name} if root.{name} already "
+                    "exists."
+                )
+            setattr(self, name, value)
+
+    def _trackable_children(self) -> dict[str, Any]:
+        found = {} if self._root is None else dict(children(self._root))
+        for name, value in vars(self).items():
+            if name not in ("_root", "_save_counter", "_pending_restores", "_restorations"):
+                if is_trackable(value):
+                    found[name] = value
+        if self._save_counter is not None:
+            found["save_counter"] = self._save_counter
+        return found
+
+    @property
+    def save_counter(self) -> Any:
+        """How often `save` was called, an int64 variable."""
+        self._make_counter()
+        return self._save_counter
+
+    def _make_counter(self) -> None:
+        if self._save_counter is None:
+            with init_scope():
+                counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
+            self.__dict__["_save_counter"] = counter
+            attached(self, "save_counter", counter)
+
+    def write(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
+        """Writes a checkpoint under exactly this prefix; returns it. Nothing counts it."""
+        return write_objects(self, os.fspath(file_prefix))
+
+    def save(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
+        """Writes `<prefix>-<number>`, notes it as the latest of its folder; returns its prefix."""
+        prefix = os.fspath(file_prefix)
+        self._make_counter()
+        self._save_counter.assign_add(1)
+        path = write_objects(self, f"{prefix}-{int(self._save_counter.numpy())}")
+        update_checkpoint_state(
+            os.path.dirname(path), path, all_model_checkpoint_paths=[path], save_relative_paths=True
+        )
+        return path
+
+    def read(self, save_path: Any, options: Any = None) -> LoadStatus:
+        """Restores what `write` has written; a status with assertions."""
+        return restore_objects(self, os.fspath(save_path))
+
+    def restore(self, save_path: Any, options: Any = None) -> LoadStatus:
+        """Restores what `save` has written; a status with assertions.
+
+        Objects and variables that do not exist yet get their values when they are made. Raises NotFoundError
+        for no checkpoint, ValueError for values of another shape.
+        """
+        if save_path is not None:
+            save_path = os.fspath(save_path)
+            if os.path.isdir(save_path):
+                save_path = latest_checkpoint(save_path) or save_path
+        self._make_counter()
+        return restore_objects(self, save_path)
+
+    def sync(self) -> None:
+        """Nothing: no writes are waiting."""

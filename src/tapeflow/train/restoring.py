@@ -1,0 +1,337 @@
+"""Restoration of objects from a checkpoint: what is there now, at once; what comes later, when it comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.ops.variable import Variable
+from tapeflow.saved_model.bundle import BundleReader
+from tapeflow.train import trackable
+from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, decode_graph, slot_of, values_of
+
+
+class Restoration:
+    """One restoration: which node of the checkpoint belongs to which object."""
+
+    def __init__(self, reader: BundleReader, root: Any):
+        self.reader = reader
+        try:
+            self.nodes = decode_graph(bytes(reader.read(OBJECT_GRAPH_KEY).item()))
+        except (ValueError, TypeError) as error:
+            raise DataLossError(
+                None,
+                None,
+                f"The object graph of the checkpoint {reader.prefix} is damaged: {error}",
+            ) from None
+        self.objects: dict[int, Any] = {}  # by node
+        self._node_of: dict[int, int] = {}  # by id of an object
+        self.unused: dict[
+            int, str
+        ] = {}  # attributes of the checkpoint that an object does not have
+        self.ambiguous = False
+        self._slots: dict[tuple[int, int, str], int] = {}
+        self._restored_slots: set[tuple[int, int, str]] = set()
+        for number, node in enumerate(self.nodes):
+            for slot in node["slot_variables"]:
+                key = (number, slot["original_variable_node_id"], slot.get("slot_name", ""))
+                self._slots[key] = slot.get("slot_variable_node_id", 0)
+        self.root = root
+        if self.nodes:
+            self.bind(0, root)
+        self._wait()
+
+    def bind(self, number: int, value: Any) -> None:
+        """Says that a node is this object, and goes on to what they hold."""
+        todo = [(number, value)]
+        while todo:
+            number, value = todo.pop(0)
+            if number in self.objects or id(value) in self._node_of:
+                continue
+            self.objects[number] = value
+            self._node_of[id(value)] = number
+            self._restore(number, value)
+            self._restore_slots(number, value)
+            if hasattr(value, "_expect"):
+                value._expect({child["local_name"] for child in self.nodes[number]["children"]})
+            found = trackable.children(value)
+            missing = False
+            for child in self.nodes[number]["children"]:
+                name = child["local_name"]
+                if name in found:
+                    todo.append((child["node_id"], found[name]))
+                else:
+                    missing = True
+            if missing and hasattr(value, "__dict__"):
+                value.__dict__.setdefault("_pending_restores", []).append((self, number))
+
+    def _wait(self) -> None:
+        if len(self.objects) < len(self.nodes) - len(self._slots):
+            trackable.waiting[id(self)] = self
+            # The root keeps a restoration alive for as long as it may go on.
+            if hasattr(self.root, "__dict__"):
+                self.root.__dict__.setdefault("_restorations", []).append(self)
+        else:
+            trackable.waiting.pop(id(self), None)
+
+    def attach(self, number: int, name: str, value: Any) -> None:
+        """An object that was waited for has come."""
+        for child in self.nodes[number]["children"]:
+            if child["local_name"] == name and trackable.is_trackable(value):
+                self.bind(child["node_id"], value)
+
+    def match_again(self) -> None:
+        """Looks for objects that came without being announced."""
+        for number, value in list(self.objects.items()):
+            children = self.nodes[number]["children"]
+            if any(child["node_id"] not in self.objects for child in children):
+                found = trackable.children(value)
+                for child in children:
+                    if child["node_id"] not in self.objects and child["local_name"] in found:
+                        self.bind(child["node_id"], found[child["local_name"]])
+        if len(self.objects) >= len(self.nodes) - len(self._slots):
+            trackable.waiting.pop(id(self), None)
+
+    def _restore(self, number: int, value: Any) -> None:
+        attributes = self.nodes[number]["attributes"]
+        if not attributes:
+            return
+        own = {} if isinstance(value, Variable) else _setters(value)
+        for attribute in attributes:
+            key = attribute["checkpoint_key"]
+            if isinstance(value, Variable):
+                if attribute["name"] == "VARIABLE_VALUE":
+                    assign(value, self.reader, key)
+                    continue
+            elif attribute["name"] in own:
+                own[attribute["name"]](self.reader.read(key).item())
+                continue
+            self.unused[number] = attribute["name"]
+
+    def _restore_slots(self, number: int, value: Any) -> None:
+        """The slots that join this object, an optimizer or a variable, to objects known already."""
+        for key, node in self._slots.items():
+            optimizer, original, name = key
+            if number not in (optimizer, original) or key in self._restored_slots:
+                continue
+            if optimizer not in self.objects or original not in self.objects:
+                continue
+            owner, variable = self.objects[optimizer], self.objects[original]
+            slot = None
+            if hasattr(owner, "get_slot"):
+                slot = slot_of(owner, variable, name)
+            if slot is None and hasattr(owner, "_restore_slot") and isinstance(variable, Variable):
+                slot = owner._restore_slot(variable, name)
+            if slot is not None:
+                self._take_slot(key, node, slot)
+
+    def _take_slot(self, key: tuple[int, int, str], node: int, slot: Any) -> None:
+        self._restored_slots.add(key)
+        self.objects[node] = slot
+        for attribute in self.nodes[node]["attributes"]:
+            assign(slot, self.reader, attribute["checkpoint_key"])
+
+    def unresolved_slots(self) -> list[str]:
+        """Names of slots that nothing has taken."""
+        return [name for key in self._slots if key not in self._restored_slots for name in [key[2]]]
+
+    def names(self) -> dict[int, str]:
+        """A name for every node, for messages."""
+        found = {0: "(root)"}
+        todo = [0]
+        for number in todo:
+            for child in self.nodes[number]["children"]:
+                if child["node_id"] not in found:
+                    found[child["node_id"]] = f"{found[number]}.{child['local_name']}"
+                    todo.append(child["node_id"])
+        for (optimizer, original, name), node in self._slots.items():
+            found[node] = (
+                f"{found.get(optimizer, '?')}'s state '{name}' for {found.get(original, '?')}"
+            )
+        return found
+
+
+def _setters(value: Any) -> dict[str, Any]:
+    own = getattr(value, "_checkpoint_values", None)
+    return {} if own is None else {name: put for name, (_, put) in own().items()}
+
+
+def assign(variable: Any, reader: BundleReader, key: str) -> None:
+    """Sets a variable. Raises ValueError for a value of another shape, InvalidArgumentError of another dtype."""
+    dtype = reader.dtype(key)
+    if dtype != variable.dtype.base_dtype:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tensor_name = {key}; expected dtype {_plain(variable.dtype.base_dtype)} does not equal "
+            f"original dtype {_plain(dtype)} [Op:RestoreV2]",
+        )
+    shape = reader.shape(key)
+    if not variable.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"Received incompatible tensor with shape {shape} when attempting to restore variable "
+            f"with shape {variable.shape} and name {variable.name}."
+        )
+    value = reader.read(key)
+    variable.assign(convert_to_tensor(value.tolist() if dtype == dtypes.string else value, dtype))
+
+
+def _plain(dtype: Any) -> str:
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
+
+
+class LoadStatus:
+    """What `restore` returns: says how much of the checkpoint and of the program has met."""
+
+    def __init__(self, restoration: Restoration):
+        self._restoration = restoration
+
+    def assert_consumed(self) -> LoadStatus:
+        """Raises AssertionError unless all values of the checkpoint and all objects of the program have met."""
+        restoration = self._restoration
+        restoration.match_again()
+        self.assert_existing_objects_matched()
+        names = restoration.names()
+        for number, node in enumerate(restoration.nodes):
+            if node["attributes"] and number not in restoration.objects:
+                if number in restoration._slots.values():
+                    continue
+                raise AssertionError(
+                    f"Unresolved object in checkpoint {names.get(number)}: attributes {{\n"
+                    + "".join(
+                        f'  name: "{a["name"]}"\n  full_name: "{a["full_name"]}"\n'
+                        f'  checkpoint_key: "{a["checkpoint_key"]}"\n'
+                        for a in node["attributes"]
+                    )
+                    + "}\n"
+                )
+        slots = restoration.unresolved_slots()
+        if slots:
+            raise AssertionError(f"Unresolved slot restorations: {', '.join(slots)}")
+        if restoration.unused:
+            unused = "\n".join(f"{names[n]}: {what}" for n, what in restoration.unused.items())
+            raise AssertionError(
+                "Unused attributes in these objects (the attributes exist in the checkpoint but were "
+                f"not restored):\n{unused}"
+            )
+        return self
+
+    def assert_existing_objects_matched(self) -> LoadStatus:
+        """Raises AssertionError for a variable or object of the program that the checkpoint has not."""
+        restoration = self._restoration
+        restoration.match_again()
+        matched = {id(value) for value in restoration.objects.values()}
+        saved = Saved(restoration.root)
+        missing = [
+            value
+            for value in saved.objects
+            if id(value) not in matched and (values_of(value) or not _is_container(value))
+        ]
+        if missing:
+            shown = [_described(value) for value in missing[:10]]
+            raise AssertionError(
+                f"Found {len(missing)} Python objects that were not bound to checkpointed values, "
+                "likely due to changes in the Python program. Showing "
+                f"{len(shown)} of {len(missing)} unmatched objects: [{', '.join(shown)}]"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> LoadStatus:
+        """Raises AssertionError where nothing but the root object was found in the checkpoint."""
+        restoration = self._restoration
+        restoration.match_again()
+        values = [
+            value
+            for number, value in restoration.objects.items()
+            if restoration.nodes[number]["attributes"] and _counts(restoration, value)
+        ]
+        if not values:
+            raise AssertionError(
+                "Nothing except the root object matched a checkpointed value. Typically this means "
+                "that the checkpoint does not match the Python program. The following objects have no "
+                f"matching checkpointed value: [{_described(restoration.root)}]"
+            )
+        return self
+
+    def expect_partial(self) -> LoadStatus:
+        """Says that it is well that not all of the checkpoint is used."""
+        return self
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Nothing: eagerly, values are restored already."""
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Nothing: eagerly, variables have their values already."""
+
+
+def _counts(restoration: Restoration, value: Any) -> bool:
+    return value is not getattr(restoration.root, "_save_counter", None)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, (list, tuple, dict)) or not hasattr(value, "__dict__")
+
+
+def _described(value: Any) -> str:
+    return repr(value)
+
+
+class InitializationStatus(LoadStatus):
+    """The status of a restoration from nothing."""
+
+    def __init__(self, root: Any):
+        self._root = root
+
+    def _none(self) -> Any:
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+    def assert_consumed(self) -> LoadStatus:
+        """Raises AssertionError: there is no checkpoint."""
+        return self._none()
+
+    assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+
+class NameBasedStatus(LoadStatus):
+    """The status of a restoration from a checkpoint of `tf.train.Saver`, by the names of variables."""
+
+    def __init__(self, reader: BundleReader, root: Any):
+        self._reader, self._root = reader, root
+        self._restore()
+
+    def _variables(self) -> list[Any]:
+        return [value for value in Saved(self._root).objects if isinstance(value, Variable)]
+
+    def _restore(self) -> None:
+        for variable in self._variables():
+            if variable._shared_name in self._reader:
+                assign(variable, self._reader, variable._shared_name)
+
+    def assert_consumed(self) -> LoadStatus:
+        """Raises AssertionError where names of the checkpoint, or variables, have not met."""
+        names = {variable._shared_name for variable in self._variables()}
+        unused = [name for name in self._reader.keys() if name not in names]  # noqa: SIM118
+        if unused:
+            raise AssertionError(f"Some values in the checkpoint were not restored: {unused}")
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self) -> LoadStatus:
+        """Raises AssertionError for variables whose names the checkpoint does not have."""
+        missing = [v for v in self._variables() if v._shared_name not in self._reader]
+        if missing:
+            raise AssertionError(f"Some objects had no value in the checkpoint: {missing}")
+        return self
+
+    def assert_nontrivial_match(self) -> LoadStatus:
+        """Raises AssertionError where no name was found."""
+        if not any(v._shared_name in self._reader for v in self._variables()):
+            raise AssertionError("No variable of the program is in the checkpoint.")
+        return self
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Restores, once more, what has come since."""
+        self._restore()
+
+    run_restore_ops = initialize_or_restore
