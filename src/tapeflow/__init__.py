@@ -252,6 +252,7 @@ _LAZY_ROOMS = {
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
     "linalg": "tapeflow.linalg",
+    "lookup": "tapeflow.lookup",
     "losses": "tapeflow.keras.losses",
     "math": "tapeflow.math",
     "metrics": "tapeflow.keras.metrics",

@@ -18,12 +18,28 @@ from tapeflow.image import (
 )
 from tapeflow.ops.csv import decode_csv
 from tapeflow.ops.file import matching_files, read_file, write_file
+from tapeflow.ops.json_example import decode_json_example
+from tapeflow.ops.parsing import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+    parse_example,
+    parse_sequence_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
 from tapeflow.ops.raw_bytes import decode_compressed, decode_raw, parse_tensor, serialize_tensor
 from tapeflow.ops.regex import decode_base64, encode_base64
 
 __all__ = [
-    "TFRecordOptions", "TFRecordWriter", "decode_and_crop_jpeg", "decode_base64", "decode_bmp",
-    "decode_compressed", "decode_csv", "decode_gif", "decode_image", "decode_jpeg", "decode_png",
-    "decode_raw", "decode_webp", "encode_base64", "encode_jpeg", "encode_png", "extract_jpeg_shape",
-    "gfile", "is_jpeg", "matching_files", "parse_tensor", "read_file", "serialize_tensor", "write_file", "write_graph",
+    "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature",
+    "TFRecordOptions", "TFRecordWriter", "VarLenFeature", "decode_and_crop_jpeg", "decode_base64",
+    "decode_bmp", "decode_compressed", "decode_csv", "decode_gif", "decode_image", "decode_jpeg",
+    "decode_json_example", "decode_png", "decode_raw", "decode_webp", "encode_base64",
+    "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "matching_files",
+    "parse_example", "parse_sequence_example", "parse_single_example",
+    "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor",
+    "write_file", "write_graph",
 ]  # fmt: skip

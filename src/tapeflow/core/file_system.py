@@ -180,11 +180,11 @@ class GFile:
     """
 
     def __init__(self, name, mode="r"):
+        self._file: Any = None
         if str(mode).replace("b", "") not in _MODES:
             raise errors.InvalidArgumentError(None, None, f"mode is not 'r' or 'w' or 'a': {mode}")
         self._name = name
         self._mode = mode
-        self._file: Any = None
 
     @property
     def name(self):
@@ -271,6 +271,10 @@ class GFile:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def __enter__(self):
         return self

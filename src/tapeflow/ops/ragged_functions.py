@@ -529,7 +529,6 @@ def aligned(dense, ragged):
 
 def elementwise(op, x, y):
     """`op` of two values, of which one is ragged."""
-    x, y = (v if isinstance(v, (RaggedTensor, RaggedTensorValue)) else v for v in (x, y))
     ragged = x if isinstance(x, RaggedTensor) else y
     hint = ragged.dtype
     if not isinstance(x, RaggedTensor):

@@ -42,8 +42,7 @@ def _reduce(of_all, aggregate, value, axis, keepdims):
     if known is None and axis is not None:
         raise ValueError("axis must be known when building a graph of ragged tensors")
     if axis is None:
-        out = of_all(value.flat_values, None, keepdims)
-        return out
+        return of_all(value.flat_values, None, keepdims)
     axes = (
         [int(a) for a in known]
         if isinstance(known, (list, tuple)) or getattr(known, "ndim", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import namedtuple
 from typing import Any
 
@@ -214,10 +215,15 @@ class RaggedTensor:
         return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, validate)
 
     @classmethod
-    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):  # fmt: skip
+    def from_nested_value_rowids(
+        cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True
+    ):
         """Rows in rows: the rows of the values of the outermost first."""
         if isinstance(nested_value_rowids, _native.Tensor):
-            raise TypeError(f"Argument `nested_value_rowids` must be a list of Tensors. Received {nested_value_rowids}.")  # fmt: skip
+            raise TypeError(
+                "Argument `nested_value_rowids` must be a list of Tensors. Received "
+                f"{nested_value_rowids}."
+            )
         nrows = (
             list(nested_nrows) if nested_nrows is not None else [None] * len(nested_value_rowids)
         )
@@ -231,7 +237,15 @@ class RaggedTensor:
         return out
 
     @classmethod
-    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):  # fmt: skip
+    def from_tensor(
+        cls,
+        tensor,
+        lengths=None,
+        padding=None,
+        ragged_rank=1,
+        name=None,
+        row_splits_dtype=dtypes.int64,
+    ):
         """The rows of a dense tensor, cut to `lengths`, or without `padding` at their ends."""
         from tapeflow.ops.ragged_convert import from_tensor
 
@@ -419,7 +433,7 @@ class RaggedTensor:
         if splits is None:
             raise ValueError("to_list can only be used in eager mode.")
         flat = inner.to_list() if isinstance(inner, RaggedTensor) else static_value(inner).tolist()
-        return [flat[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+        return [flat[a:b] for a, b in itertools.pairwise(splits)]
 
     def numpy(self):
         """The rows as an array: of objects (arrays) where their lengths differ."""
@@ -427,7 +441,7 @@ class RaggedTensor:
         if splits is None:
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         flat = inner.numpy()
-        rows = [flat[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+        rows = [flat[a:b] for a, b in itertools.pairwise(splits)]
         lengths = {len(row) for row in rows}
         if len(lengths) <= 1 and not any(np.asarray(row).dtype == object for row in rows):
             return (
@@ -508,7 +522,7 @@ def _value_to_list(value: Any) -> Any:
         if isinstance(values, RaggedTensorValue)
         else np.asarray(values).tolist()
     )
-    return [flat[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+    return [flat[a:b] for a, b in itertools.pairwise(splits)]
 
 
 RaggedTensorValue.to_list = _value_to_list  # type: ignore[attr-defined]

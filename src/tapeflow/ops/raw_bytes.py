@@ -197,7 +197,10 @@ def ParseTensor(xp, serialized, out_type):
     try:
         array, kind = tensor_bytes.decode(serialized[()])
     except (tensor_bytes.WireError, ValueError) as error:
-        raise invalid(f"Could not parse `serialized` as TensorProto, {error}") from None
+        raise invalid(
+            "Could not parse `serialized` as TensorProto: "
+            f"{serialized[()][:100]!r}: {error}".replace(": b'", ": '")
+        ) from None
     if kind != out_type:
         raise invalid(
             f"Type mismatch between parsed tensor ({kind.name}) and dtype ({out_type.name})"

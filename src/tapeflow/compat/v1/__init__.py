@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from tapeflow import autodiff, config, dtypes, test, types, version
+from tapeflow import autodiff, config, dtypes, types, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
@@ -395,12 +395,14 @@ _LAZY_ROOMS = {
     "keras": "tapeflow.keras",
     "layers": "tapeflow.layers",
     "logging": "tapeflow.compat.v1.logging",
+    "lookup": "tapeflow.lookup",
     "losses": "tapeflow.compat.v1.losses",
     "nest": "tapeflow.nest",
     "python_io": "tapeflow.compat.v1.python_io",
     "ragged": "tapeflow.compat.v1.ragged",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
+    "test": "tapeflow.compat.v1.test",
     "sparse": "tapeflow.compat.v1.sparse",
     "spectral": "tapeflow.compat.v1.spectral",
     "summary": "tapeflow.compat.v1.summary",
@@ -460,6 +462,7 @@ _LAZY_NAMES = {
     "assign_add": "tapeflow.ops.assignment",
     "assign_sub": "tapeflow.ops.assignment",
     "decode_csv": "tapeflow.compat.v1.io",
+    "decode_json_example": "tapeflow.compat.v1.io",
     "decode_raw": "tapeflow.compat.v1.io",
     "extract_image_patches": "tapeflow.compat.v1.image",
     "fft": "tapeflow.ops.spectral",
@@ -510,6 +513,16 @@ _LAZY_NAMES = {
     "sparse_to_dense": "tapeflow.compat.v1.sparse_names",
     "sparse_to_indicator": "tapeflow.compat.v1.sparse_names",
     "sparse_transpose": "tapeflow.compat.v1.sparse_names",
+    "tables_initializer": "tapeflow.ops.lookup",
+    "FixedLenFeature": "tapeflow.compat.v1.io",
+    "FixedLenSequenceFeature": "tapeflow.compat.v1.io",
+    "RaggedFeature": "tapeflow.compat.v1.io",
+    "SparseFeature": "tapeflow.compat.v1.io",
+    "VarLenFeature": "tapeflow.compat.v1.io",
+    "parse_example": "tapeflow.compat.v1.io",
+    "parse_sequence_example": "tapeflow.compat.v1.io",
+    "parse_single_example": "tapeflow.compat.v1.io",
+    "parse_single_sequence_example": "tapeflow.compat.v1.io",
     "variable_op_scope": "tapeflow.compat.v1.variable_scoping",
     "variable_scope": "tapeflow.compat.v1.variable_scoping",
     "write_file": "tapeflow.ops.file",
@@ -608,7 +621,7 @@ __all__ = [
     "string_strip", "string_to_hash_bucket_fast", "string_to_number", "strings", "substr", "subtract", "svd",
     "switch_case", "tan", "tanh", "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub",
-    "tensor_scatter_update", "tensordot", "test", "tile", "to_bfloat16", "to_complex128", "to_complex64",
+    "tensor_scatter_update", "tensordot", "tile", "to_bfloat16", "to_complex128", "to_complex64",
     "to_double", "to_float", "to_int32", "to_int64", "trace", "transpose", "truediv", "truncated_normal",
     "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean",

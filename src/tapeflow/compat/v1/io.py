@@ -27,12 +27,28 @@ from tapeflow.io import (
     write_graph,
 )
 from tapeflow.ops.csv import decode_csv_v1 as decode_csv
+from tapeflow.ops.json_example import decode_json_example
+from tapeflow.ops.parsing import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    VarLenFeature,
+    parse_sequence_example,
+    parse_single_sequence_example,
+)
+from tapeflow.ops.parsing import parse_example_v1 as parse_example
+from tapeflow.ops.parsing import parse_single_example_v1 as parse_single_example
 from tapeflow.ops.raw_bytes import decode_raw_v1 as decode_raw
 
 __all__ = [
-    "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "decode_and_crop_jpeg",
-    "decode_base64", "decode_bmp", "decode_compressed", "decode_csv", "decode_gif", "decode_image",
-    "decode_jpeg", "decode_png", "decode_raw", "decode_webp", "encode_base64", "encode_jpeg",
-    "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "matching_files", "parse_tensor",
-    "read_file", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
+    "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature",
+    "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
+    "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed", "decode_csv",
+    "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png",
+    "decode_raw", "decode_webp", "encode_base64", "encode_jpeg", "encode_png",
+    "extract_jpeg_shape", "gfile", "is_jpeg", "matching_files", "parse_example",
+    "parse_sequence_example", "parse_single_example", "parse_single_sequence_example",
+    "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator", "write_file",
+    "write_graph",
 ]  # fmt: skip

@@ -43,6 +43,8 @@ from tapeflow.function.function import function
 from tapeflow.ops.control import py_function as py_func
 from tapeflow.ops.variable import Variable
 from tapeflow.train.checkpoint import Checkpoint
+from tapeflow.train.saver import Saver
+from tapeflow.train.trackable import AutoTrackable as Checkpointable
 from tapeflow.train.global_step import get_or_create_global_step
 
 enable = enable_eager_execution
@@ -51,6 +53,8 @@ EagerVariable = ResourceVariable = Variable
 __all__ = [
     "ASYNC",
     "Checkpoint",
+    "Checkpointable",
+    "Saver",
     "DEVICE_PLACEMENT_EXPLICIT",
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_SILENT_FOR_INT32",

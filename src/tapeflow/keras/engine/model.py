@@ -30,8 +30,9 @@ class Model(Training, Layer):
         return object.__new__(cls)
 
     def __init__(self, *args, **kwargs):
-        if args and isinstance(args[0], str) and "name" not in kwargs:
-            kwargs["name"], args = args[0], args[1:]
+        if len(args) == 1 and type(self) is not Model and "name" not in kwargs:
+            # The first argument of a subclass's constructor is its name; programs pass other things too.
+            kwargs["name"], args = (args[0] if isinstance(args[0], str) else None), ()
         if args:
             raise TypeError(
                 f"{type(self).__name__} takes symbolic inputs and outputs, or no positional "

@@ -1,0 +1,15 @@
+"""tf.lookup: tables from keys to values."""
+
+from tapeflow.lookup import experimental
+from tapeflow.ops.lookup import (
+    KeyValueTensorInitializer,
+    StaticHashTable,
+    StaticVocabularyTable,
+    TextFileIndex,
+    TextFileInitializer,
+)
+
+__all__ = [
+    "KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex",
+    "TextFileInitializer", "experimental",
+]  # fmt: skip
