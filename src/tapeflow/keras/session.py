@@ -56,7 +56,7 @@ def _initialize(graph: Any, session: Any) -> None:
     if missing:
         session.run(missing)
     for v in variables:
-        v._keras_initialized.add(session)
+        v.__dict__["_keras_initialized"].add(session)
 
 
 def values_of(variables: Any) -> list[np.ndarray]:
