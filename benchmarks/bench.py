@@ -69,7 +69,12 @@ OPERATIONS = Table(
     sizes=[
         ("rss", "resident after import", "{:.0f} MB", 60),
         ("installed", "installed, with dependencies", "{:.0f} MB", 150),
-        ("foreign", "modules of jax, keras, data, matplotlib, protobuf loaded by import", "{:.0f}", 0),
+        (
+            "foreign",
+            "modules of jax, keras, data, matplotlib, protobuf loaded by import",
+            "{:.0f}",
+            0,
+        ),
         ("growth", "memory grown in 1,000,000 train steps", "{:.0f} MB", 1),
     ],
 )

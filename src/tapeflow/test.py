@@ -1,17 +1,32 @@
 """tf.test: what there is to run on."""
 
+import importlib
 from typing import Any
 
 from tapeflow.autodiff.checker import compute_gradient
 from tapeflow.core.device import gpu_device_name, is_gpu_available
 
+# What is loaded when it is first used: unittest costs time.
+_LAZY_NAMES = {
+    "Benchmark": "tapeflow.test_case",
+    "TestCase": "tapeflow.test_case",
+    "create_local_cluster": "tapeflow.graph.server",
+    "get_temp_dir": "tapeflow.test_case",
+    "main": "tapeflow.test_case",
+    "test_src_dir_path": "tapeflow.test_case",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "create_local_cluster":
-        from tapeflow.graph.server import create_local_cluster
-
-        return create_local_cluster
+    if name == "mock":
+        return importlib.import_module("unittest.mock")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(_LAZY_NAMES[name]), name)
     raise AttributeError(f"module 'tapeflow.test' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY_NAMES, "mock"})
 
 
 def is_built_with_cuda() -> bool:
@@ -36,7 +51,6 @@ def is_built_with_xla() -> bool:
 
 __all__ = [
     "compute_gradient",
-    "create_local_cluster",  # noqa: F822 (loaded when it is asked for)
     "gpu_device_name",
     "is_built_with_cuda",
     "is_built_with_gpu_support",

@@ -42,5 +42,6 @@ def test_prints_the_losses_side_by_side(monkeypatch, capsys):
     head, first, *_, last = capsys.readouterr().out.splitlines()
     assert head.split() == ["step", "eager", "tf.function", "session"]
     _, *values = first.split()
-    assert len(values) == 3 and len(set(values)) == 1
+    assert len(values) == 3
+    assert len(set(values)) == 1
     assert float(last.rpartition(" ")[2]) < 1e-6

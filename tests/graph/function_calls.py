@@ -465,7 +465,7 @@ call(regex.decode_base64, S(b"YWJj"))
 
 # Random numbers that seeds fix.
 call(tf.random.stateless_uniform, [3], N(1, 2))
-call(tf.random.stateless_uniform, N(3, 2), [1, 2], minval=np.array(1, np.int32), maxval=np.array(9, np.int32), dtype=tf.int32)
+call(tf.random.stateless_uniform, N(3, 2), [1, 2], np.array(1, np.int32), np.array(9, np.int32), tf.int32)
 call(tf.random.stateless_normal, N([3]), N(1, 2), mean=F(3), stddev=P())
 call(tf.random.stateless_truncated_normal, [3], N(1, 2))
 call(tf.random.stateless_categorical, F(2, 3), 4, N(1, 2))

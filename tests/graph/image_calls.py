@@ -135,15 +135,17 @@ OPERATORS = {
     "low rank": lambda x: LO.LinearOperatorLowRankUpdate(LO.LinearOperatorDiag(x[:, 0] ** 2 + 1), x[:, :1]),
 }
 for label, make in OPERATORS.items():
-    call(lambda x, y, make=make: make(x).matmul(y), positive_definite(3), F(3, 2), label=f"needs rank {label} matmul")
-    call(lambda x, y, make=make: make(x).solve(y), positive_definite(3), F(3, 2), label=f"needs rank {label} solve")
-    call(lambda x, make=make: make(x).to_dense(), positive_definite(3), label=f"needs rank {label} dense")
-    call(lambda x, make=make: make(x).determinant(), positive_definite(3), label=f"needs rank {label} determinant")
+    label = f"needs rank {label}"
+    matrix = positive_definite(3)
+    call(lambda x, y, make=make: make(x).matmul(y), matrix, F(3, 2), label=f"{label} matmul")
+    call(lambda x, y, make=make: make(x).solve(y), matrix, F(3, 2), label=f"{label} solve")
+    call(lambda x, make=make: make(x).to_dense(), matrix, label=f"{label} dense")
+    call(lambda x, make=make: make(x).determinant(), matrix, label=f"{label} determinant")
 
 # Keras' functions.
 K = tf.keras.backend
-for name in ("relu", "elu", "selu", "softplus", "softsign", "softmax", "sigmoid", "tanh", "gelu", "swish", "exponential",
-             "hard_sigmoid", "linear"):  # fmt: skip
+for name in ("relu", "elu", "selu", "softplus", "softsign", "softmax", "sigmoid", "tanh", "gelu", "swish",
+             "exponential", "hard_sigmoid", "linear"):  # fmt: skip
     call(getattr(tf.keras.activations, name), F(2, 3), label=f"activation {name}")
 call(tf.keras.activations.relu, F(2, 3), alpha=0.1, max_value=1.0, threshold=0.2)
 call(tf.keras.activations.softmax, F(2, 3, 4), axis=1)
@@ -154,8 +156,8 @@ for make in (tf.keras.constraints.MaxNorm, tf.keras.constraints.NonNeg, tf.keras
     call(make(), F(2, 3), label=make.__name__)
 for name in ("sum", "mean", "max", "min", "prod", "std", "var", "logsumexp"):
     call(getattr(K, name), F(2, 3), axis=-1, keepdims=True, label=f"K.{name}")
-for name in ("square", "abs", "exp", "sign", "flatten", "transpose", "cumsum", "ones_like", "zeros_like", "l2_normalize",
-             "batch_flatten", "shape"):  # fmt: skip
+for name in ("square", "abs", "exp", "sign", "flatten", "transpose", "cumsum", "ones_like", "zeros_like",
+             "l2_normalize", "batch_flatten", "shape"):  # fmt: skip
     call(getattr(K, name), F(2, 3), label=f"K.{name}")
 call(K.dot, F(2, 3), F(3, 4), label="needs rank K.dot")
 call(K.dot, F(2, 3, 4), F(5, 4, 3), label="needs rank K.dot")

@@ -1,7 +1,7 @@
-"""Run by a Python that has TensorFlow: imports each pickled GraphDef of standard input, and says what is wrong with it.
+"""Run by a Python that has TensorFlow: imports each pickled GraphDef of standard input.
 
-Writes a pickled list: an error's text, or "", and the shapes of the outputs of the last node.
 Writes a pickled list: the text of an error, or "" for a good one.
+"""
 
 import os
 import pickle

@@ -13,7 +13,6 @@ import tapeflow as tf
 import tapeflow.graph
 
 
-
 def table(name):
     """A module beside this one."""
     spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(f"{name}.py"))

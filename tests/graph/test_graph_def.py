@@ -169,3 +169,18 @@ def test_write_graph(tmp_path, text):
         else protos.GraphDef.FromString(data)
     )
     assert read == graph.as_graph_def()
+
+
+def test_which_ops_a_graph_uses():
+    graph = tf.Graph()
+    with graph.as_default():
+        x = v1.placeholder(tf.float32, [], name="x")
+        tf.cond(x > 0, lambda: tf.sin(x), lambda: tf.cond(x > 1, lambda: tf.cos(x), lambda: x))
+    made = graph.as_graph_def()
+    used = tf.contrib.util.ops_used_by_graph_def(made)
+    assert {"Placeholder", "Greater", "StatelessIf", "Sin", "Cos"} <= used
+    listed = tf.contrib.util.stripped_op_list_for_graph(made)
+    assert [op.name for op in listed.op] == sorted(used)
+    made.node.add(name="z", op="Foo")
+    with pytest.raises(ValueError, match="Op Foo is used by the graph, but is not registered"):
+        tf.contrib.util.stripped_op_list_for_graph(made)

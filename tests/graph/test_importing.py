@@ -306,6 +306,12 @@ MISTAKES = {
     "an empty list": (add_n(0), "Value for attr 'N' of 0 must be at least minimum 1"),
     "a negative list": (add_n(-3), "Value for attr 'N' of -3 must be at least minimum 1"),
     "a huge list": (add_n((1 << 63) - 1), "do not match 0 inputs"),
+    "more outputs than can be": (
+        placeholder()
+        + f'node {{ name: "q" op: "Unpack" input: "p" {FLOAT} '
+        + 'attr { key: "num" value { i: 9000000000 } } }',
+        "Node 'import/q' cannot have 9000000000 outputs, as its attr 'num' says",
+    ),
     "a choice that is none": (pooling("XX"), "attr 'padding' of \"XX\" is not in the list"),
     "a function that is not there": (
         call(),

@@ -15,8 +15,16 @@ from tapeflow.ops.table import REGISTRY
 
 load_all_rows()
 ROWS = sorted(name for name, row in REGISTRY.items() if row.sample_source is not None)
-# Rows that are no ops of TensorFlow.
-OWN = {"DecodeCSVColumn"}
+# What TensorFlow's definitions do not allow in a graph, and these rows do.
+MORE = {
+    "ConcatV2": "a list of one",
+    "DecodeCSVColumn": "no op of TensorFlow",
+    "Einsum": "equations that tf.einsum takes apart before it calls the op",
+    "MatrixExponential": "TensorFlow has removed the op",
+    "MaxPool3D": "float64",
+    "MaxPool3DGrad": "float64",
+    "TopK": "TensorFlow has removed the op",
+}
 
 
 class Generator:
@@ -38,7 +46,12 @@ def graphs(name):
         graph = tf.Graph()
         with graph.as_default():
             row(*sample.inputs, **sample.attrs)
-        if any(y.dtype == tf.variant for op in graph.get_operations() if op.type == "Const" for y in op.outputs):
+        if any(
+            y.dtype == tf.variant
+            for op in graph.get_operations()
+            if op.type == "Const"
+            for y in op.outputs
+        ):
             continue
         yield protos.GraphDef.FromString(graph.as_graph_def(add_shapes=True).SerializeToString())
 
@@ -52,22 +65,35 @@ def test_round_trip(name):
         assert again.as_graph_def(add_shapes=True) == made
 
 
-def test_a_tensor_list_cannot_be_a_constant():
+def test_a_constant_that_cannot_be_written_is_named():
+    handle = tf.raw_ops.TensorListReserve(
+        element_shape=[], num_elements=2, element_dtype=tf.float32
+    )
     graph = tf.Graph()
     with graph.as_default():
-        tf.raw_ops.TensorListLength(input_handle=tf.raw_ops.TensorListReserve(
-            element_shape=[], num_elements=2, element_dtype=tf.float32))  # fmt: skip
-    assert graph.as_graph_def()
+        tf.raw_ops.TensorListLength(input_handle=handle)
+    with pytest.raises(TypeError, match="attr 'value' of operation 'Const'"):
+        graph.as_graph_def()
 
 
 @pytest.mark.oracle
 @pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python")
 def test_tensorflow_accepts_them():
-    made = [(name, each.SerializeToString()) for name in ROWS if name not in OWN for each in graphs(name)]
+    made = [
+        (name, each.SerializeToString())
+        for name in ROWS
+        if name not in MORE
+        for each in graphs(name)
+    ]
     script = pathlib.Path(__file__).parent / "oracle_imports.py"
     done = subprocess.run(
         [os.environ["TF_PYTHON"], str(script)],
-        input=pickle.dumps([data for _, data in made]), capture_output=True, check=True,
+        input=pickle.dumps([data for _, data in made]), capture_output=True, check=False,
     )  # fmt: skip
-    wrong = [f"{name}: {text}" for (name, _), text in zip(made, pickle.loads(done.stdout), strict=True) if text]
+    assert done.returncode == 0, done.stderr[-2000:].decode()
+    wrong = [
+        f"{name}: {text}"
+        for (name, _), text in zip(made, pickle.loads(done.stdout), strict=True)
+        if text
+    ]
     assert not wrong, "\n".join(wrong)

@@ -1,4 +1,4 @@
-"""Every row of the op table in a graph: what its samples give eagerly, the plan gives too, whatever is known of shapes."""
+"""Every row of the op table in a graph: its samples give what they give eagerly, whatever is known of shapes."""
 
 from __future__ import annotations
 
@@ -35,17 +35,14 @@ class Generator:
 
 
 def cases(keep):
-    """(row, sample) of every sample that `keep` accepts; those after the first of a row are slow."""
+    """(row, sample) of every sample that `keep` accepts, as pytest parameters."""
     out = []
     for name, row in sorted(REGISTRY.items()):
         if row.sample_source is None or name in UNREPEATABLE:
             continue
-        kept = 0
         for i, sample in enumerate(row.sample_source(Generator())):
             if keep(row, sample):
-                marks = [pytest.mark.slow] if kept >= 2 else []
-                out.append(pytest.param(row, sample, id=f"{name}-{i}", marks=marks))
-                kept += 1
+                out.append(pytest.param(row, sample, id=f"{name}-{i}"))
     return out
 
 
@@ -194,14 +191,9 @@ def test_bad_input_raises(row, sample):
     """While the graph is built, where what is wrong is known then; as eagerly where it is not."""
     try:
         case = Case(row, sample)
-    except (TypeError, ValueError, tf.errors.OpError) as error:
-        assert str(error)
-        return
-    try:
         function = case.function(case.unknown())
         function.get_concrete_function()
-    except (TypeError, ValueError) as error:
-        assert str(error)
+    except (TypeError, ValueError, tf.errors.OpError):
         return
     with pytest.raises(sample.raises) as caught:
         function(*case.flat)

@@ -288,7 +288,10 @@ BATCHES = {
     "AdditiveAttention": (lambda k: k.AdditiveAttention(), (2, 4, 3)),
     "MultiHeadAttention": (lambda k: k.MultiHeadAttention(2, 2), (2, 4, 3)),
 }
-PAIRED = {"AdditiveAttention": lambda layer: lambda x: layer([x, x]), "MultiHeadAttention": lambda layer: lambda x: layer(x, x)}
+PAIRED = {
+    "AdditiveAttention": lambda layer: lambda x: layer([x, x]),
+    "MultiHeadAttention": lambda layer: lambda x: layer(x, x),
+}
 
 
 @pytest.mark.parametrize("training", [False, True])

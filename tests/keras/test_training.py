@@ -263,3 +263,31 @@ def test_names_must_differ():
         keras.Model(inputs, layers.Dense(2, name="same")(hidden))
     with pytest.raises(ValueError, match="disconnected"):
         keras.Model(keras.Input((2,)), hidden)
+
+
+def test_whole_models_in_hdf5(data, tmp_path):
+    pytest.importorskip("h5py")
+    x, y, z = data
+    model = two_outputs()
+    model.compile(
+        keras.optimizers.Adam(0.05),
+        {"a": "sparse_categorical_crossentropy", "b": keras.losses.MeanSquaredError()},
+        metrics={"a": ["accuracy"]},
+    )
+    model.fit(x, [y, z], epochs=2, verbose=0)
+    model.save(tmp_path / "model.h5")
+    again = keras.models.load_model(tmp_path / "model.h5")
+    for ours, theirs in zip(again.predict(x, verbose=0), model.predict(x, verbose=0), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    results = [m.train_on_batch(x, [y, z]) for m in (model, again, model, again)]
+    np.testing.assert_allclose(results[2], results[3], rtol=1e-5)
+    assert keras.models.load_model(tmp_path / "model.h5", compile=False).optimizer is None
+    (tmp_path / "noise.h5").write_bytes(b"noise")
+    with pytest.raises(OSError, match=r"noise|signature|open"):
+        keras.models.load_model(tmp_path / "noise.h5")
+    with pytest.raises(OSError, match="No file"):
+        keras.models.load_model(tmp_path / "nothing.h5")
+    with pytest.raises(NotImplementedError, match="subclassed"):
+        type("Own", (keras.Model,), {})().save(tmp_path / "own.h5")
+    with pytest.raises(ValueError, match="HDF5"):
+        model.save(tmp_path / "folder")

@@ -23,6 +23,14 @@ from tapeflow.ops.table import REGISTRY
 for module in pkgutil.iter_modules(tapeflow.ops.__path__):
     importlib.import_module(f"tapeflow.ops.{module.name}")
 
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Rows that write files write them here."""
+    monkeypatch.chdir(tmp_path)
+
+
 HUGE = 2**62
 ALLOWED = (tf.errors.OpError, TypeError, ValueError, OverflowError, MemoryError)
 

@@ -228,7 +228,7 @@ def test_saver(tmp_path):
     with pytest.raises(ValueError, match="not a valid checkpoint"):
         saver.restore(None, str(tmp_path / "nothing"))
     with pytest.raises(ValueError, match="same name"):
-        v1.train.Saver([a, tf.Variable(1.0, name="a")])
+        v1.train.Saver([a, tf.Variable(1.0, name="a")]).save(None, tmp_path / "two")
     with pytest.raises(RuntimeError, match="var_list"):
         v1.train.Saver()
 
@@ -262,3 +262,56 @@ def test_model_checkpoint_callback(tmp_path):
     model.load_weights(tmp_path / "w-2").assert_nontrivial_match()
     for a, b in zip(model.get_weights(), expected, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_saver_in_a_session(tmp_path):
+    with tf.Graph().as_default():
+        a = v1.get_variable("a", [2])
+        v1.get_variable("b", initializer=3)
+        saver = v1.train.Saver()
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            value = session.run(a)
+            path = saver.save(session, tmp_path / "model", global_step=3)
+            a.load([0.0, 0.0], session)
+            saver.restore(session, path)
+            np.testing.assert_array_equal(session.run(a), value)
+        with pytest.raises(TypeError, match="must be a Session"):
+            saver.save(None, tmp_path / "model")
+    assert tf.train.list_variables(path) == [("a", [2]), ("b", [])]
+    with tf.Graph().as_default():
+        saver = v1.train.import_meta_graph(f"{path}.meta")
+        with v1.Session() as session:
+            saver.restore(session, path)
+            restored = session.run(v1.global_variables())
+            np.testing.assert_array_equal(restored[0], value)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="No variables to save"):
+        v1.train.Saver()
+
+
+def test_eager_checkpoints_in_graphs_and_back(tmp_path):
+    dense = layers.Dense(2)
+    dense(tf.ones([1, 3]))
+    eager = tf.train.Checkpoint(dense=dense).save(tmp_path / "eager")
+    with tf.Graph().as_default():
+        other = layers.Dense(2)
+        other(tf.ones([1, 3]))
+        checkpoint = tf.train.Checkpoint(dense=other, extra=tf.Variable(1.0))
+        with v1.Session() as session:
+            checkpoint.restore(eager).initialize_or_restore()
+            np.testing.assert_array_equal(session.run(other.kernel), dense.kernel.numpy())
+            assert session.run(checkpoint.extra) == 1
+            session.run(other.kernel.assign_add(tf.ones([3, 2])))
+            path = checkpoint.save(tmp_path / "graph")
+    expected = dense.kernel.numpy() + 1
+    tf.train.Checkpoint(dense=dense).restore(path)
+    np.testing.assert_allclose(dense.kernel.numpy(), expected)
+
+
+def test_variables_restored_on_create(tmp_path):
+    variable = v1.get_variable("v", initializer=2.0)
+    path = tfe.Saver([variable]).save(str(tmp_path / "ck"))
+    with tfe.restore_variables_on_create(path):
+        assert v1.get_variable("v", initializer=5.0).numpy() == 2
+        with pytest.raises(tf.errors.NotFoundError, match="w not found in checkpoint"):
+            v1.get_variable("w", initializer=5.0)

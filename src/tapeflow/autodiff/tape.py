@@ -172,7 +172,7 @@ class GradientTape(_native.Tape):
         weights = None
         if output_gradients is not None:
             flat = nest.flatten(output_gradients)
-            if len(targets) == 1 and not nest.is_nested(target):
+            if len(targets) == 1 and not nest.is_nested(target) and not any(isinstance(w, _Tensor) for w in flat):
                 flat = [output_gradients]  # which may be a list of numbers
             if len(flat) != len(targets):
                 raise ValueError(

@@ -1,5 +1,16 @@
-"""`tf.contrib`: the parts that eager programs use."""
+"""`tf.contrib`: the parts that programs still use."""
 
-from tapeflow.contrib import eager, summary
+import importlib
+from typing import Any
 
-__all__ = ["eager", "summary"]
+_ROOMS = {"checkpoint", "cudnn_rnn", "eager", "layers", "summary"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"tapeflow.contrib.{name}")
+    raise AttributeError(f"module 'tapeflow.contrib' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_ROOMS)

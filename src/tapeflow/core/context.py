@@ -194,11 +194,20 @@ def init_scope() -> Iterator[None]:
     outer = list(saved)
     while outer and getattr(outer[-1], "building_function", False):
         outer.pop()
+    inner = innermost_graph()
+    scope = current_name_scope()
     state.graphs = outer
+    graph = current_graph()
+    if graph is None:
+        state.name_scope = scope
     _tell_graph()
     try:
         with pause_recording():
-            yield
+            if graph is None or not hasattr(graph, "init_scope"):
+                yield
+            else:
+                with graph.init_scope(scope, None if inner is graph else inner):
+                    yield
     finally:
         state.graphs = saved
         state.name_scope = names
@@ -270,6 +279,11 @@ class name_scope_v1(name_scope):
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         chosen = default_name if name is None else name
+        if not isinstance(default_name, (str, type(None))):
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this "
+                "into the `values` kwarg."
+            )
         if not isinstance(chosen, (str, type(None))):
             raise ValueError("name for name_scope must be a string.")
         if chosen is None and values is not None and not executing_eagerly():
@@ -300,11 +314,15 @@ def _graph_of(values: Any) -> Any:
     """The graph that values belong to, when operations on them would not go to the current one."""
     if executing_eagerly() and _eager_by_default:
         return None
+    found = None
     for value in values:
         graph = getattr(value, "graph", None) if hasattr(type(value), "graph") or hasattr(value, "inputs") else None
-        if graph is not None and not getattr(graph, "building_function", True):
-            return graph
-    return None
+        if graph is None or getattr(graph, "building_function", True):
+            continue
+        if found is not None and graph is not found[0]:
+            raise ValueError(f"{value} must be from the same graph as {found[1]}.")
+        found = found or (graph, value)
+    return None if found is None else found[0]
 
 
 def current_name_scope() -> str:

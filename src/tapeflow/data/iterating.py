@@ -6,10 +6,12 @@ import threading
 from dataclasses import dataclass, field
 
 from tapeflow._native import Tensor
+from tapeflow.core import context
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
+from tapeflow.ops.assertions import Assert
 
 
 @dataclass
@@ -53,8 +55,16 @@ class Iterator:
         """The next element; raises StopIteration at the end."""
         return self.__next__()
 
+    def _next_internal(self):
+        """The next element; raises OutOfRangeError at the end. Programs reach for it though it is private."""
+        return self.get_next()
+
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError at the end."""
+        if not context.executing_eagerly():
+            from tapeflow.function.autograph.operators import dataset_loop
+
+            return dataset_loop.next_element(self)
         try:
             return self.__next__()
         except StopIteration:
@@ -62,6 +72,11 @@ class Iterator:
 
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
+        if not context.executing_eagerly():
+            from tapeflow.function.autograph.operators import dataset_loop
+
+            present, value = dataset_loop.next_if_any(self)
+            return Optional(value, self.element_spec, present)
         try:
             return Optional.from_value(self.__next__())
         except StopIteration:
@@ -140,6 +155,9 @@ class Optional:
 
     def get_value(self, name=None):
         """The value; raises InvalidArgumentError when there is none."""
+        if isinstance(self._present, Tensor):  # of a graph: known when that runs
+            Assert(self._present, ["The given optional does not have a value. [Op:OptionalGetValue]"])
+            return self._value
         if not self._present:
             raise InvalidArgumentError(
                 None, None, "The given optional does not have a value. [Op:OptionalGetValue]"

@@ -71,6 +71,8 @@ class Graph:
         self._container = ""
         # Whether an edge was added against the order of creation.
         self.reordered = False
+        # Operations that got an input of a wrong dtype, and what is to be said of it.
+        self.mistyped: dict[Operation, str] = {}
         # Rises with each change, so that what was made of the graph can be seen to be old.
         self.version = 0
         self.seed: int | None = None
@@ -184,13 +186,13 @@ class Graph:
         return op.index - 0.5 + self._inserted * 1e-7
 
     def consumers_of(self, tensor: SymbolicTensor) -> list[Operation]:
-        """The operations with `tensor` as an input."""
+        """The operations with `tensor` as an input, once for each time that they have it."""
         known = self._consumers
         if known is None or known[0] != self.version:
             found: dict[int, list[Operation]] = {}
             for op in self._operations:
-                for x in dict.fromkeys(map(id, op.inputs)):
-                    found.setdefault(x, []).append(op)
+                for x in op.inputs:
+                    found.setdefault(id(x), []).append(op)
             known = self._consumers = (self.version, found)
         return list(known[1].get(id(tensor), ()))
 
@@ -315,7 +317,7 @@ class Graph:
             new = self.unique_name(name)
         scopes.name = new
         try:
-            yield f"{new}/" if new else ""
+            yield f"{new}/" if name else ""
         finally:
             scopes.name = saved
 
@@ -328,9 +330,12 @@ class Graph:
             )
         stack = self._scopes.devices
         stack.append(device_name_or_function)
+        depth = len(stack)
         try:
             yield
         finally:
+            if len(stack) != depth:
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
             stack.pop()
 
     def _place(self, op: Operation) -> None:
@@ -367,6 +372,21 @@ class Graph:
             scopes.colocated = saved
 
     _colocate_with_for_gradient = None
+
+    @contextlib.contextmanager
+    def init_scope(self, names: str, around: Any) -> Iterator[None]:
+        """A block of what is lifted into this graph: without control dependencies, in the name scope and, where
+        the graph `around` is given, on the devices that it was lifted from."""
+        scopes = self._scopes
+        saved = scopes.name, scopes.devices
+        scopes.name = names.removesuffix("/")
+        if around is not None and around._scopes.devices:
+            scopes.devices = list(around._scopes.devices)
+        try:
+            with self.control_dependencies(None):
+                yield
+        finally:
+            scopes.name, scopes.devices = saved
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:

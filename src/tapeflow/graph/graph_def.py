@@ -124,6 +124,9 @@ def _add_shapes(op: Operation, node: Any) -> None:
     shapes = (
         _loop_shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
     )
+    if op.type.startswith("FusedBatchNormGrad"):
+        # The last two are scalars; TensorFlow's rule says vectors, and would refuse the graph.
+        shapes[3:] = [TensorShape(None)] * len(shapes[3:])
     node.attr["_output_shapes"].CopyFrom(attributes.of(shapes, "list(shape)"))
 
 

@@ -13,6 +13,7 @@ from tapeflow.graph import op_defs, variable_defs
 from tapeflow.graph.collections import GraphKeys
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.importing import import_graph_def
+from tapeflow.graph.op_lists import ops_used_by_graph_def
 from tapeflow.graph.variable_defs import in_scope, prepend_scope, strip_scope
 from tapeflow.graph.writing import write_message
 
@@ -146,11 +147,9 @@ def _add_info(made: Any) -> None:
     if not info.tensorflow_version:
         info.tensorflow_version = TENSORFLOW_VERSION
     if not info.HasField("stripped_op_list"):
-        functions = made.graph_def.library.function
-        used = {node.op for node in made.graph_def.node}
-        used |= {node.op for function in functions for node in function.node_def}
+        used = sorted(ops_used_by_graph_def(made.graph_def))
         info.stripped_op_list.op.extend(
-            op_defs.op_def(kind) for kind in sorted(used) if op_defs.known(kind)
+            op_defs.op_def(kind) for kind in used if op_defs.known(kind)
         )
 
 

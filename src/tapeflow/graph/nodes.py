@@ -34,6 +34,8 @@ _FRAMES = frozenset(
 )  # fmt: skip
 # Bytes that constants may take altogether which do not stand in the GraphDef, but repeat a value that does.
 _MOST_REPEATED = 1 << 31
+# How long a list of outputs may be.
+_MOST_OUTPUTS = 1 << 20
 
 
 class NodeMaker:
@@ -91,6 +93,7 @@ class NodeMaker:
                 definition = op_defs.op_def(kind)
                 values = self._attrs(node, definition, inputs, name)
                 _check_inputs(definition, values, inputs, name, node)
+                _check_outputs(definition, values, name)
                 special = SPECIAL.get(kind)
                 if special is not None:
                     op = special(self, node, inputs, name, values)
@@ -280,6 +283,15 @@ def _check_inputs(
             raise ValueError(
                 f"Input {i} of node {name} was passed {op_defs.type_name(x.dtype)} from {x.name} "
                 f"incompatible with expected {op_defs.type_name(want)}."
+            )
+
+
+def _check_outputs(definition: Any, values: dict[str, Any], name: str) -> None:
+    for argument in definition.output_arg:
+        count = values[argument.number_attr] if argument.number_attr else 0
+        if not 0 <= count <= _MOST_OUTPUTS:
+            raise ValueError(
+                f"Node '{name}' cannot have {count} outputs, as its attr '{argument.number_attr}' says"
             )
 
 

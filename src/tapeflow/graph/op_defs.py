@@ -76,7 +76,10 @@ _PYTHON = _Node(
     "input: Tin -> output: Tout", {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES}
 )
 _EAGER_PYTHON = _PYTHON._replace(attrs={**_PYTHON.attrs, "is_async": _Attr("bool", False)})
+_SAVED = "prefix: string, tensor_names: string, shape_and_slices: string"
 _NODES = {
+    "SaveV2": _Node(f"{_SAVED}, tensors: dtypes ->", {"dtypes": _TYPES}, stateful=True),
+    "RestoreV2": _Node(f"{_SAVED} -> tensors: dtypes", {"dtypes": _TYPES}, stateful=True),
     "Const": _Node("-> output: dtype", {"value": _Attr("tensor"), "dtype": _TYPE}),
     "Placeholder": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape", None)}),
     "PlaceholderV2": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),

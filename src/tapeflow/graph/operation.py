@@ -184,6 +184,10 @@ class Operation:
                     self.graph.reordered = True
         self.graph.version += 1
 
+    def _remove_all_control_inputs(self) -> None:
+        self.control_inputs = []
+        self.graph.version += 1
+
     def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
         if not 0 <= index < len(self.inputs):
             from tapeflow.core.errors import OutOfRangeError
@@ -193,6 +197,19 @@ class Operation:
         if tensor.graph is not self.graph:
             raise ValueError(f"{tensor.name} must be from the same graph as {self.name}.")
         inputs = list(self.inputs)
+        before = inputs[index]
+        if not tensor.shape.is_compatible_with(before.shape):
+            from tapeflow.core.errors import InvalidArgumentError
+
+            raise InvalidArgumentError(
+                None, None, f"Cannot update edge, incompatible shapes: {_bracketed(tensor)} and {_bracketed(before)}."
+            )
+        self.graph.mistyped.pop(self, None)
+        if tensor.dtype != before.dtype:
+            self.graph.mistyped[self] = (
+                f"Input {index} of node {self.name} was passed {tensor.dtype.name} from {tensor.name} incompatible with "
+                f"expected {before.dtype.name}."
+            )
         inputs[index] = tensor
         self.inputs = tuple(inputs)
         if tensor.op.index >= self.index:
@@ -225,6 +242,11 @@ class Operation:
 
     def __deepcopy__(self, memo: Any) -> Operation:
         return self
+
+
+def _bracketed(x: SymbolicTensor) -> str:
+    sizes = x.shape_tuple
+    return "<unknown>" if sizes is None else "[" + ",".join("?" if d is None else str(d) for d in sizes) + "]"
 
 
 _STATEFUL = frozenset("VarHandleOp EagerPyFunc PyFunc Assert PrintV2 Print".split())

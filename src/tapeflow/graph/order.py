@@ -16,7 +16,7 @@ def needed(
 ) -> list[Operation]:
     """The operations that `fetches` and `targets` need where `fed` are given, in an order in which they can run.
 
-    Raises InvalidArgumentError if they depend on each other in a cycle.
+    Raises InvalidArgumentError if they depend on each other in a cycle, or an input was changed to a wrong dtype.
     """
     given = {id(x) for x in fed}
     seen: set[Operation] = set()
@@ -32,6 +32,9 @@ def needed(
         for other in op.control_inputs:
             if other not in seen:
                 todo.append(other)
+    for op in graph.mistyped:
+        if op in seen:
+            raise InvalidArgumentError(None, op, graph.mistyped[op])
     ordered = sorted(seen, key=lambda op: op.index)
     return sorted_topologically(ordered, given) if graph.reordered else ordered
 
@@ -60,6 +63,7 @@ def sorted_topologically(ops: list[Operation], given: set[int]) -> list[Operatio
     if len(result) < len(ops):
         stuck = [op.name for op in ops if waiting[op]]
         raise InvalidArgumentError(
-            None, None, f"Graph has a cycle; these operations wait for each other: {', '.join(stuck[:5])}"
+            None, None,
+            f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: {', '.join(stuck[:5])}",
         )
     return result

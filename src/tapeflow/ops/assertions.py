@@ -46,7 +46,7 @@ def Assert(condition, data, summarize=None, name=None):
     """
     if control._staged(condition):
         return control.staging.assertion(condition, data, summarize, name)
-    check(condition, data, summarize)
+    return check(condition, data, summarize)
 
 
 def check(condition, data, summarize=None):
@@ -101,7 +101,9 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     found = function(x, y)
     if control._staged(found):
         return _staged_check(
-            lambda v: _binary(relation, function, *v, summarize, message), [x, y, data], name
+            lambda v: _binary(relation, function, v[0], v[1], v[2], summarize, message),
+            [x, y, data],
+            name,
         )
     holds = concrete_value(found)
     if holds.all():
@@ -399,8 +401,9 @@ def assert_proper_iterable(values):
 @public
 def is_numeric_tensor(tensor):
     """Whether `tensor` is a tensor of numbers."""
-    return isinstance(tensor, Tensor) and (tensor.dtype.is_integer or tensor.dtype.is_floating or tensor.dtype.is_complex
-    )
+    if not isinstance(tensor, Tensor):
+        return False
+    return tensor.dtype.is_integer or tensor.dtype.is_floating or tensor.dtype.is_complex
 
 
 @public

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 
 import numpy as np
@@ -109,10 +110,7 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 def _log_add(xp, x, axis):
     if xp is np:
         return np.logaddexp.accumulate(x, axis) if x.dtype.itemsize > 2 else _log_add_half(x, axis)
-    if not x.size:
-        return x
-    top = xp.max(x, axis, keepdims=True)
-    return xp.log(xp.cumsum(xp.exp(x - top), axis)) + top
+    return importlib.import_module("jax.lax").associative_scan(xp.logaddexp, x, axis=axis)
 
 
 def _log_add_half(x, axis):

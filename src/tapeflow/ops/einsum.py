@@ -243,7 +243,7 @@ def _ones(x, term, labels):
 
 def _dynamic_sizes(shape, term, labels):
     """What the vector `shape` has at each of the `labels`."""
-    before, dots, after = term.partition(ELLIPSIS)
+    before, _, after = term.partition(ELLIPSIS)
     parts = []
     for label in _labels(term):
         if label not in labels:

@@ -8,7 +8,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_shape import Dimension, TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import static_value
@@ -442,7 +442,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
     Raises InvalidArgumentError where the parts do not make up the dimension.
     """
-    if isinstance(num_or_size_splits, (int, np.integer)):
+    if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
         return Split(axis, value, int(num_or_size_splits))
     sizes = convert_to_tensor(num_or_size_splits)
     if sizes.shape.rank == 0:

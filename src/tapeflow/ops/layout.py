@@ -387,7 +387,8 @@ def transpose(a, perm=None, conjugate=False, name=None):
 
 
 def axis_swapped(x, axis: int):
-    """The order of dimensions in which `axis` and the last one of the tensor `x` change places; None where it is that."""
+    """The order of dimensions in which `axis` and the last one of the tensor `x` change places; None where `axis`
+    is the last."""
     if axis == -1:
         return None
     rank = x.shape.rank

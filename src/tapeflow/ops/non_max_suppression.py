@@ -10,6 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.mapping import map_fn
 from tapeflow.ops.static import as_shape, sizes_of

@@ -9,12 +9,13 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import arithmetic, reduction, shapes
-from tapeflow.ops.array import Shape
+from tapeflow.ops.array import Rank, Shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.construction import ones
 from tapeflow.ops.gather import gather, gather_nd
-from tapeflow.ops.layout import Reshape, reshape
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import Reshape, expand_dims, reshape
 from tapeflow.ops.matrix_function import matrix_transpose
 from tapeflow.ops.scatter import ScatterNd, tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, grouped, order, places, summed
@@ -37,9 +38,9 @@ def _bad_parts(*rest):
 
 
 def _matmul_rule(call):
-    b, a = call.shape(3), call.value(2)
+    b, a = shapes.with_rank(call.shape(3), 2), call.value(2)
     rows = None if a is None else int(a[1 if call.attr("adjoint_a") else 0])
-    columns = None if b is None else b[0 if call.attr("adjoint_b") else 1]
+    columns = b[0 if call.attr("adjoint_b") else 1]
     return [(rows, columns)]
 
 
@@ -271,7 +272,12 @@ def _start(ufunc, dtype):
 
 
 def _reduction_rule(call):
-    return [None]
+    sizes, axes = call.value(2), call.value(3)
+    if sizes is None or axes is None:
+        return [None]
+    gone = {shapes.normal_axis(int(a), len(sizes)) for a in axes.ravel()}
+    keep = call.attr("keep_dims")
+    return [tuple(1 if i in gone else int(n) for i, n in enumerate(sizes) if keep or i not in gone)]
 
 
 def _reducing(name: str, ufunc, types):
@@ -296,7 +302,7 @@ def _reducing(name: str, ufunc, types):
         op(name, f"{parts} -> output: T", types={"T": types}, attrs={"keep_dims": False},
            shape=_reduction_rule)(dense),
         op(f"{name}Sparse", f"{parts} -> {RESULT}", types={"T": types}, attrs={"keep_dims": False},
-           shape=shapes.unknowns(3))(sparse),
+           shape=shapes.fixed((None, None), (None,), (None,)))(sparse),
     )  # fmt: skip
 
     def samples(rng):
@@ -408,19 +414,28 @@ def _aligned(indices, sizes, dense):
 
 def _places_in(indices, dense):
     """The same as `_aligned`, of tensors: indices into `dense`."""
-    rank = dense.shape.rank or 0
-    own = indices[:, -rank:] if rank else indices[:, :0]
+    rank = dense.shape.rank
     sizes = cast(Shape(dense), dtypes.int64)
+    if rank is None:
+        # With an axis of size 1 in front, there is one in any case.
+        own = arithmetic.minimum(indices[:, Shape(indices)[1] - Rank(dense) :], sizes - 1)
+        return concat([indices[:, :1] * 0, own], 1)
+    own = indices[:, -rank:] if rank else indices[:, :0]
     return arithmetic.minimum(own, sizes - 1)
 
 
 def _found(dense, at):
+    if dense.shape.rank is None:
+        return gather_nd(expand_dims(dense, 0), at)
     return gather_nd(dense, at) if dense.shape.rank else dense
 
 
 def _spread(at, values, dense):
     if dense.shape.rank == 0:
         return reduction.reduce_sum(values)
+    if dense.shape.rank is None:
+        sizes = cast(Shape(expand_dims(dense, 0)), dtypes.int64)
+        return Reshape(ScatterNd(at, values, sizes), Shape(dense))
     return ScatterNd(at, values, cast(Shape(dense), dtypes.int64))
 
 

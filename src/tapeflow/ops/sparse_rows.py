@@ -13,6 +13,7 @@ from tapeflow.ops.gather import gather, gather_nd
 from tapeflow.ops.layout import InvertPermutation, reshape
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, order, places, require_inside
+from tapeflow.ops.static import rank_in
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, Sample, integer, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -113,13 +114,19 @@ def _require_sorted(indices) -> None:
 def _(call, dy):
     found = gather_nd(dy, _matrix(call.sparse_indices))
     rest = reduction.reduce_sum(dy) - reduction.reduce_sum(found)
-    if call.static_shape("sparse_values").rank == 0:
+    rank = rank_in(call, "sparse_values")
+    if not isinstance(rank, int):
+        # All elements of a vector stay; those of a single value add up.
+        found = reduction.reduce_sum(found, range_(1 - rank))
+    elif rank == 0:
         found = reduction.reduce_sum(found)
     return None, None, found, rest
 
 
 def _matrix(indices):
     rank = indices.shape.rank
+    if rank is None:
+        return reshape(indices, [-1, reduction.reduce_prod(Shape(indices)[1:])])
     return indices if rank == 2 else reshape(indices, [-1, 1])
 
 
@@ -430,6 +437,8 @@ def _(indices, values, shapes, concat_dim):
 
 def _split_rule(call):
     count = call.attr("num_split")
+    if count < 1:
+        raise invalid(f"Attr 'num_split' of 'SparseSplit' Op passed {count} less than minimum 1.")
     shape = call.shape(3)
     rank = None if shape is None else shape[0]
     return [(None, rank)] * count + [(None,)] * count + [(rank,)] * count

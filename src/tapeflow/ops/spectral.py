@@ -395,7 +395,7 @@ def _shifted(x, axes, sign: int):
         chosen = range_(rank_of(x)) if axes is None else layout.reshape(cast(axes, dtypes.int32), [-1])
         halves = gather(every, chosen % rank_of(x)) // 2
         return roll(x, halves if sign > 0 else -halves, chosen)
-    chosen = list(range(rank)) if axes is None else [int(axis) for axis in np.ravel(known)]
+    chosen = list(range(rank)) if known is None else [int(axis) for axis in np.ravel(known)]
     for axis in chosen if rank is not None else ():
         if not -rank <= axis < rank:
             raise invalid(f"axis {axis} is out of range for an input of rank {rank}")

@@ -9,9 +9,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public
 from tapeflow.ops import control, shapes
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.output import tensor_text
-from tapeflow.ops.construction import range as range_
 from tapeflow.ops.static import concrete_value, rank_of
 from tapeflow.ops.table import INDEX, Sample, one_of, op
 from tapeflow.ops.validate import invalid, shape_text

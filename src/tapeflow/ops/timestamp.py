@@ -10,7 +10,7 @@ from tapeflow.core.public import public
 from tapeflow.ops.table import op
 
 
-@op("Timestamp", "-> ts: float64", shape=lambda call: [()])
+@op("Timestamp", "-> ts: float64", shape=lambda call: [()], stateful=True)
 def Timestamp(xp):
     return np.float64(time.time())
 

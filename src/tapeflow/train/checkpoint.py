@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.context import init_scope
 from tapeflow.core.public import public_methods
+from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader, write_bundle
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
@@ -23,10 +23,13 @@ from tapeflow.train.restoring import (
 from tapeflow.train.trackable import AutoTrackable, attached, children, is_trackable
 
 
-def write_objects(root: Any, path: str) -> str:
-    """Writes all values that `root` holds; returns the path."""
+def write_objects(root: Any, path: str, session: Any = None) -> str:
+    """Writes all values that `root` holds, those of a graph's variables in a session; returns the path."""
     saved = Saved(root)
     tensors = {key: read() for key, read in saved.values.items()}
+    of_graph = {key: v for key, v in tensors.items() if isinstance(v, Variable)}
+    if of_graph:
+        tensors |= session_of(session).run(of_graph)
     tensors = {
         key: np.asarray(value, object) if isinstance(value, (str, bytes)) else value
         for key, value in tensors.items()
@@ -38,6 +41,16 @@ def write_objects(root: Any, path: str) -> str:
     return path
 
 
+def session_of(session: Any) -> Any:
+    """The session to use. Raises RuntimeError where there is none."""
+    found = get_default_session() if session is None else session
+    if found is None:
+        raise RuntimeError(
+            "Variables of a graph are saved and restored in a session: give one, or make one the default."
+        )
+    return found
+
+
 def restore_objects(root: Any, path: str | None) -> LoadStatus:
     """Restores `root` and all it holds, now and when it comes; a status. Raises NotFoundError for no checkpoint."""
     if path is None:
@@ -45,7 +58,7 @@ def restore_objects(root: Any, path: str | None) -> LoadStatus:
     reader = BundleReader(path)
     if OBJECT_GRAPH_KEY not in reader:
         return NameBasedStatus(reader, root)
-    return LoadStatus(Restoration(reader, root))
+    return LoadStatus(Restoration(reader, root), root)
 
 
 @public_methods
@@ -97,25 +110,37 @@ class Checkpoint(AutoTrackable):
 
     def _make_counter(self) -> None:
         if self._save_counter is None:
-            with init_scope():
-                counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
+            counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
             self.__dict__["_save_counter"] = counter
             attached(self, "save_counter", counter)
 
     def write(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes a checkpoint under exactly this prefix; returns it. Nothing counts it."""
-        return write_objects(self, os.fspath(file_prefix))
+        return write_objects(self, os.fspath(file_prefix), session)
 
     def save(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes `<prefix>-<number>`, notes it as the latest of its folder; returns its prefix."""
         prefix = os.fspath(file_prefix)
-        self._make_counter()
-        self._save_counter.assign_add(1)
-        path = write_objects(self, f"{prefix}-{int(self._save_counter.numpy())}")
+        number = self.next_number(session)
+        path = write_objects(self, f"{prefix}-{number}", session)
         update_checkpoint_state(
             os.path.dirname(path), path, all_model_checkpoint_paths=[path], save_relative_paths=True
         )
         return path
+
+    def next_number(self, session: Any = None) -> int:
+        """Counts one more save, and returns how many there were."""
+        made = self._save_counter is None
+        self._make_counter()
+        counter = self._save_counter
+        if counter._parts is None:
+            return int(counter.assign_add(1).numpy())
+        session = session_of(session)
+        if made:
+            session.run(counter.initializer)
+        number = int(session.run(counter)) + 1
+        counter.load(number, session)
+        return number
 
     def read(self, save_path: Any, options: Any = None) -> LoadStatus:
         """Restores what `write` has written; a status with assertions."""

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from tapeflow.core.public import public_methods
-from tapeflow.ops.variable import Variable
+from tapeflow.train.checkpoint import session_of
 from tapeflow.train.checkpoint_state import (
     get_checkpoint_state,
     remove_checkpoint,
@@ -97,17 +97,14 @@ class CheckpointManager:
     ) -> Any:
         """Saves a checkpoint under the given number, else the next; its prefix, or None before the interval ends."""
         if self._interval is not None and check_interval:
-            step = int(self._counter.numpy())
+            step = _number(self._counter, None)
             if self._last_step is not None and step < self._last_step + self._interval:
                 return None
             self._last_step = step
         if checkpoint_number is None:
-            counter = self._checkpoint.save_counter
-            number = int(counter.assign_add(1).numpy())
+            number = self._checkpoint.next_number()
         else:
-            if isinstance(checkpoint_number, Variable) or hasattr(checkpoint_number, "numpy"):
-                checkpoint_number = checkpoint_number.numpy()
-            number = int(checkpoint_number)
+            number = _number(checkpoint_number, None)
         path = self._checkpoint.write(f"{self._prefix}-{number}")
         self._latest = path
         self._kept.pop(path, None)
@@ -141,6 +138,7 @@ class CheckpointManager:
             list(self._kept),
             all_model_checkpoint_timestamps=list(self._kept.values()),
             last_preserved_timestamp=self._preserved,
+            save_relative_paths=True,
         )
 
     def restore_or_initialize(self) -> str | None:
@@ -148,7 +146,7 @@ class CheckpointManager:
         if self._latest is not None:
             self._checkpoint.restore(self._latest)
             if self._counter is not None:
-                self._last_step = int(self._counter.numpy())
+                self._last_step = _number(self._counter, None)
             return self._latest
         if self._init_fn is not None:
             self._init_fn()
@@ -156,3 +154,12 @@ class CheckpointManager:
 
     def sync(self) -> None:
         """Nothing: no writes are waiting."""
+
+
+def _number(value: Any, session: Any) -> int:
+    """A number, a tensor or a variable as an int; those of a graph in the default session."""
+    if getattr(value, "_parts", None) is not None or (
+        hasattr(value, "op") and not hasattr(value, "_parts")
+    ):
+        return int(session_of(session).run(value))
+    return int(value.numpy() if hasattr(value, "numpy") else value)

@@ -39,7 +39,8 @@ class CheckpointReader:
     def debug_string(self) -> bytes:
         """Names, dtypes and shapes as text."""
         return "\n".join(
-            f"{key} ({self._reader.dtype(key).name}) {self._reader.shape(key).as_list()}"
+            f"{key} (DT_{self._reader.dtype(key).name.upper().replace('FLOAT32', 'FLOAT')}) "
+            f"[{','.join(map(str, self._reader.shape(key).as_list()))}]"
             for key in self._reader.keys()  # noqa: SIM118
         ).encode()
 

@@ -94,9 +94,12 @@ def generate_checkpoint_state_proto(
 ) -> CheckpointState:
     """A CheckpointState with paths relative to `save_dir` where they are in it."""
     latest = os.fspath(model_checkpoint_path)
+    given = all_model_checkpoint_paths if isinstance(all_model_checkpoint_paths, list) else None
     paths = [os.fspath(path) for path in all_model_checkpoint_paths or ()]
     if not paths or paths[-1] != latest:
         paths.append(latest)
+        if given:  # callers see what was added, as they do with TensorFlow
+            given.append(latest)
     stamps = list(all_model_checkpoint_timestamps or ())
     if stamps and len(stamps) != len(paths):
         raise ValueError(
@@ -104,9 +107,11 @@ def generate_checkpoint_state_proto(
             f"{paths} and timestamps {stamps})"
         )
 
+    folder = os.fspath(save_dir)
+
     def relative(path: str) -> str:
-        if os.path.isabs(path) == os.path.isabs(os.fspath(save_dir)):
-            return os.path.relpath(path, os.fspath(save_dir) or ".")
+        if not os.path.isabs(folder) and not os.path.isabs(path):
+            return os.path.relpath(path, folder or ".")
         return path
 
     return CheckpointState(
@@ -124,7 +129,7 @@ def update_checkpoint_state(
     latest_filename: str | None = None,
     all_model_checkpoint_timestamps: Any = None,
     last_preserved_timestamp: float | None = None,
-    save_relative_paths: bool = True,
+    save_relative_paths: bool = False,
 ) -> None:
     """Notes the latest checkpoint of a folder; the file is replaced as a whole.
 
@@ -138,13 +143,15 @@ def update_checkpoint_state(
         all_model_checkpoint_timestamps,
         last_preserved_timestamp,
     )
-    if not save_relative_paths:
-        paths = [os.fspath(path) for path in all_model_checkpoint_paths or ()]
-        latest = os.fspath(model_checkpoint_path)
-        state.model_checkpoint_path = latest
-        state.all_model_checkpoint_paths = (
-            paths if paths and paths[-1] == latest else [*paths, latest]
-        )
+    if save_relative_paths:
+
+        def relative(path: str) -> str:
+            return os.path.relpath(path, folder or ".") if os.path.isabs(path) else path
+
+        state.model_checkpoint_path = relative(state.model_checkpoint_path)
+        state.all_model_checkpoint_paths = [
+            relative(path) for path in state.all_model_checkpoint_paths
+        ]
     target = _state_path(folder, latest_filename)
     if target == os.fspath(model_checkpoint_path):
         raise RuntimeError(

@@ -70,8 +70,8 @@ def import_with_elements(
     variables, elements = meta_graph.restore(
         source, clear_devices, import_scope=import_scope, **kwargs
     )
+    if source.HasField("saver_def"):
+        return Saver.from_proto(source.saver_def, import_scope), elements
     if not variables:
         return None, elements
-    if source.HasField("saver_def"):
-        return Saver(variables, saver_def=source.saver_def), elements
     return Saver({v.name.removesuffix(":0"): v for v in variables.values()}), elements

@@ -110,7 +110,7 @@ def slot_of(optimizer: Any, variable: Any, name: str) -> Any:
 def values_of(value: Any) -> dict[str, Any]:
     """Functions that give the values an object has of its own, by attribute."""
     if isinstance(value, Variable):
-        return {VALUE: lambda: value.numpy()}
+        return {VALUE: lambda: value if value._parts is not None else value.numpy()}
     own = getattr(value, "_checkpoint_values", None)
     return {} if own is None else {name: get for name, (get, _) in own().items()}
 

@@ -111,7 +111,9 @@ class Optimizer:
             )
         graph = context.current_graph()
         variables = (
-            graph.get_collection("trainable_variables") if var_list is None else nest.flatten(var_list)
+            graph.get_collection("trainable_variables")
+            if var_list is None
+            else nest.flatten(var_list)
         )
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -135,7 +137,9 @@ class Optimizer:
                 updates = graph.effects_of(lambda: self._update(pairs))
                 with graph.control_dependencies(updates):
                     finished = graph.effects_of(self._finish)
-                last = group(*updates, *finished, name="update" if global_step is not None else scope)
+                last = group(
+                    *updates, *finished, name="update" if global_step is not None else scope
+                )
                 if global_step is not None:
                     with graph.control_dependencies([last]):
                         last = global_step.assign_add(1, name=scope).op

@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train import trackable
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, decode_graph, slot_of, values_of
+
+_numbers = itertools.count()
+
+
+class _Objects(dict):
+    """Objects by node, held weakly where they can be: a checkpoint does not keep a program's objects."""
+
+    def __setitem__(self, number: int, value: Any) -> None:
+        try:
+            super().__setitem__(number, weakref.ref(value))
+        except TypeError:
+            super().__setitem__(number, lambda: value)
+
+    def __getitem__(self, number: int) -> Any:
+        return super().__getitem__(number)()
+
+    def __contains__(self, number: object) -> bool:
+        return super().__contains__(number) and super().__getitem__(number)() is not None
+
+    def items(self) -> Any:
+        """(node, object) of the objects that are still there."""
+        pairs = [(number, found()) for number, found in super().items()]
+        return [(number, value) for number, value in pairs if value is not None]
+
+    def values(self) -> Any:
+        """The objects that are still there."""
+        return [value for _, value in self.items()]
 
 
 class Restoration:
@@ -18,6 +49,7 @@ class Restoration:
 
     def __init__(self, reader: BundleReader, root: Any):
         self.reader = reader
+        self.order = next(_numbers)
         try:
             self.nodes = decode_graph(bytes(reader.read(OBJECT_GRAPH_KEY).item()))
         except (ValueError, TypeError) as error:
@@ -26,7 +58,7 @@ class Restoration:
                 None,
                 f"The object graph of the checkpoint {reader.prefix} is damaged: {error}",
             ) from None
-        self.objects: dict[int, Any] = {}  # by node
+        self.objects = _Objects()
         self._node_of: dict[int, int] = {}  # by id of an object
         self.unused: dict[
             int, str
@@ -38,17 +70,20 @@ class Restoration:
             for slot in node["slot_variables"]:
                 key = (number, slot["original_variable_node_id"], slot.get("slot_name", ""))
                 self._slots[key] = slot.get("slot_variable_node_id", 0)
-        self.root = root
+        self.to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
         if self.nodes:
             self.bind(0, root)
-        self._wait()
+        self._wait(root)
 
     def bind(self, number: int, value: Any) -> None:
         """Says that a node is this object, and goes on to what they hold."""
         todo = [(number, value)]
         while todo:
             number, value = todo.pop(0)
-            if number in self.objects or id(value) in self._node_of:
+            if number in self.objects:
+                continue
+            known = self._node_of.get(id(value))
+            if known is not None and known in self.objects and self.objects[known] is value:
                 continue
             self.objects[number] = value
             self._node_of[id(value)] = number
@@ -67,12 +102,12 @@ class Restoration:
             if missing and hasattr(value, "__dict__"):
                 value.__dict__.setdefault("_pending_restores", []).append((self, number))
 
-    def _wait(self) -> None:
+    def _wait(self, root: Any) -> None:
         if len(self.objects) < len(self.nodes) - len(self._slots):
             trackable.waiting[id(self)] = self
             # The root keeps a restoration alive for as long as it may go on.
-            if hasattr(self.root, "__dict__"):
-                self.root.__dict__.setdefault("_restorations", []).append(self)
+            if hasattr(root, "__dict__"):
+                root.__dict__.setdefault("_restorations", []).append(self)
         else:
             trackable.waiting.pop(id(self), None)
 
@@ -103,7 +138,7 @@ class Restoration:
             key = attribute["checkpoint_key"]
             if isinstance(value, Variable):
                 if attribute["name"] == "VARIABLE_VALUE":
-                    assign(value, self.reader, key)
+                    self._assign(value, key)
                     continue
             elif attribute["name"] in own:
                 own[attribute["name"]](self.reader.read(key).item())
@@ -131,7 +166,13 @@ class Restoration:
         self._restored_slots.add(key)
         self.objects[node] = slot
         for attribute in self.nodes[node]["attributes"]:
-            assign(slot, self.reader, attribute["checkpoint_key"])
+            self._assign(slot, attribute["checkpoint_key"])
+
+    def _assign(self, variable: Any, key: str) -> None:
+        """Sets a variable, unless a restoration that began later has set it."""
+        if getattr(variable, "_restored_by", -1) <= self.order:
+            assign(variable, self.reader, key, self.to_load)
+            variable._restored_by = self.order
 
     def unresolved_slots(self) -> list[str]:
         """Names of slots that nothing has taken."""
@@ -158,7 +199,7 @@ def _setters(value: Any) -> dict[str, Any]:
     return {} if own is None else {name: put for name, (_, put) in own().items()}
 
 
-def assign(variable: Any, reader: BundleReader, key: str) -> None:
+def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -> None:
     """Sets a variable. Raises ValueError for a value of another shape, InvalidArgumentError of another dtype."""
     dtype = reader.dtype(key)
     if dtype != variable.dtype.base_dtype:
@@ -175,6 +216,9 @@ def assign(variable: Any, reader: BundleReader, key: str) -> None:
             f"with shape {variable.shape} and name {variable.name}."
         )
     value = reader.read(key)
+    if variable._parts is not None:
+        to_load.append((variable, value))
+        return
     variable.assign(convert_to_tensor(value.tolist() if dtype == dtypes.string else value, dtype))
 
 
@@ -185,8 +229,8 @@ def _plain(dtype: Any) -> str:
 class LoadStatus:
     """What `restore` returns: says how much of the checkpoint and of the program has met."""
 
-    def __init__(self, restoration: Restoration):
-        self._restoration = restoration
+    def __init__(self, restoration: Restoration, root: Any):
+        self._restoration, self._root = restoration, root
 
     def assert_consumed(self) -> LoadStatus:
         """Raises AssertionError unless all values of the checkpoint and all objects of the program have met."""
@@ -223,7 +267,7 @@ class LoadStatus:
         restoration = self._restoration
         restoration.match_again()
         matched = {id(value) for value in restoration.objects.values()}
-        saved = Saved(restoration.root)
+        saved = Saved(self._root)
         missing = [
             value
             for value in saved.objects
@@ -245,13 +289,13 @@ class LoadStatus:
         values = [
             value
             for number, value in restoration.objects.items()
-            if restoration.nodes[number]["attributes"] and _counts(restoration, value)
+            if restoration.nodes[number]["attributes"] and _counts(self._root, value)
         ]
         if not values:
             raise AssertionError(
                 "Nothing except the root object matched a checkpointed value. Typically this means "
                 "that the checkpoint does not match the Python program. The following objects have no "
-                f"matching checkpointed value: [{_described(restoration.root)}]"
+                f"matching checkpointed value: [{_described(self._root)}]"
             )
         return self
 
@@ -260,14 +304,25 @@ class LoadStatus:
         return self
 
     def run_restore_ops(self, session: Any = None) -> None:
-        """Nothing: eagerly, values are restored already."""
+        """Sets the variables of a graph in a session; eagerly, values are restored already."""
+        if executing_eagerly():
+            return
+        self._restoration.match_again()
+        session = session or get_default_session()
+        for variable, value in self._restoration.to_load:
+            variable.load(value, session)
 
     def initialize_or_restore(self, session: Any = None) -> None:
-        """Nothing: eagerly, variables have their values already."""
+        """As run_restore_ops; variables that the checkpoint does not have are initialized."""
+        if executing_eagerly():
+            return
+        self._restoration.match_again()
+        _initialize(self._root, session, self._restoration.to_load)
+        self.run_restore_ops(session)
 
 
-def _counts(restoration: Restoration, value: Any) -> bool:
-    return value is not getattr(restoration.root, "_save_counter", None)
+def _counts(root: Any, value: Any) -> bool:
+    return value is not getattr(root, "_save_counter", None)
 
 
 def _is_container(value: Any) -> bool:
@@ -276,6 +331,18 @@ def _is_container(value: Any) -> bool:
 
 def _described(value: Any) -> str:
     return repr(value)
+
+
+def _initialize(root: Any, session: Any, restored: list[tuple[Any, Any]]) -> None:
+    """Initializes the variables of a graph that have no value of a checkpoint."""
+    known = {id(variable) for variable, _ in restored}
+    initializers = [
+        value.initializer
+        for value in Saved(root).objects
+        if isinstance(value, Variable) and value._parts is not None and id(value) not in known
+    ]
+    if initializers:
+        (session or get_default_session()).run(initializers)
 
 
 class InitializationStatus(LoadStatus):
@@ -292,6 +359,15 @@ class InitializationStatus(LoadStatus):
         return self._none()
 
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Raises AssertionError: there is no checkpoint."""
+        self._none()
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Initializes the variables of a graph."""
+        if not executing_eagerly():
+            _initialize(self._root, session, [])
 
 
 class NameBasedStatus(LoadStatus):

@@ -8,8 +8,17 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from tapeflow import protos
+from tapeflow.core import context
+from tapeflow.core.context import name_scope
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public_methods
+from tapeflow.graph.placeholders import placeholder_with_default
+from tapeflow.ops.array import identity
+from tapeflow.ops.control import control_dependencies, group
+from tapeflow.ops.layout import reshape
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader, write_bundle
 from tapeflow.train.checkpoint_state import (
@@ -18,6 +27,7 @@ from tapeflow.train.checkpoint_state import (
     update_checkpoint_state,
 )
 from tapeflow.train.restoring import assign
+from tapeflow.train.saving_nodes import restore_node, save_node
 
 
 @public_methods
@@ -50,19 +60,107 @@ class Saver:
         save_relative_paths=False,
         filename=None,
     ):
-        if var_list is None:
+        if context.executing_eagerly() and var_list is None:
             raise RuntimeError(
                 "When eager execution is enabled, `var_list` must specify a list or dict of variables "
                 "to save"
             )
-        self._variables = by_name(var_list)
-        if not self._variables and not allow_empty:
-            raise ValueError("No variables to save")
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
+                "or var_list=None."
+            )
+        self._given, self._name, self._allow_empty = var_list, name, allow_empty
+        self._variables: dict[str, Any] = {}
+        self.saver_def = saver_def
+        self._built = self._empty = False
         self._max_to_keep, self._keep_every = max_to_keep, keep_checkpoint_every_n_hours
         self._pad, self._relative = pad_step_number, save_relative_paths
-        self._reshape, self._filename = reshape, filename
+        self._reshape, self._filename, self._sharded = reshape, filename, sharded
         self._kept: collections.OrderedDict[str, float] = collections.OrderedDict()
         self._next_preserved = time.time() + keep_checkpoint_every_n_hours * 3600
+        if not defer_build:
+            self.build()
+        if saver_def is not None:
+            self._sharded = saver_def.sharded
+            self._max_to_keep = saver_def.max_to_keep
+            self._keep_every = saver_def.keep_checkpoint_every_n_hours
+
+    def build(self):
+        """Finds the variables and, in a graph, makes the operations that save and restore them."""
+        if self._built:
+            return
+        self._built = True
+        if context.executing_eagerly():  # names are looked at when there is something to save
+            if not self._given and not self._allow_empty:
+                raise ValueError("No variables to save")
+            return
+        if self.saver_def is not None:
+            return
+        graph = context.current_graph()
+        given = self._given
+        if given is None:
+            given = graph.get_collection("variables") + graph.get_collection("saveable_objects")
+        self._variables = by_name(given)
+        if not self._variables:
+            if not self._allow_empty:
+                raise ValueError("No variables to save")
+            self._empty = True
+            return
+        self.saver_def = self._build_nodes()
+
+    def _build_nodes(self):
+        """The SaverDef of new nodes, called as TensorFlow calls them."""
+        names, variables = list(self._variables), list(self._variables.values())
+        with name_scope(self._name or "save"):
+            filename = placeholder_with_default(self._filename or "model", [], name="filename")
+            path = placeholder_with_default(filename, [], name="Const")
+            save = save_node(path, names, [variable.read_value() for variable in variables])
+            with control_dependencies([save]):
+                saved = identity(path, name="control_dependency")
+            kinds = [(v.dtype.base_dtype, None if self._reshape else v.shape) for v in variables]
+            assigns = []
+            for variable, value in zip(variables, restore_node(path, names, kinds)):
+                if self._reshape:
+                    value = reshape(value, variable.shape.as_list())
+                assigns.append(variable.assign(value, read_value=False))
+            restore = group(*assigns, name="restore_all")
+        return protos.SaverDef(
+            filename_tensor_name=path.name,
+            save_tensor_name=saved.name,
+            restore_op_name=restore.name,
+            max_to_keep=self._max_to_keep or 0,
+            keep_checkpoint_every_n_hours=self._keep_every,
+            sharded=self._sharded,
+            version=2,
+        )
+
+    def as_saver_def(self):
+        """The SaverDef: the names of the nodes, and how many checkpoints are kept."""
+        return self.saver_def
+
+    def to_proto(self, export_scope=None):
+        """The SaverDef."""
+        return self.saver_def
+
+    @staticmethod
+    def from_proto(saver_def, import_scope=None):
+        """A Saver of the nodes that a SaverDef names, which are in the default graph."""
+        copy = protos.SaverDef()
+        copy.CopyFrom(saver_def)
+        if import_scope:
+            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                setattr(copy, field, f"{import_scope}/{getattr(copy, field)}")
+        return Saver(saver_def=copy, name=import_scope)
+
+    def export_meta_graph(self, filename=None, collection_list=None, as_text=False, **kwargs):
+        """The MetaGraphDef of the default graph, with this saver; written where `filename` is given."""
+        from tapeflow.train.meta_graph import export_meta_graph
+
+        return export_meta_graph(
+            filename=filename, saver_def=self.saver_def, collection_list=collection_list,
+            as_text=as_text, **kwargs,
+        )  # fmt: skip
 
     @property
     def last_checkpoints(self):
@@ -96,19 +194,36 @@ class Saver:
         """Writes `<save_path>` or `<save_path>-<global_step>`; returns the prefix."""
         path = os.fspath(save_path)
         if global_step is not None:
-            step = global_step.numpy() if hasattr(global_step, "numpy") else global_step
+            step = global_step
+            if hasattr(step, "dtype"):
+                eager = context.executing_eagerly()
+                step = np.asarray(step.numpy() if hasattr(step, "numpy") and eager else
+                                  sess.run(step) if not eager else step)  # fmt: skip
             path = f"{path}-{int(step):08d}" if self._pad else f"{path}-{int(step)}"
-        if os.path.basename(path) == (latest_filename or "checkpoint") and global_step is None:
+        if os.path.basename(path) == (latest_filename or "checkpoint") and not self._sharded:
             raise ValueError(
                 f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'"
             )
         folder = os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
-        write_bundle(path, {name: v.numpy() for name, v in self._variables.items()})
+        if not context.executing_eagerly():
+            if not hasattr(sess, "run"):
+                raise TypeError(f"'sess' must be a Session; {sess}")
+            if not self._built:
+                raise RuntimeError("`build()` should be called before save if defer_build==True")
+            if not self._empty:
+                names = self.saver_def
+                sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
+        else:
+            variables = by_name(self._given)
+            write_bundle(path, {name: v.numpy() for name, v in variables.items()})
         if write_state:
             self._record(path, latest_filename)
-        return path
+        if write_meta_graph and not context.executing_eagerly():
+            with sess.graph.as_default():
+                self.export_meta_graph(f"{path}.{meta_graph_suffix}")
+        return None if self._empty else path
 
     def _record(self, path, latest_filename):
         self._kept.pop(path, None)
@@ -133,8 +248,13 @@ class Saver:
         path = os.fspath(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        if not context.executing_eagerly():
+            names = self.saver_def
+            sess.run(names.restore_op_name, {names.filename_tensor_name: path})
+            return
         reader = BundleReader(path)
-        missing = [name for name in self._variables if name not in reader]
+        variables = by_name(self._given)
+        missing = [name for name in variables if name not in reader]
         if missing:
             raise NotFoundError(
                 None,
@@ -143,7 +263,7 @@ class Saver:
                 f"graph key that is missing from the checkpoint. Key {missing[0]} not found in "
                 f"checkpoint {path}",
             )
-        for name, variable in self._variables.items():
+        for name, variable in variables.items():
             assign(variable, reader, name)
 
 

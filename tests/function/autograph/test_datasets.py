@@ -134,6 +134,25 @@ def test_next_with_a_default():
     assert [listed(f()) for _ in range(2)] == [0, -1]
 
 
+def test_methods_of_iterators():
+    iterator = iter(tf.data.Dataset.range(3))
+
+    @tf.function
+    def f():
+        return iterator.get_next()
+
+    @tf.function
+    def g():
+        item = iterator.get_next_as_optional()
+        if item.has_value():
+            return item.get_value()
+        return tf.constant(-1, tf.int64)
+
+    assert [listed(f()), listed(f()), listed(g()), listed(g())] == [0, 1, 2, -1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not have a value"):
+        tf.function(lambda: iterator.get_next_as_optional().get_value())()
+
+
 def test_length():
     dataset = tf.data.Dataset.range(7)
     assert listed(tf.function(lambda: len(dataset))()) == 7

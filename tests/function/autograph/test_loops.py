@@ -227,6 +227,35 @@ def test_none_before_the_loop():
     assert listed(f(tf.constant(5))) == 4
 
 
+def test_none_that_only_the_first_iteration_reads():
+    def f(values):
+        product = None
+        for v in values:
+            if product is None:
+                product = v
+            else:
+                product = product * v
+        return product
+
+    staged = tf.function(f, input_signature=[tf.TensorSpec([None], tf.int32)])
+    for values in ([3], [3, 5, 7]):
+        assert listed(staged(tf.constant(values))) == f(values)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least once to initialize product"):
+        staged(tf.constant([], tf.int32))
+
+
+def test_none_that_the_condition_reads():
+    @tf.function
+    def f(n):
+        last, i = None, 0
+        while i < n or last is None:
+            last = i * 2
+            i += 1
+        return last
+
+    assert listed(f(tf.constant(4))) == 6
+
+
 def test_shape_invariants():
     @tf.function
     def f(n):

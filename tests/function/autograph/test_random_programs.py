@@ -2,7 +2,9 @@
 
 import linecache
 import random
+import re
 
+import numpy as np
 import pytest
 
 import tapeflow as tf
@@ -23,10 +25,23 @@ class Program:
         self.lines.append(f"    return {self.expression()}")
         self.source = "\n".join(self.lines) + "\n"
 
+    def make_differentiable(self):
+        """Lets the program change and return another argument, a float `x`, wherever it assigns a number."""
+        lines = []
+        for line in self.lines:
+            line = line.replace("def f(a, b, c):", "def f(a, b, c, x):")
+            lines.append(re.sub(r"^( *)return .*", r"\1return x", line))
+            assignment = re.match(r"( *)(a|b|c) \+?= ", line)
+            if assignment:
+                indent, name = assignment.groups()
+                step = f"tf.sin(x) * 1.1 + tf.cast({name}, tf.float32) * x * 0.05"
+                lines.append(f"{indent}x = {step}")
+        self.source = "\n".join(lines) + "\n"
+
     def compile(self):
         name = f"<random program {id(self)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
-        scope = {"__name__": "random_program"}
+        scope = {"__name__": "random_program", "tf": tf}
         exec(compile(self.source, name, "exec"), scope)
         return scope["f"]
 
@@ -177,6 +192,24 @@ def check(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_converted_programs_do_what_python_does(seed):
     check(seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_gradients_are_those_of_what_ran(seed):
+    program = Program(seed)
+    program.make_differentiable()
+    f = program.compile()
+    numbers = [tf.TensorSpec([], tf.int32)] * 3
+    staged = tf.function(f, input_signature=[*numbers, tf.TensorSpec([], tf.float32)])
+    for arguments in ARGUMENTS[::4]:
+        found = []
+        for g, integers in ((f, arguments), (staged, map(tf.constant, arguments))):
+            x = tf.constant(0.7)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = g(*integers, x)
+            found.append([float(y), float(tape.gradient(y, x))])
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-4, atol=1e-6, err_msg=program.source)
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from tapeflow import autodiff, config, dtypes, test, types, version
+from tapeflow import autodiff, config, dtypes, types, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
@@ -403,6 +403,7 @@ _LAZY_ROOMS = {
     "ragged": "tapeflow.compat.v1.ragged",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
+    "test": "tapeflow.compat.v1.test",
     "sparse": "tapeflow.compat.v1.sparse",
     "spectral": "tapeflow.compat.v1.spectral",
     "summary": "tapeflow.compat.v1.summary",
@@ -627,7 +628,7 @@ __all__ = [
     "string_strip", "string_to_hash_bucket_fast", "string_to_number", "strings", "substr", "subtract", "svd",
     "switch_case", "tan", "tanh", "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub",
-    "tensor_scatter_update", "tensordot", "test", "tile", "to_bfloat16", "to_complex128", "to_complex64",
+    "tensor_scatter_update", "tensordot", "tile", "to_bfloat16", "to_complex128", "to_complex64",
     "to_double", "to_float", "to_int32", "to_int64", "trace", "transpose", "truediv", "truncated_normal",
     "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean",

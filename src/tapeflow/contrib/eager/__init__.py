@@ -19,6 +19,11 @@ from tapeflow.contrib.eager.mode import (
     run,
 )
 from tapeflow.contrib.eager.network import Network, Sequential
+from tapeflow.contrib.eager.saving import (
+    Saver,
+    get_optimizer_variables,
+    restore_variables_on_create,
+)
 from tapeflow.core.context import (
     ASYNC,
     DEVICE_PLACEMENT_EXPLICIT,
@@ -38,6 +43,8 @@ from tapeflow.function.function import function
 from tapeflow.ops.control import py_function as py_func
 from tapeflow.ops.variable import Variable
 from tapeflow.train.checkpoint import Checkpoint
+from tapeflow.train.saver import Saver
+from tapeflow.train.trackable import AutoTrackable as Checkpointable
 from tapeflow.train.global_step import get_or_create_global_step
 
 enable = enable_eager_execution
@@ -46,6 +53,8 @@ EagerVariable = ResourceVariable = Variable
 __all__ = [
     "ASYNC",
     "Checkpoint",
+    "Checkpointable",
+    "Saver",
     "DEVICE_PLACEMENT_EXPLICIT",
     "DEVICE_PLACEMENT_SILENT",
     "DEVICE_PLACEMENT_SILENT_FOR_INT32",
@@ -57,6 +66,7 @@ __all__ = [
     "Network",
     "ResourceVariable",
     "SYNC",
+    "Saver",
     "Sequential",
     "Variable",
     "async_clear_error",

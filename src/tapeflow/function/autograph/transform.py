@@ -17,6 +17,7 @@ from tapeflow.function.autograph.activity import (
     Liveness,
     assigned,
     base_names,
+    reads,
     walk_scope,
 )
 from tapeflow.function.autograph.appends import Appends, appended
@@ -202,6 +203,7 @@ class _Rewriting(ast.NodeTransformer):
         keep = names & around
         places = self._places(s.body, names)
         lists = appended(s.body) & keep
+        fresh = keep - s.live_head - reads(s.test)  # type: ignore[attr-defined]
         directive, s.body = self._loop_options(s.body, s)
         flags = getattr(s, "stop_flags", ())
         test = self.visit(s.test)
@@ -214,7 +216,7 @@ class _Rewriting(ast.NodeTransformer):
         shared = (*sorted(keep), *places)
         body = self._body(s.body, keep, s)
         declared = self._declared(keep)
-        options = self._trailing(given, directive, lists)
+        options = self._trailing(given, directive, lists, fresh)
         new = statements(
             f"def ag__test{k}():\n{declared}  return _TEST_\ndef ag__body{k}():\n{declared}  _BODY_\n"
             f"ag__.while_stmt(ag__test{k}, ag__body{k}, {shared!r}{options})",
@@ -234,6 +236,7 @@ class _Rewriting(ast.NodeTransformer):
             [*s.body, ast.copy_location(ast.Assign([s.target], s.iter), s)], names
         )
         lists = (appended(s.body) & keep) - target_names
+        fresh = keep - (s.live_head - target_names)  # type: ignore[attr-defined]
         directive, s.body = self._loop_options(s.body, s)
         flags = getattr(s, "stop_flags", ())
         iterated = self.visit(s.iter)
@@ -253,7 +256,7 @@ class _Rewriting(ast.NodeTransformer):
         if flags:
             more = f"ag__more{k}"
             text += f"def {more}():\n  return _MORE_\n"
-        options = self._trailing(given, directive, lists)
+        options = self._trailing(given, directive, lists, fresh)
         item = tuple(sorted(target_names & keep))
         text += f"ag__.for_stmt(_ITER_, {more}, ag__body{k}, {shared!r}, {item!r}{options})"
         new = statements(
@@ -267,11 +270,15 @@ class _Rewriting(ast.NodeTransformer):
         return [*defs, *new]
 
     @staticmethod
-    def _trailing(places: str, directive: ast.expr | None, lists: set[str]) -> str:
+    def _trailing(places: str, directive: ast.expr | None, lists: set[str], fresh: set[str]) -> str:
+        """The arguments of an operator that not every loop needs."""
         given = places
         if directive is not None:
             given = (places or ", None") + ", lambda: _OPTIONS_"
-        return given + (f", lists={tuple(sorted(lists))!r}" if lists else "")
+        for name, names in (("lists", lists), ("fresh", fresh)):
+            if names:
+                given += f", {name}={tuple(sorted(names))!r}"
+        return given
 
     def _loop_options(
         self, body: list[ast.stmt], at: ast.stmt

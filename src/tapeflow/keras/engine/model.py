@@ -30,8 +30,9 @@ class Model(Training, Layer):
         return object.__new__(cls)
 
     def __init__(self, *args, **kwargs):
-        if args and isinstance(args[0], str) and "name" not in kwargs:
-            kwargs["name"], args = args[0], args[1:]
+        if len(args) == 1 and type(self) is not Model and "name" not in kwargs:
+            # The first argument of a subclass's constructor is its name; programs pass other things too.
+            kwargs["name"], args = (args[0] if isinstance(args[0], str) else None), ()
         if args:
             raise TypeError(
                 f"{type(self).__name__} takes symbolic inputs and outputs, or no positional "
@@ -204,6 +205,12 @@ class Model(Training, Layer):
     def save_weights(self, filepath, overwrite=True, save_format=None, options=None):
         """Saves the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras."""
         weight_files.save(self, filepath, overwrite, save_format)
+
+    def save(self, filepath, overwrite=True, save_format=None, **kwargs):
+        """Saves the whole model as HDF5; see `tf.keras.models.save_model`."""
+        from tapeflow.keras.engine.model_files import save_model
+
+        save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
     def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
         """Loads what save_weights has saved. For checkpoints, returns a status with assertions."""

@@ -20,10 +20,10 @@ def to_json(model, **kwargs):
         "keras_version": _KERAS_VERSION,
         "backend": "tensorflow",
     }
-    return json.dumps(described, default=_plain, **kwargs)
+    return json.dumps(described, default=plain, **kwargs)
 
 
-def _plain(value):
+def plain(value):
     """What json does not know, as it is written in configs. Raises TypeError for anything else."""
     if isinstance(value, np.generic):
         return value.item()

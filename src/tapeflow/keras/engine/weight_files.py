@@ -118,11 +118,12 @@ def save_to_group(group, model):
     group.attrs["backend"] = b"tensorflow"
     group.attrs["keras_version"] = _KERAS_VERSION
     for layer in sorted(layers, key=lambda layer: layer.name):
-        _save_weights(group.create_group(layer.name), _weights(layer))
-    _save_weights(group.create_group("top_level_model_weights"), _top_level(model))
+        save_weights_to(group.create_group(layer.name), _weights(layer))
+    save_weights_to(group.create_group("top_level_model_weights"), _top_level(model))
 
 
-def _save_weights(group, weights):
+def save_weights_to(group, weights):
+    """Writes weights under their names."""
     _set_names(group, "weight_names", [weight.name for weight in weights])
     for weight in weights:
         group.create_dataset(weight.name, data=weight.numpy())
@@ -141,7 +142,7 @@ def _set_names(group, key, names):
         group.attrs[f"{key}{i}"] = part
 
 
-def _names(group, key):
+def names_of(group, key):
     """A list of names from attributes."""
     found = []
     if key in group.attrs:
@@ -155,7 +156,7 @@ def _names(group, key):
 
 def load_from_group(group, model, skip_mismatch=False, by_name=False):
     """Sets the weights of layers, in their order or by their names. Raises ValueError for what does not fit."""
-    saved = {name: _names(group[name], "weight_names") for name in _names(group, "layer_names")}
+    saved = {name: names_of(group[name], "weight_names") for name in names_of(group, "layer_names")}
     layers = [layer for layer in model.layers if _weights(layer)]
     pairs = []
     if by_name:
@@ -174,7 +175,7 @@ def load_from_group(group, model, skip_mismatch=False, by_name=False):
         todo += _matched(layer.name, _weights(layer), values, skip_mismatch)
     if "top_level_model_weights" in group:
         top = group["top_level_model_weights"]
-        values = [np.asarray(top[name]) for name in _names(top, "weight_names")]
+        values = [np.asarray(top[name]) for name in names_of(top, "weight_names")]
         todo += _matched(model.name, _top_level(model), values, skip_mismatch)
     for variable, value in todo:
         variable.assign(value)

@@ -85,7 +85,8 @@ class BatchNormalization(SameShape):
             else [sizes[i] if i in axes else 1 for i in range(rank)]
         )
         self._reduced = [i for i in range(rank) if i not in axes]
-        self._fused = rank == 4 and axes in ([1], [3])
+        narrow = self._compute_dtype_object != dtypes.float64  # of which there is no fused op
+        self._fused = rank == 4 and axes in ([1], [3]) and narrow
         broadcast = [sizes[i] if i in axes else 1 for i in range(rank)]
         self._broadcast = None if axes == [rank - 1] or len(axes) > 1 else broadcast
         # Half-precision inputs are normalized by single-precision statistics.

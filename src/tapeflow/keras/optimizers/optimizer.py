@@ -16,9 +16,9 @@ from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
+from tapeflow.ops.control import group
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
-from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates

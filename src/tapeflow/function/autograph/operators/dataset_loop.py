@@ -61,11 +61,16 @@ def next_element(iterator: Any) -> Any:
     return nest.pack_sequence_as(spec, _node(run, [], _outputs(spec)))
 
 
+def next_if_any(iterator: Any) -> tuple[Any, Any]:
+    """Whether an iterator has another element, and that element."""
+    there, *leaves = _next(iterator, None, iterator.element_spec)
+    return there, nest.pack_sequence_as(iterator.element_spec, leaves)
+
+
 def next_or(iterator: Any, default: Callable[[], Any], choose: Callable[..., Any]) -> Any:
     """The next element of an iterator, or `default()` at its end."""
-    spec = iterator.element_spec
-    there, *leaves = _next(iterator, None, spec)
-    return choose(there, lambda: nest.pack_sequence_as(spec, leaves), default, "next")
+    there, value = next_if_any(iterator)
+    return choose(there, lambda: value, default, "next")
 
 
 def _begin(dataset: Any) -> Any:

@@ -22,8 +22,12 @@ def while_stmt(
     places: Any = None,
     options: Options = None,
     lists: tuple[str, ...] = (),
+    fresh: tuple[str, ...] = (),
 ) -> None:
-    """Runs `body` while `test()` holds; both are closures over the variables `names`."""
+    """Runs `body` while `test()` holds; both are closures over the variables `names`.
+
+    `lists` are those that the loop appends to, `fresh` those that it assigns before it reads them.
+    """
     if staging.in_graph():
         # What it builds must not stay in the graph if the loop is staged, for it is then built again.
         with staging.scratch_graph():
@@ -36,7 +40,7 @@ def while_stmt(
         body()
         holds = test()
     # Also where only a later test depends on the graph: the loop goes on from here.
-    stage_while(test, body, State(body, names, places), options, lists=lists)
+    stage_while(test, body, State(body, names, places, lists, fresh), options)
 
 
 def for_stmt(
@@ -48,17 +52,20 @@ def for_stmt(
     places: Any = None,
     options: Options = None,
     lists: tuple[str, ...] = (),
+    fresh: tuple[str, ...] = (),
 ) -> None:
     """Runs `body(item)` for each item, as long as `more()` holds (always, if that is None).
 
-    `names` are the variables that iterations share, among them those in `targets`, the loop's own; `lists` are those
-    of them that the loop appends to.
+    `names` are the variables that iterations share, among them those in `targets`, the loop's own; `lists` and `fresh`
+    as for `while_stmt`.
     """
     kind = _kind_of(iterated)
     if kind is None:
         _for_python(iterated, more, body, names, places)
     else:
-        kind(iterated, more, body, Frame(State(body, names, places), targets, options, lists))
+        kind(
+            iterated, more, body, Frame(State(body, names, places, lists, fresh), targets, options)
+        )
 
 
 class Frame(NamedTuple):
@@ -67,12 +74,11 @@ class Frame(NamedTuple):
     state: State
     targets: tuple[str, ...]
     options: Options
-    lists: tuple[str, ...]
 
     def stage(
         self, test: Any, body: Any, own: Sequence[Any], defaults: dict[str, Any] | None = None
     ) -> None:
-        stage_while(test, body, self.state, self.options, own, defaults, self.lists)
+        stage_while(test, body, self.state, self.options, own, defaults)
 
 
 _PLAIN = frozenset(

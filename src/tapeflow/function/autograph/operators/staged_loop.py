@@ -31,7 +31,6 @@ def stage_while(
     options: Callable[[], dict[str, Any]] | None = None,
     own: Sequence[Any] = (),
     defaults: dict[str, Any] | None = None,
-    lists: Sequence[str] = (),
 ) -> None:
     """A `While` node that runs `body(*own)` while `test(*own)` holds.
 
@@ -40,7 +39,6 @@ def stage_while(
       options: gives the arguments of `set_loop_options`.
       own: tensors that the loop carries for itself; `body` returns their next values (None without any).
       defaults: values of variables that have none before the loop.
-      lists: the variables that the loop appends to.
     """
     given = dict(options() if options is not None else {})
     before = state.get()
@@ -50,7 +48,11 @@ def stage_while(
     ]
     shapes = _invariants(given.pop("shape_invariants", None) or (), state.names, before)
     try:
-        values, uncertain = _defined(body, state, values, own, shapes, lists)
+        values, uncertain, unlike = _defined(body, state, values, own, shapes)
+        if unlike:
+            own, values = _first_iteration(test, body, state, values, own, unlike)
+            if given.get("maximum_iterations") is not None:
+                given["maximum_iterations"] -= 1
         results = _stage(test, body, state, values, own, shapes, uncertain, given)
     except BaseException:
         state.set(before)
@@ -81,20 +83,20 @@ def _defined(
     values: list[Any],
     own: Sequence[Any],
     shapes: dict[str, Any],
-    lists: Sequence[str],
-) -> tuple[list[Any], list[str]]:
+) -> tuple[list[Any], list[str], list[str]]:
     """The initial values, with zeros for variables that get their first value in the loop, and the names of those.
 
-    A trial of one iteration says what they will be.
+    A trial of one iteration says what they will be. Last come the names of variables that are None only in the first
+    iteration, which reads them: that iteration is unlike the others.
     """
     missing = [i for i, v in enumerate(values) if v is UNDEFINED or v is None]
     probes = {
         i: Probe(values[i])
         for i, name in enumerate(state.names)
-        if name in lists and type(values[i]) is list
+        if name in state.lists and type(values[i]) is list
     }
     if not missing and not probes:
-        return values, []
+        return values, [], []
     entry = [probes.get(i, v) for i, v in enumerate(values)]
     after = _try_iteration(body, state, entry, own, shapes, missing or list(probes))
     values, uncertain = list(values), []
@@ -102,6 +104,16 @@ def _defined(
         if len(probe.elements) > len(values[i]):
             staged = staged_list(state.names[i], values[i], probe.elements)
             values[i] = values[i] if staged is None else staged
+    unlike = [
+        state.names[i]
+        for i in missing
+        if values[i] is None
+        and after[i] is not None
+        and after[i] is not UNDEFINED
+        and state.names[i] not in state.fresh
+    ]
+    if unlike:
+        return values, [], unlike
     for i in missing:
         name, new = state.names[i], after[i]
         if new is None or new is UNDEFINED:
@@ -115,7 +127,28 @@ def _defined(
                 shapes[name] = new.shape
         if name != RETURN_NAME:
             uncertain.append(name)
-    return values, uncertain
+    return values, uncertain, []
+
+
+def _first_iteration(
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    state: State,
+    values: list[Any],
+    own: Sequence[Any],
+    names: list[str],
+) -> tuple[Sequence[Any], list[Any]]:
+    """Builds one iteration before the loop, which must have it; returns `own` and the variables after it."""
+    state.set(values)
+    _require(staging.condition(test(*own), "while loop"), names)
+    own = list(body(*own) or ())
+    return own, state.get()
+
+
+def _require(iterated: Any, names: list[str]) -> None:
+    from tapeflow.ops.assertions import Assert
+
+    Assert(iterated, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
 
 def _try_iteration(
@@ -246,10 +279,7 @@ def _stage(
         options["shape_invariants"] = specs
     results = staging.while_loop(condition, iteration, flat, **options)
     if uncertain:
-        from tapeflow.ops.assertions import Assert
-
-        text = f"loop must iterate at least once to initialize {', '.join(uncertain)}"
-        Assert(results[own_arguments], [text])
+        _require(results[own_arguments], uncertain)
     return unpacked(list(results)[n_own:])
 
 

@@ -71,9 +71,20 @@ class _Place:
 
 
 class State:
-    """The variables `names` as `function`, a block of the program, sees them."""
+    """The variables `names` as `function`, a block of the program, sees them.
 
-    def __init__(self, function: FunctionType, names: Sequence[str], places: Any):
+    Of a loop, `lists` are those that it appends to, `fresh` those that it assigns before it reads them.
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        names: Sequence[str],
+        places: Any,
+        lists: Sequence[str] = (),
+        fresh: Sequence[str] = (),
+    ):
+        self.lists, self.fresh = lists, fresh
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         self.slots: list[_Cell | _Global | _Place] = []
         for name in names:

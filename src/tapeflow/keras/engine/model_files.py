@@ -1,0 +1,154 @@
+"""Whole models in files: architecture, weights, and how they were compiled, as HDF5 in the layout of Keras."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+
+from tapeflow.keras import losses, metrics, optimizers
+from tapeflow.keras.engine import saving, weight_files
+from tapeflow.keras.registry import CustomObjectScope, to_config
+
+_ENDINGS = (".h5", ".hdf5", ".keras")
+
+
+def save_model(
+    model, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None,
+    options=None, save_traces=True,
+):  # fmt: skip
+    """Saves a functional or Sequential model with its weights and its optimizer.
+
+    Raises ValueError for formats other than HDF5, NotImplementedError for subclassed models.
+    """
+    path = os.fspath(filepath)
+    if save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS)):
+        raise ValueError(
+            f"Models are saved as HDF5: give a name that ends in .h5, or save_format='h5'. Got {path!r} "
+            f"and save_format={save_format!r}."
+        )
+    if not hasattr(model, "_is_graph_network"):
+        raise NotImplementedError(
+            "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
+            "model. It does not work for subclassed models, because such models are defined via the body "
+            "of a Python method, which isn't safely serializable. Consider saving to the Tensorflow "
+            'SavedModel format (by setting save_format="tf") or using `save_weights`.'
+        )
+    if not overwrite and os.path.exists(path):
+        raise FileExistsError(f"{path} exists, and overwrite is False.")
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    temporary = f"{path}.temporary{os.getpid()}"
+    try:
+        with weight_files.h5py().File(temporary, "w") as file:
+            _write(file, model, include_optimizer)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def _write(file, model, include_optimizer):
+    described = json.loads(saving.to_json(model))
+    file.attrs["keras_version"] = described.pop("keras_version").encode()
+    file.attrs["backend"] = described.pop("backend").encode()
+    file.attrs["model_config"] = json.dumps(described).encode()
+    weight_files.save_to_group(file.create_group("model_weights"), model)
+    optimizer = model.optimizer
+    if not include_optimizer or not isinstance(optimizer, optimizers.Optimizer):
+        return
+    file.attrs["training_config"] = json.dumps(
+        _training_config(model), default=saving.plain
+    ).encode()
+    weights = optimizer.weights
+    if weights:
+        weight_files.save_weights_to(file.create_group("optimizer_weights"), weights)
+
+
+def _training_config(model):
+    given = model._compile_arguments
+
+    def described(value):
+        if isinstance(value, dict):
+            return {key: described(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [described(item) for item in value]
+        return to_config(value)
+
+    optimizer = given["optimizer"]
+    return {
+        "loss": described(given["loss"]),
+        "metrics": described(given["metrics"]),
+        "weighted_metrics": described(given["weighted_metrics"]),
+        "loss_weights": given["loss_weights"],
+        "optimizer_config": {
+            "class_name": type(optimizer).__name__,
+            "config": optimizer.get_config(),
+        },
+    }
+
+
+def load_model(filepath, custom_objects=None, compile=True, options=None, safe_mode=True):
+    """The model that `save_model` has saved, compiled as it was unless `compile` is False.
+
+    Raises OSError for no file, ValueError for one that holds no model, or classes that are not known.
+    """
+    path = os.fspath(filepath)
+    if not os.path.exists(path):
+        raise OSError(f"No file or directory found at {path}")
+    with weight_files.h5py().File(path, "r") as file, CustomObjectScope(custom_objects or {}):
+        config = file.attrs.get("model_config")
+        if config is None:
+            raise ValueError(f"No model config found in the file at {path}.")
+        model = saving.model_from_config(json.loads(_text(config)), custom_objects)
+        weight_files.load_from_group(file["model_weights"], model)
+        training = file.attrs.get("training_config")
+        if compile and training is not None:
+            _compile(model, json.loads(_text(training)), custom_objects)
+            if "optimizer_weights" in file:
+                _load_optimizer(model, file["optimizer_weights"])
+    return model
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _compile(model, config, custom_objects):
+    def made(value, module):
+        if isinstance(value, list):
+            return [made(item, module) for item in value]
+        if isinstance(value, dict) and "class_name" not in value:
+            return {key: made(item, module) for key, item in value.items()}
+        return module.deserialize(value, custom_objects) if isinstance(value, dict) else value
+
+    model.compile(
+        optimizers.deserialize(config["optimizer_config"], custom_objects),
+        loss=made(config.get("loss"), losses),
+        metrics=made(config.get("metrics"), metrics),
+        loss_weights=config.get("loss_weights"),
+        weighted_metrics=made(config.get("weighted_metrics"), metrics),
+    )
+
+
+def _load_optimizer(model, group):
+    names = weight_files.names_of(group, "weight_names")
+    values = [np.asarray(group[name]) for name in names]
+    optimizer = model.optimizer
+    if len(values) <= 1:
+        optimizer.iterations.assign(values[0] if values else 0)
+        return
+    for name in _slot_names(names):
+        for variable in model.trainable_weights:
+            optimizer._restore_slot(variable, name)
+    optimizer.iterations  # noqa: B018
+    if [list(v.shape) for v in optimizer.weights] == [list(value.shape) for value in values]:
+        optimizer.set_weights(values)
+
+
+def _slot_names(names):
+    """The names of slots, in their order, among names such as "Adam/dense/kernel/m:0"."""
+    found = [name.rpartition("/")[2].partition(":")[0] for name in names]
+    return [name for name in dict.fromkeys(found) if name != "iter"]

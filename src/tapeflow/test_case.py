@@ -1,0 +1,340 @@
+"""`tf.test.TestCase`: unittest's, with comparisons of arrays and tensors, sessions, and a folder for files."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import random
+import re
+import shutil
+import tempfile
+import unittest
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tapeflow._native import Tensor, Variable
+from tapeflow.core import context, dtypes, errors, nest
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops.random_seed import set_seed
+
+_folder: str | None = None
+
+
+def get_temp_dir() -> str:
+    """A folder of this process for the files of its tests; gone when the process ends."""
+    global _folder
+    if _folder is None:
+        _folder = tempfile.mkdtemp(prefix="tapeflow_test_")
+        atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+    return _folder
+
+
+def test_src_dir_path(relative_path: str) -> str:
+    """A path below the folder that the program was started in."""
+    return os.path.join(os.getcwd(), relative_path)
+
+
+test_src_dir_path.__test__ = False  # type: ignore[attr-defined] # a name that test runners would take for a test
+
+
+def main(argv: Any = None) -> None:
+    """Runs the tests of the program."""
+    unittest.main(argv=argv)
+
+
+class TestCase(unittest.TestCase):
+    """A test case. Every test begins with the same random seeds and, in graph mode, an empty default graph."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        random.seed(1234)
+        np.random.seed(1234)
+        self._cached: Any = None
+        if context.eager_by_default():
+            set_seed(1234)
+        elif not context.inside_graph():
+            from tapeflow.graph.graph import get_default_graph, reset_default_graph
+
+            reset_default_graph()
+            get_default_graph().seed = 1234
+
+    def tearDown(self) -> None:
+        if getattr(self, "_cached", None) is not None:
+            self._cached.close()
+            self._cached = None
+        super().tearDown()
+
+    def get_temp_dir(self) -> str:
+        """A folder of this test."""
+        path = getattr(self, "_temp", None)
+        if path is None:
+            path = self._temp = tempfile.mkdtemp(dir=get_temp_dir())
+        return path
+
+    # Running.
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of tensors in any nesting, eagerly or in the default session."""
+        if context.executing_eagerly():
+            return nest.map_structure(self._value, tensors)
+        from tapeflow.graph.session import get_default_session
+
+        session = get_default_session()
+        if session is None:
+            with self.test_session() as session:
+                return session.run(tensors)
+        return session.run(tensors)
+
+    @staticmethod
+    def _value(x: Any) -> Any:
+        if x is None or callable(x):
+            return None if x is None else x()
+        if isinstance(x, IndexedSlices):
+            from tapeflow.graph.fetching import IndexedSlicesValue
+
+            shape = None if x.dense_shape is None else x.dense_shape.numpy()
+            return IndexedSlicesValue(x.values.numpy(), x.indices.numpy(), shape)
+        return x.numpy() if hasattr(x, "numpy") else x
+
+    @contextlib.contextmanager
+    def session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+    ) -> Iterator[Any]:
+        """A session as the default; None eagerly."""
+        if context.executing_eagerly():
+            yield None
+            return
+        from tapeflow.graph.session import Session
+
+        with Session(graph=graph, config=config) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def cached_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+    ) -> Iterator[Any]:
+        """The session of this test, kept between blocks; None eagerly."""
+        if context.executing_eagerly():
+            yield None
+            return
+        from tapeflow.graph.session import Session
+
+        if self._cached is None or (graph is not None and self._cached.graph is not graph):
+            self._cached = Session(graph=graph, config=config)
+        with self._cached.graph.as_default(), self._cached.as_default():
+            yield self._cached
+
+    def test_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+    ) -> Any:
+        """A session as the default: the test's own if no graph is given."""
+        if graph is None:
+            return self.cached_session(graph, config, use_gpu, force_gpu)
+        return self.session(graph, config, use_gpu, force_gpu)
+
+    test_session.__test__ = False  # type: ignore[attr-defined]
+
+    # Comparing.
+
+    def _GetNdArray(self, a: Any) -> np.ndarray:  # noqa: N802 (TensorFlow's name)
+        if isinstance(a, (Tensor, Variable)):
+            a = self.evaluate(a)
+        if not isinstance(a, np.ndarray):
+            a = np.array([self._plain(x) for x in a]) if isinstance(a, (list, tuple)) else np.array(a)
+        return a
+
+    def _plain(self, x: Any) -> Any:
+        if isinstance(x, (Tensor, Variable)):
+            return self.evaluate(x)
+        return [self._plain(y) for y in x] if isinstance(x, (list, tuple)) else x
+
+    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:  # noqa: N802
+        """Arrays, tensors, or structures of them that agree within tolerances."""
+        if hasattr(a, "_asdict"):
+            a = a._asdict()
+        if hasattr(b, "_asdict"):
+            b = b._asdict()
+        if isinstance(a, Mapping):
+            self.assertIsInstance(b, Mapping, msg)
+            self.assertCountEqual(a.keys(), b.keys(), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, msg)
+            return
+        if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+            try:
+                x, y = self._GetNdArray(a), self._GetNdArray(b)
+                uneven = x.dtype == object or y.dtype == object
+            except ValueError:
+                uneven = True
+            if uneven:
+                self.assertEqual(len(a), len(b), msg)
+                for p, q in zip(a, b, strict=True):
+                    self.assertAllClose(p, q, rtol, atol, msg)
+                return
+        x, y = self._GetNdArray(a), self._GetNdArray(b)
+        self.assertEqual(x.shape, y.shape, msg or f"Shape mismatch: expected {x.shape}, got {y.shape}")
+        np.testing.assert_allclose(_wide(y), _wide(x), rtol=rtol, atol=atol, err_msg=msg or "")
+
+    def assertAllCloseAccordingToType(  # noqa: N802
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, float_rtol: float = 1e-6,
+        float_atol: float = 1e-6, half_rtol: float = 1e-3, half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2, bfloat16_atol: float = 1e-2, msg: str | None = None,
+    ) -> None:  # fmt: skip
+        """As `assertAllClose`, with tolerances for the less precise of the two dtypes."""
+        names = {self._GetNdArray(a).dtype.name, self._GetNdArray(b).dtype.name}
+        if names & {"float32", "complex64"}:
+            rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
+        if "float16" in names:
+            rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
+        if "bfloat16" in names:
+            rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
+        self.assertAllClose(a, b, rtol, atol, msg)
+
+    def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:  # noqa: N802
+        """The opposite of `assertAllClose`."""
+        try:
+            self.assertAllClose(a, b, **kwargs)
+        except AssertionError:
+            return
+        raise AssertionError("The two values are close at all elements")
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+        """Arrays or tensors with the same shape and elements; NaN equals NaN."""
+        x, y = self._GetNdArray(a), self._GetNdArray(b)
+        if x.ndim <= 3 or y.ndim <= 3:
+            self.assertEqual(x.shape, y.shape, msg or f"Shape mismatch: expected {x.shape}, got {y.shape}")
+        np.testing.assert_array_equal(y, x, err_msg=msg or "")
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+        """The opposite of `assertAllEqual`."""
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        raise AssertionError(msg or "The two values are equal at all elements")
+
+    def assertAllInRange(  # noqa: N802
+        self, target: Any, lower_bound: float, upper_bound: float,
+        open_lower_bound: bool = False, open_upper_bound: bool = False,
+    ) -> None:  # fmt: skip
+        """Every element between the bounds."""
+        x = self._GetNdArray(target)
+        low = x > lower_bound if open_lower_bound else x >= lower_bound
+        high = x < upper_bound if open_upper_bound else x <= upper_bound
+        if not (low & high).all():
+            raise AssertionError(f"not in the range from {lower_bound} to {upper_bound}: {x[~(low & high)]}")
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:  # noqa: N802
+        """Every element one of a set."""
+        found = set(np.unique(self._GetNdArray(target)).tolist())
+        self.assertLessEqual(found, set(expected_set))
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+        """Every element greater than the target."""
+        self.assertGreater(np.min(self._GetNdArray(a)), comparison_target)
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+        """Every element less than the target."""
+        self.assertLess(np.max(self._GetNdArray(a)), comparison_target)
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+        """Every element at least the target."""
+        self.assertGreaterEqual(np.min(self._GetNdArray(a)), comparison_target)
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+        """Every element at most the target."""
+        self.assertLessEqual(np.max(self._GetNdArray(a)), comparison_target)
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:  # noqa: N802
+        """Two numbers at most `err` apart."""
+        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, msg or f"{f1} != {f2} +/- {err}")
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:  # noqa: N802
+        """Two sequences of numbers, each pair at most `err` apart."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for a, b in zip(farray1, farray2, strict=True):
+            self.assertNear(float(a), float(b), err, msg)
+
+    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:  # noqa: N802
+        """Two arrays whose difference has at most the norm `err`."""
+        self.assertLess(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)), err, msg)
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:  # noqa: N802
+        """An array and a tensor of the same shape."""
+        self.assertAllEqual(list(input_a.shape), list(input_b.shape), msg)
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:  # noqa: N802
+        """A tensor, array or list of one dtype."""
+        for each in target if isinstance(target, list) else [target]:
+            self.assertEqual(dtypes.as_dtype(each.dtype), dtypes.as_dtype(expected_dtype))
+
+    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:  # noqa: N802
+        """A text that begins so."""
+        if not actual.startswith(expected_start):
+            self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
+
+    def assertEmpty(self, container: Any, msg: str | None = None) -> None:  # noqa: N802
+        """Something of length 0."""
+        self.assertEqual(len(container), 0, msg)
+
+    def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:  # noqa: N802
+        """Something of another length than 0."""
+        self.assertGreater(len(container), 0, msg)
+
+    def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:  # noqa: N802
+        """Something of a length."""
+        self.assertEqual(len(container), expected_len, msg)
+
+    def assertProtoEquals(self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None) -> None:  # noqa: N802
+        """Two equal messages; the first may be text."""
+        from google.protobuf import text_format
+
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, str):
+            expected = text_format.Merge(expected, type(message)())
+        self.assertEqual(expected, message, msg)
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:  # noqa: N802
+        """A block that raises an error whose text, of an operation's error with its op, fits."""
+        fits = expected_err_re_or_predicate
+        try:
+            yield
+        except exception_type as error:
+            if callable(fits):
+                matches = bool(fits(error))
+            else:
+                words = error.message if isinstance(error, errors.OpError) else str(error)
+                op = getattr(error, "op", None)
+                words += f"\nCaused by op: {op!r}" if op is not None else ""
+                matches = re.search(fits, words) is not None
+            if not matches:
+                raise AssertionError(f"Exception of type {type(error)}: {error}, does not fit {fits!r}") from error
+        else:
+            self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:  # noqa: N802
+        """A block that raises the error of an operation whose text fits."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+
+def _wide(x: np.ndarray) -> np.ndarray:
+    """bfloat16 and the like as float64, which NumPy's comparisons know."""
+    return x if x.dtype.kind in "biufcOSU" else x.astype(np.float64)
+
+
+class Benchmark:
+    """Base of benchmarks: methods whose names begin with "benchmark"."""
+
+    def report_benchmark(
+        self, iters: Any = None, cpu_time: Any = None, wall_time: Any = None, throughput: Any = None,
+        extras: Any = None, name: str | None = None, metrics: Any = None,
+    ) -> None:  # fmt: skip
+        """Prints what was measured."""
+        print(
+            f"{name or type(self).__name__}: iters={iters} wall_time={wall_time} cpu_time={cpu_time} "
+            f"throughput={throughput} extras={extras}"
+        )

@@ -1,0 +1,94 @@
+"""The nodes SaveV2 and RestoreV2 of graphs: checkpoints written and read when a session runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import context
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph import building, planning
+from tapeflow.graph.program import Instruction
+from tapeflow.saved_model.bundle import BundleReader, write_bundle
+
+
+def save_node(prefix: Any, names: list[str], tensors: list[Any], name: str | None = None) -> Any:
+    """An operation that writes tensors under names to the checkpoint of a prefix."""
+    graph = context.current_graph()
+    slices = [""] * len(names)
+    inputs = [convert_to_tensor(x) for x in (prefix, _strings(names), _strings(slices), *tensors)]
+    flat = tuple(building.as_symbolic(graph, x) for x in inputs)
+    attrs = {"dtypes": [x.dtype.base_dtype for x in flat[3:]]}
+    return graph.add("SaveV2", None, flat, (None, None, None, len(names)), attrs, name or "SaveV2")
+
+
+def restore_node(prefix: Any, names: list[str], kinds: list[Any], name: str | None = None) -> Any:
+    """The tensors of those names in the checkpoint of a prefix; `kinds`: (dtype, shape) of each."""
+    graph = context.current_graph()
+    slices = [""] * len(names)
+    inputs = [convert_to_tensor(x) for x in (prefix, _strings(names), _strings(slices))]
+    flat = tuple(building.as_symbolic(graph, x) for x in inputs)
+    attrs = {"dtypes": [dtype for dtype, _ in kinds]}
+    op = graph.add("RestoreV2", None, flat, (None, None, None), attrs, name or "RestoreV2")
+    return [
+        op.add_output(dtype, None if shape is None else tuple(TensorShape(shape).as_list()))
+        for dtype, shape in kinds
+    ]
+
+
+def _strings(values: list[str]) -> np.ndarray:
+    return np.array([value.encode() for value in values], object)
+
+
+def _texts(tensor: Any) -> list[str]:
+    return [text.decode() for text in np.ravel(tensor.numpy())]
+
+
+def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
+    if any(_texts(slices)):
+        raise InvalidArgumentError(
+            None, None, f"slices of variables cannot be saved, got {_texts(slices)}"
+        )
+    values = [tensor.numpy() for tensor in tensors]
+    write_bundle(_texts(prefix)[0], dict(zip(_texts(names), values, strict=True)))
+    return []
+
+
+def _restore_as(kinds: list[Any]) -> Any:
+    def restore(prefix: Any, names: Any, slices: Any) -> list[Any]:
+        path = _texts(prefix)[0]
+        reader = BundleReader(path)
+        found = []
+        for name, dtype in zip(_texts(names), kinds, strict=True):
+            if name not in reader:
+                raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
+            if reader.dtype(name) != dtype:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
+                    f"{reader.dtype(name).name}",
+                )
+            found.append(convert_to_tensor(reader.read(name), dtype))
+        return found
+
+    return restore
+
+
+def _emit(emitter: Any, op: Any) -> None:
+    function = _save if op.type == "SaveV2" else _restore_as(op.attrs["dtypes"])
+
+    def run(*values: Any) -> Any:
+        with context.eager_mode(), context.pause_recording():
+            return function(*values)
+
+    inputs = [emitter.number(x) for x in op.inputs]
+    outputs = [emitter.output(y) for y in op.outputs]
+    emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
+
+
+for _kind in ("SaveV2", "RestoreV2"):
+    planning.emits(_kind)(_emit)

@@ -1,0 +1,66 @@
+"""The programs in the pages of documentation run, and print what the pages say they print.
+
+The blocks of a page are one program. What it prints stands in comments: behind a `print(...)` or on
+the lines after it, and behind other lines as `# prints ...`.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", "docs/index.md", "docs/functions.md", "docs/graphs.md", "docs/how-it-works.md"]
+
+
+def program(page):
+    """The Python blocks, each on the lines that it has in the page, so that errors point there."""
+    lines, inside = [], False
+    for line in (ROOT / page).read_text().splitlines():
+        if line.startswith("```"):
+            inside = line == "```python"
+            line = ""
+        lines.append(line if inside else "")
+    return lines
+
+
+def promised(lines):
+    """What the comments say that the program prints, line by line."""
+    found, follows = [], False
+    for line in lines:
+        code, _, comment = line.partition("  # ")
+        printing = code.lstrip().startswith("print(")
+        if line.startswith("# ") and follows:
+            found.append(line[2:])
+        elif comment.startswith("prints "):
+            found.append(comment[7:])
+        elif comment and printing:
+            found.append(comment.lstrip())
+            follows = True
+        else:
+            follows = printing
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_prints_what_it_says(page, tmp_path):
+    lines = program(page)
+    file = tmp_path / f"{Path(page).stem.replace('-', '_')}.py"
+    file.write_text("\n".join(lines))
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == promised(lines)
+
+
+@pytest.mark.parametrize("page", sorted(map(str, Path(ROOT / "docs").glob("*.md"))))
+def test_links_lead_to_files(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", Path(page).read_text()):
+        if "://" not in target and not target.startswith("drawn/"):
+            assert (Path(page).parent / target).exists(), target
