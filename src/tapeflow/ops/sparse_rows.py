@@ -123,6 +123,10 @@ def _(call, dy):
     return None, None, found, rest
 
 
+def _columns(sizes):
+    return reduction.reduce_prod(sizes[1:])[None]
+
+
 def _matrix(indices):
     rank = indices.shape.rank
     if rank is None:
