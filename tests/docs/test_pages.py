@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/index.md", "docs/functions.md", "docs/graphs.md", "docs/how-it-works.md"]
+PAGES = [
+    "README.md",
+    "docs/index.md",
+    "docs/functions.md",
+    "docs/graphs.md",
+    "docs/how-it-works.md",
+]
 
 
 def program(page):

@@ -338,6 +338,8 @@ def grouped(dataset, key_func, reduce_func, window_size, window_size_func):
             yield from reduce_func(key, in_memory(groups[number]))._start()
 
     def spec():
+        if hasattr(reduce_func, "spec"):
+            return reduce_func.spec.element_spec
         for value in dataset._start():
             return reduce_func(convert_to_tensor(0, dtypes.int64), in_memory([value])).element_spec
         return dataset.element_spec

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-import functools
 from types import FunctionType
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.data import batching, combining, element, iterating, mapping, selecting, sources
+from tapeflow.data import (
+    batching,
+    combining,
+    deferring,
+    element,
+    iterating,
+    mapping,
+    selecting,
+    sources,
+)
+from tapeflow.graph.tensor import SymbolicTensor
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 
-def _made_at_once(cls):
-    """The class, whose methods make datasets at once also while a graph is built."""
-    keep = {"make_one_shot_iterator", "make_initializable_iterator"}
+def _in_graphs(cls):
+    """The class, whose methods also take tensors of a graph: see `deferring`."""
+    own = """make_one_shot_iterator make_initializable_iterator reduce get_single_element cardinality apply
+        enumerate rebatch as_numpy_iterator options from_recipe with_inputs""".split()
     for name, method in list(vars(cls).items()):
         static = isinstance(method, staticmethod)
         function = method.__func__ if static else method
-        if name.startswith("_") or name in keep or not isinstance(function, FunctionType):
+        if name.startswith("_") or name in own or not isinstance(function, FunctionType):
             continue
-        wrapped = _eager(function)
+        wrapped = deferring.deferred(function)
         setattr(cls, name, staticmethod(wrapped) if static else wrapped)
     return cls
 
 
-def _eager(function):
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        if context.executing_eagerly():
-            return function(*args, **kwargs)
-        with context.eager_mode():
-            return function(*args, **kwargs)
-
-    return call
-
-
 @public_methods
-@_made_at_once
+@_in_graphs
 class Dataset:
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
 
@@ -57,6 +56,24 @@ class Dataset:
         self._size = size
         self._rows = rows
         self._options = options
+        self._inputs = ()
+        self._make = None
+
+    @classmethod
+    def from_recipe(cls, kind, inputs, make, spec):
+        """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
+        made = Dataset(kind, deferring.not_yet, spec)
+        made._inputs = tuple(inputs)
+        made._make = make
+        return made
+
+    def with_inputs(self, values):
+        """This dataset, for the values (or other tensors) in place of what it is made of."""
+        if not self._inputs:
+            return self
+        if any(isinstance(x, SymbolicTensor) for x in values):
+            return Dataset.from_recipe(self._kind, values, self._make, self._spec)
+        return self._make(*values)
 
     # Sources
 
@@ -275,10 +292,14 @@ class Dataset:
 
     def reduce(self, initial_state, reduce_func, name=None):
         """The last state of state = reduce_func(state, element)."""
+        if not context.executing_eagerly():
+            return deferring.reduce(self, initial_state, reduce_func)
         return mapping.reduced(self, initial_state, reduce_func)
 
     def get_single_element(self, name=None):
         """The only element; raises InvalidArgumentError when there are none or several."""
+        if not context.executing_eagerly():
+            return deferring.single_element(self, iterating.single_element)
         return iterating.single_element(self)
 
     def apply(self, transformation_func):
@@ -302,6 +323,11 @@ class Dataset:
     # Iteration and type
 
     def __iter__(self):
+        graph = context.current_graph()
+        if graph is not None and not graph.building_function:
+            raise RuntimeError(
+                "`tf.data.Dataset` only supports Python-style iteration in eager mode or within tf.function."
+            )
         return iterating.Iterator(self)
 
     def make_one_shot_iterator(self):
@@ -347,6 +373,8 @@ class Dataset:
 
     def cardinality(self):
         """The number of elements as an int64 scalar; -1: infinite, -2: unknown."""
+        if self._inputs:
+            return deferring.cardinality(self)
         return convert_to_tensor(self._size, dtypes.int64)
 
     def __len__(self):

@@ -13,8 +13,14 @@ from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops.joining import stack as stack_tensors
+from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.variable import Variable
+
+# Leaves of several tensors.
+COMPOSITES = (SparseTensor, RaggedTensor, TensorArray)
 
 
 def is_structure(value):
@@ -84,10 +90,12 @@ def to_element(value):
     kind = type(value)
     if kind is EagerTensor:
         return value
-    if isinstance(value, (tuple, Mapping)):
+    if isinstance(value, (tuple, Mapping)) and not isinstance(value, SparseTensorValue):
         return rebuild(value, [to_element(item) for item in children(value)])
-    if value is None or hasattr(value, "element_spec") or hasattr(value, "_is_composite"):
+    if value is None or hasattr(value, "element_spec") or isinstance(value, COMPOSITES):
         return value
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
     if isinstance(value, Variable):
         return value.read_value()
     return convert_to_tensor(value)
@@ -106,7 +114,7 @@ def leaf_spec(leaf):
         return TensorSpec(leaf.shape, leaf.dtype)
     if hasattr(leaf, "element_spec"):
         return DatasetSpec(leaf.element_spec)
-    return leaf.spec
+    return leaf._type_spec
 
 
 class DatasetSpec:

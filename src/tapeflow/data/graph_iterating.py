@@ -1,35 +1,52 @@
 """Iterators of 1.x in a graph: `get_next()` is a node that takes the next element each time it runs.
 
-The dataset itself is made at once; each session makes passes of its own over it.
+Each session makes passes of its own. What a dataset takes from the graph is an input of the node that begins a pass.
 """
 
 from __future__ import annotations
 
+import itertools
+import threading
+import weakref
 from typing import Any
 
-import numpy as np
-
-from tapeflow import _native
-from tapeflow.core import context, dtypes, nest
-from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
+from tapeflow.core import dtypes
+from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.data import deferring, element, leaves
+from tapeflow.data.iterating import Optional, class_of
 from tapeflow.graph import planning, python_ops
 from tapeflow.graph.graph import get_default_graph
+
+# Passes by their string handles.
+_passes: weakref.WeakValueDictionary[str, _Pass] = weakref.WeakValueDictionary()
+_numbers = itertools.count()
 
 
 class _Pass:
     """Where a session is in a dataset."""
 
-    def __init__(self, dataset: Any):
-        self.elements: Any = None if dataset is None else iter(dataset._start())
+    def __init__(self, start: Any = None):
+        self.start = start  # of a one-shot iterator: begins the pass when the first element is wanted
+        self.elements: Any = None
+        self.lock = threading.Lock()
+        self.name = f"iterator_{next(_numbers)}"
+        _passes[self.name] = self
 
-
-def _boxed(value: Any) -> Any:
-    box = np.empty((), object)
-    box[()] = value
-    return _native.tensor_of(box, dtypes.variant)
+    def next(self) -> Any:
+        """The next element. Raises StopIteration at the end, FailedPreconditionError before the start."""
+        with self.lock:
+            if self.elements is None and self.start is not None:
+                self.elements = iter(self.start())
+            if self.elements is None:
+                raise FailedPreconditionError(
+                    None, None,
+                    "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
+                    "initializer operation for this iterator before getting the next element.",
+                )  # fmt: skip
+            return next(self.elements)
 
 
 @public_methods
@@ -39,66 +56,78 @@ class GraphIterator:
     Args:
       dataset: what it goes over; None: `make_initializer` will say.
       started: whether it begins by itself, not by its initializer.
+      handle: the tensor of an iterator that is there already.
+
+    Raises ValueError for an iterator that begins by itself over a dataset of placeholders or of a session's values.
     """
 
-    def __init__(self, dataset, started, spec=None, shared_name=None):
-        graph = get_default_graph()
+    def __init__(self, dataset, started, spec=None, shared_name=None, handle=None):
         self._dataset = dataset
         self._spec = dataset.element_spec if spec is None else spec
-        attrs = {
-            "resource": lambda: _boxed(_Pass(dataset if started else None)),
-            "shared_name": shared_name or "",
-        }
-        kind = "OneShotIterator" if started else "IteratorV2"
-        op = graph.add(kind, None, (), (), attrs, kind)
-        self._handle = op.add_output(dtypes.variant, ())
         self._started = started
+        self._handle = handle
+        if handle is None:
+            start = _start_by_value(dataset) if started else None
+            attrs = {"resource": lambda: leaves.boxed(_Pass(start)), "shared_name": shared_name or ""}
+            kind = "OneShotIterator" if started else "IteratorV2"
+            op = get_default_graph().add(kind, None, (), (), attrs, kind)
+            self._handle = op.add_output(dtypes.variant, ())
 
     def get_next(self, name=None):
         """The next element; its run raises OutOfRangeError at the end."""
+        spec = self._spec
 
         def run(handle):
-            state = _state(handle)
-            if state.elements is None:
-                raise FailedPreconditionError(
-                    None, None,
-                    "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
-                    "initializer operation for this iterator before getting the next element.",
-                )  # fmt: skip
             try:
-                value = next(state.elements)
+                value = leaves.unboxed(handle).next()
             except StopIteration:
                 raise OutOfRangeError(None, None, "End of sequence") from None
-            return [convert_to_tensor(x) for x in nest.flatten(value, expand_composites=True)]
+            return leaves.to_tensors(spec, value)
 
-        leaves = nest.flatten(self._spec)
-        flat = [s for leaf in leaves for s in getattr(leaf, "_component_specs", [leaf])]
-        op = python_ops.node("IteratorGetNext", run, [self._handle], [(s.dtype, _dims(s.shape)) for s in flat], name)
-        outputs = iter(op.outputs)
-        filled = [
-            leaf._from_components([next(outputs) for _ in leaf._component_specs])
-            if hasattr(leaf, "_component_specs") else next(outputs)
-            for leaf in leaves
-        ]  # fmt: skip
-        return nest.pack_sequence_as(self._spec, filled)
+        op = python_ops.node("IteratorGetNext", run, [self._handle], leaves.outputs(spec), name)
+        return leaves.from_tensors(spec, op.outputs)
+
+    _next_internal = get_next
+
+    def get_next_as_optional(self):
+        """The next element in an Optional, which is empty at the end."""
+        spec = self._spec
+
+        def run(handle):
+            try:
+                value = leaves.unboxed(handle).next()
+            except StopIteration:
+                return [convert_to_tensor(False), *leaves.blank(spec)]
+            return [convert_to_tensor(True), *leaves.to_tensors(spec, value)]
+
+        kinds = [(dtypes.bool, ()), *leaves.outputs(spec)]
+        there, *tensors = python_ops.node("IteratorGetNextAsOptional", run, [self._handle], kinds, None).outputs
+        return Optional(leaves.from_tensors(spec, tensors), spec, there)
 
     @property
     def initializer(self):
         """The operation that starts the pass."""
-        if self._started:
+        if self._started or self._dataset is None:
             raise ValueError(f"Iterator {self} does not have an initializer.")
         return self.make_initializer(self._dataset)
 
     def make_initializer(self, dataset, name=None):
-        """The operation that lets the iterator go over `dataset` from its start."""
+        """The operation that lets the iterator go over `dataset` from its start.
+
+        Raises TypeError for a dataset with elements of another type.
+        """
         if dataset is None:
             raise ValueError("Iterator does not have a dataset: use make_initializer(dataset).")
+        _check_same(self._spec, dataset.element_spec)
 
-        def run(handle):
-            _state(handle).elements = iter(dataset._start())
+        def run(handle, *values):
+            state = leaves.unboxed(handle)
+            made = dataset.with_inputs(values)
+            with state.lock:
+                state.elements = iter(made._start())
             return []
 
-        return python_ops.node("MakeIterator", run, [self._handle], (), name)
+        return python_ops.node("MakeIterator", run, [self._handle, *dataset._inputs], (), name)
 
     @property
     def element_spec(self):
@@ -108,37 +137,97 @@ class GraphIterator:
     @property
     def output_types(self):
         """The structure of dtypes of an element."""
-        return nest.map_structure(lambda s: s.dtype, self._spec)
+        return element.map_leaves(lambda s: s.dtype, self._spec)
 
     @property
     def output_shapes(self):
         """The structure of shapes of an element."""
-        return nest.map_structure(lambda s: s.shape, self._spec)
+        return element.map_leaves(lambda s: s.shape, self._spec)
 
     @property
     def output_classes(self):
         """The structure of classes of an element."""
-        return nest.map_structure(lambda s: s.value_type, self._spec)
+        return element.map_leaves(class_of, self._spec)
 
     def string_handle(self, name=None):
         """A string tensor that stands for this iterator."""
-        return convert_to_tensor(self._handle.op.name)
+
+        def run(handle):
+            return [convert_to_tensor(leaves.unboxed(handle).name)]
+
+        kinds = [(dtypes.string, ())]
+        return python_ops.node("IteratorToStringHandle", run, [self._handle], kinds, name).outputs[0]
 
 
-def _state(handle: Any) -> Any:
-    found = handle.numpy()
-    return found.item() if hasattr(found, "item") else found
+def _start_by_value(dataset):
+    """What begins a pass over a dataset that needs no session."""
+    try:
+        values = deferring.values_of(dataset)
+    except ValueError as error:
+        raise ValueError(
+            f"Failed to create a one-shot iterator for a dataset. `tf.compat.v1.data.make_initializable_iterator()` "
+            f"takes datasets that capture placeholders, variables and other state: {error}"
+        ) from None
+    return lambda: dataset.with_inputs(values())._start()
 
 
-def _dims(shape: Any) -> Any:
-    known = TensorShape(shape)
-    return None if known.rank is None else tuple(known.as_list())
+def _check_same(spec, other):
+    def check(a, b):
+        if getattr(a, "dtype", None) != getattr(b, "dtype", None):
+            raise TypeError(
+                f"Expected output types {spec!r} but got dataset with output types {other!r}."
+            )
+        if a is not None and not isinstance(a, element.DatasetSpec) and not a.shape.is_compatible_with(b.shape):
+            raise TypeError(
+                f"Expected output shapes compatible with {spec!r} but got dataset with output shapes {other!r}."
+            )
+
+    element.map_leaves(check, spec, other)
 
 
-def in_graph() -> bool:
-    """Whether iterators are nodes here."""
-    return not context.executing_eagerly()
+def spec_from(types, shapes, classes):
+    """The structure of specs that the three structures of 1.x describe."""
+    types = element.map_leaves(dtypes.as_dtype, types)
+    if shapes is None:
+        return element.map_leaves(lambda t: TensorSpec(None, t), types)
+
+    def made(t, shape, cls=None):
+        if cls is not None and issubclass(cls, element.SparseTensor):
+            return leaves.SparseTensorSpec(shape, t)
+        return TensorSpec(shape, t)
+
+    return _along(made, types, shapes) if classes is None else _along(made, types, shapes, classes)
 
 
-for _kind in ("IteratorGetNext", "MakeIterator"):
+def _along(fn, types, *others):
+    """`fn` on the leaves of `types` and what stands at their places in the others, where a shape may be a list."""
+    if not element.is_structure(types):
+        return fn(types, *others)
+    keys = list(types) if hasattr(types, "keys") else range(len(types))
+    return element.rebuild(types, [_along(fn, types[k], *[other[k] for other in others]) for k in keys])
+
+
+def from_structure(types, shapes=None, shared_name=None, classes=None):
+    """An iterator without a dataset: `make_initializer` gives it one."""
+    return GraphIterator(None, False, spec_from(types, shapes, classes), shared_name)
+
+
+def from_string_handle(string_handle, types, shapes=None, classes=None):
+    """The iterator that a string tensor stands for when the graph runs."""
+
+    def run(name):
+        found = _passes.get(name.numpy().decode())
+        if found is None:
+            raise InvalidArgumentError(None, None, f"There is no iterator with the handle {name.numpy()!r}.")
+        return [leaves.boxed(found)]
+
+    given = convert_to_tensor(string_handle)
+    kinds = [(dtypes.variant, ())]
+    handle = python_ops.node("IteratorFromStringHandleV2", run, [given], kinds, None).outputs[0]
+    return GraphIterator(None, False, spec_from(types, shapes, classes), handle=handle)
+
+
+for _kind in (
+    "IteratorGetNext IteratorGetNextAsOptional MakeIterator IteratorToStringHandle IteratorFromStringHandleV2".split()
+):
     planning.emits(_kind)(python_ops._emit)

@@ -41,13 +41,37 @@ class Iterator:
 
     def __init__(self, dataset):
         self._dataset = dataset
-        self._elements = iter(dataset._start())
         self._lock = threading.Lock()
+        self._handle = None
+        if context.executing_eagerly():
+            self._elements = iter(dataset._start())
+        else:  # in a function: every run makes a pass of its own
+            from tapeflow.function.autograph.operators import dataset_loop
+
+            self._handle = dataset_loop.begin(dataset)
+
+    @staticmethod
+    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
+        """An iterator of a graph without a dataset: run what `make_initializer(dataset)` returns (1.x)."""
+        from tapeflow.data import graph_iterating
+
+        return graph_iterating.from_structure(output_types, output_shapes, shared_name, output_classes)
+
+    @staticmethod
+    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
+        """The iterator of a graph that a string tensor stands for; see `string_handle` (1.x)."""
+        from tapeflow.data import graph_iterating
+
+        return graph_iterating.from_string_handle(
+            string_handle, output_types, output_shapes, output_classes
+        )
 
     def __iter__(self):
         return self
 
     def __next__(self):
+        if self._handle is not None:
+            return self.get_next()
         with self._lock:
             return next(self._elements)
 

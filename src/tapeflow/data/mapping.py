@@ -84,6 +84,8 @@ def output_spec(dataset, fn):
     Found by calling it on zeros, twice where the input has unknown dimensions: dimensions that
     differ between the calls are unknown. Where zeros are no sensible input, the first element serves.
     """
+    if hasattr(fn, "spec"):
+        return fn.spec
     try:
         small, large = (
             element.spec_of(output_element(call(fn, zeros_like_spec(dataset.element_spec, size))))
@@ -138,6 +140,10 @@ def _inner_dataset(fn, value, transformation):
 
 def _inner_spec(dataset, fn):
     """The spec of the elements of the datasets that fn returns."""
+    if hasattr(fn, "spec"):
+        if not hasattr(fn.spec, "element_spec"):
+            raise TypeError(f"`map_func` must return a `Dataset` object. Got {fn.spec}.")
+        return fn.spec.element_spec
     try:
         return call(fn, zeros_like_spec(dataset.element_spec, 2)).element_spec
     except Exception:  # as in output_spec
@@ -216,6 +222,8 @@ def scanned(dataset, initial_state, fn):
             yield output
 
     def spec():
+        if hasattr(fn, "spec"):
+            return fn.spec[1]
         return output_spec(
             dataset, lambda *value: fn(start, value if len(value) > 1 else value[0])[1]
         )

@@ -51,6 +51,8 @@ class WrappedFunction(ConcreteFunction):
                 found[id(inner)] = cut._add_capture(outer, inner.op.name)
                 copy_handle(inner, found[id(inner)])
             for variable, handle in own.variables_by_handle.items():
+                if id(handle) not in found:
+                    continue
                 cut.variables_by_handle[variable] = found[id(handle)]
                 cut.watch_variable(variable)
             for op in needed(own, tensors, targets, [*rest, *own.internal_captures]):
@@ -81,12 +83,13 @@ def wrap_function(fn, signature, name=None):
     Args:
       signature: specs of its arguments; None for none.
 
-    Its variables are created once, and kept by the function; its side effects run in program order.
+    Its variables are created once, and kept by the function. As in graphs of 1.x, only what its results need runs.
     """
     graph = FuncGraph(name or getattr(fn, "__name__", "wrapped_function"), own_collections())
     specs = [] if signature is None else list(signature)
     tensors = [spec for spec in nest.flatten(specs) if isinstance(spec, TensorSpec)]
     names = [spec.name or f"arg{i}" for i, spec in enumerate(tensors)]
+    graph.pruned = True
     with graph.as_default():
         flat = iter([
             graph.add_input(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list()), label)

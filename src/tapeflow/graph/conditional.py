@@ -50,7 +50,7 @@ def _with_values(function: Callable[[], Any], pred: SymbolicTensor) -> Callable[
 
     def call() -> Any:
         result = function()
-        if isinstance(result, (list, tuple)):
+        if isinstance(result, (list, tuple, Operation)):
             return nest.map_structure(lambda x: _value(x, pred), result)
         return result
 

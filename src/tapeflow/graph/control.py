@@ -114,7 +114,8 @@ class Staging:
 
 def _gate(graph: Any, device: str, ops: list[Operation], name: str) -> Operation:
     """A node that does nothing, after `ops`."""
-    with graph.device(device or None), graph.control_dependencies(ops):
+    placed = graph.device(device) if device else contextlib.nullcontext()
+    with placed, graph.control_dependencies(ops):
         return graph.add("NoOp", None, (), (), {}, name)
 
 

@@ -31,7 +31,6 @@ class FuncGraph(Graph):
     _building_function = True
     # Whether only `targets` run besides what the outputs need: the part of a function that was cut out.
     pruned = False
-    is_branch = False
     targets: Sequence[Any] = ()
 
     def __init__(self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any):
@@ -227,8 +226,7 @@ def branch(name: str) -> FuncGraph:
     """The graph of a branch or loop body. In graphs of 1.x only what its results need runs."""
     graph = FuncGraph(name)
     outer = graph.outer_graph
-    graph.pruned = outer is not None and (not isinstance(outer, FuncGraph) or (outer.pruned and outer.is_branch))
-    graph.is_branch = True
+    graph.pruned = outer is not None and (not isinstance(outer, FuncGraph) or outer.pruned)
     return graph
 
 

@@ -32,7 +32,21 @@ def inline(
         if op.outputs and id(op.outputs[0]) in placeholders:
             continue
         copies[id(op)] = copy_operation(target, op, found, copies)
-    return [found[id(y)] for y in outputs]
+    results = [found[id(y)] for y in outputs]
+    waited = [copies[id(op)] for op in targets if id(op) in copies]
+    if not waited or (target.building_function and not getattr(target, "pruned", False)):
+        return results
+    # Only what is asked for runs there: the side effects of a call belong to its results.
+    with target.control_dependencies(waited):
+        return [_waiting(y) for y in results]
+
+
+def _waiting(y: SymbolicTensor) -> SymbolicTensor:
+    from tapeflow.ops.array import Identity
+
+    made = Identity(y)
+    copy_handle(y, made)
+    return made
 
 
 def copy_operation(

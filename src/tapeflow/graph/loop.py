@@ -359,7 +359,7 @@ def _clone(body: Body, count: int, extra: Sequence[tuple[Any, Any]]) -> tuple[Bo
     outer = old.outer_graph
     with outer.as_default() if outer is not None else context.graph_scope(None):
         new = FuncGraph(old.name)
-    new.pruned, new.is_branch = old.pruned, old.is_branch
+    new.pruned = old.pruned
     new.control_captures = list(old.control_captures)
     found: dict[int, SymbolicTensor] = {}
     with new.as_default():

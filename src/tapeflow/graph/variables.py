@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from tapeflow import _native
@@ -170,8 +171,11 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
     base = given["name"] or "Variable"
     parts = Parts()
     parts.graph = graph
-    with graph.control_dependencies(None), graph.name_scope(base) as scope:
-        name = scope.removesuffix("/")
+    with contextlib.ExitStack() as scopes:
+        scopes.enter_context(graph.control_dependencies(None))
+        name = scopes.enter_context(graph.name_scope(base)).removesuffix("/")
+        # The initial value is made where the variable is.
+        scopes.enter_context(graph._attr_scope({"_class": [b"loc:@" + name.encode()]}))
         value, dtype = given["initial_value"], given["dtype"]
         with graph.name_scope("Initializer"):
             if callable(value):
@@ -217,6 +221,11 @@ class UnreadVariable(variable.Variable):
         self._assignment = op
         self._parent = parent
         self._value: Any = None
+
+    @property
+    def name(self):
+        """The name of the assignment."""
+        return self._assignment.name
 
     @property
     def op(self):

@@ -14,7 +14,7 @@ from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import texts
 from tapeflow.ops.table import Sample, integer, op
-from tapeflow.ops.validate import invalid
+from tapeflow.ops.validate import invalid, octets
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -92,7 +92,7 @@ def DecodeCSVColumn(
     na_value,
 ):
     """One column of DecodeCSV, of which the outputs have different dtypes."""
-    if len(field_delim) != 1 or len(field_delim.encode()) != 1:
+    if len(octets(field_delim)) != 1:
         raise invalid(f"field_delim should be only 1 char, got {field_delim!r}")
     if record_default.ndim > 1:
         raise invalid("Each record default should be at most rank 1")
@@ -100,7 +100,7 @@ def DecodeCSVColumn(
         raise invalid(
             f"There should only be 1 default per field but field {column} has {record_default.size}"
         )
-    delimiter, missing = field_delim.encode(), na_value.encode()
+    delimiter, missing = octets(field_delim), octets(na_value)
     is_text = record_default.dtype == object
     kind = "string" if is_text else dtypes.as_dtype(record_default.dtype).name
     shown = {"float32": "float", "float64": "double"}.get(kind, kind)

@@ -18,7 +18,7 @@ class Elements:
 
     def __init__(self, elems: Any, flat: list[Any]):
         self._like = elems
-        count = flat[0].shape[0] if flat[0].shape.rank else None
+        count = flat[0].shape.as_list()[0] if flat[0].shape.rank else None
         for tensor in flat[1:]:
             other = tensor.shape[0] if tensor.shape.rank else None
             if None not in (count, other) and count != other:

@@ -6,6 +6,7 @@ import io
 import wave
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from tapeflow import protos
 from tapeflow.core import dtypes
@@ -158,6 +159,8 @@ def AudioSummaryV2(xp, tag, tensor, sample_rate, max_outputs):
     """The first sounds of (batch, frames) or (batch, frames, channels)."""
     try:
         rate = float(sample_rate)
+        if not 0 < rate < 2**31:
+            raise ValueError(f"sample_rate must be positive and below 2**31, got {rate}")
         return _string(
             summary_values.audio_summary(_text(tag), np.asarray(tensor), rate, max_outputs)
         )
@@ -197,7 +200,12 @@ def _(tag, tensor, sample_rate, max_outputs):
 def TensorSummaryV2(xp, tag, tensor, serialized_summary_metadata):
     """A tensor with metadata."""
     meta = np.asarray(serialized_summary_metadata).item()
-    return _string(summary_values.tensor_summary(_text(tag), np.asarray(tensor), meta))
+    try:
+        return _string(summary_values.tensor_summary(_text(tag), np.asarray(tensor), meta))
+    except DecodeError:
+        raise InvalidArgumentError(
+            None, None, "serialized_summary_metadata is no SummaryMetadata message"
+        ) from None
 
 
 TensorSummaryV2.gradient(None)

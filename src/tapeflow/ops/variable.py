@@ -173,6 +173,18 @@ class Variable(_native.Variable, metaclass=_Creation):
         shape=None,
         experimental_enable_variable_lifting=True,
     ):
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            if context.executing_eagerly():
+                raise ValueError(
+                    "Creating a `tf.Variable` with a `variable_def` arg is not supported when eager execution is "
+                    "enabled."
+                )
+            known = creation.from_proto(variable_def, import_scope)
+            self._init(known.dtype, known.trainable)
+            self.__dict__.update(known.__dict__)
+            return
         if initial_value is None:
             raise ValueError(
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are not "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,17 @@ import numpy as np
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import bool as bool_dtype
-from tapeflow.core.dtypes import int64
+from tapeflow.core.dtypes import variant
 from tapeflow.function.autograph.operators import staging
+from tapeflow.graph import python_ops
 
 _END: Any = object()
-# The passes that running loops make, by the number that stands for them in the graph.
-_passes: dict[int, Iterator[Any]] = {}
-_numbers = itertools.count()
 
 
 def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
     """A loop over a dataset, of which each run of the loop makes a pass, or over what an iterator still has."""
     spec = source.element_spec
-    begin, end = (_begin, _end) if hasattr(source, "take_while") else (None, None)
-    handle = begin(source) if begin else None
+    handle = begin(source) if hasattr(source, "take_while") else _handle_of(source)
 
     def pull() -> list[Any]:
         return _next(source, handle, spec)
@@ -42,8 +38,6 @@ def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
         return staging.cond(goes_on, pull, nothing)
 
     frame.stage(lambda there, *_: there, one, pull())
-    if end:
-        end(handle)
 
 
 def next_element(iterator: Any) -> Any:
@@ -52,18 +46,19 @@ def next_element(iterator: Any) -> Any:
 
     spec = iterator.element_spec
 
-    def run() -> list[Any]:
-        value = next(iterator, _END)
+    def run(held: Any = None) -> list[Any]:
+        value = next(iterator if held is None else _held(held), _END)
         if value is _END:
             raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]")
         return _tensors(value)
 
-    return nest.pack_sequence_as(spec, _node(run, [], _outputs(spec)))
+    inputs = [] if iterator._handle is None else [iterator._handle]
+    return nest.pack_sequence_as(spec, _node(run, inputs, _outputs(spec)))
 
 
 def next_if_any(iterator: Any) -> tuple[Any, Any]:
     """Whether an iterator has another element, and that element."""
-    there, *leaves = _next(iterator, None, iterator.element_spec)
+    there, *leaves = _next(iterator, _handle_of(iterator), iterator.element_spec)
     return there, nest.pack_sequence_as(iterator.element_spec, leaves)
 
 
@@ -73,28 +68,29 @@ def next_or(iterator: Any, default: Callable[[], Any], choose: Callable[..., Any
     return choose(there, lambda: value, default, "next")
 
 
-def _begin(dataset: Any) -> Any:
-    def run() -> list[Any]:
-        number = next(_numbers)
-        _passes[number] = iter(dataset)
-        return [convert_to_tensor(number, int64)]
+def begin(dataset: Any) -> Any:
+    """A variant tensor that holds a pass over `dataset`, a new one in each run."""
 
-    return _node(run, [], [(int64, ())])[0]
+    def run(*values: Any) -> list[Any]:
+        return [python_ops._boxed(iter(dataset.with_inputs(values)))]
+
+    return _node(run, list(dataset._inputs), [(variant, ())])[0]
 
 
-def _end(handle: Any) -> None:
-    def run(number: Any) -> list[Any]:
-        _passes.pop(int(number), None)
-        return []
+def _handle_of(iterator: Any) -> Any:
+    return getattr(iterator, "_handle", None)
 
-    _node(run, [handle], [])
+
+def _held(handle: Any) -> Any:
+    found = handle.numpy()
+    return found.item() if hasattr(found, "item") else found
 
 
 def _next(source: Any, handle: Any, spec: Any) -> list[Any]:
     """Whether there was another element, and its tensors."""
 
-    def run(number: Any = None) -> list[Any]:
-        value = next(source if number is None else _passes[int(number)], _END)
+    def run(held: Any = None) -> list[Any]:
+        value = next(source if held is None else _held(held), _END)
         if value is _END:
             return [convert_to_tensor(False), *map(convert_to_tensor, _blank(spec))]
         return [convert_to_tensor(True), *_tensors(value)]
@@ -123,6 +119,4 @@ def _blank(spec: Any) -> list[np.ndarray]:
 
 
 def _node(run: Callable[..., Any], inputs: list[Any], outputs: list[Any]) -> list[Any]:
-    from tapeflow.graph import python_ops
-
     return list(python_ops.node("PyFunc", run, inputs, outputs, "IteratorGetNext").outputs)

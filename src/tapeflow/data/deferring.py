@@ -1,0 +1,328 @@
+"""Datasets made while a graph is built of what is known only when it runs.
+
+Such a dataset is a recipe: tensors of the graph, and how it is made of their values, by the same method that makes
+it eagerly. Until then only its spec is known.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.data import element, leaves
+from tapeflow.data.element import DatasetSpec
+from tapeflow.data.tracing import Traced
+from tapeflow.graph import order, planning, python_ops
+from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.variable import Variable
+
+_KEY = TensorSpec([], dtypes.int64)
+
+
+def _spread(dataset: Any) -> list[Any]:
+    """The specs of the arguments of a function of an element."""
+    spec = dataset.element_spec
+    return list(spec) if type(spec) is tuple else [spec]
+
+
+# The arguments that are functions: (method, argument) -> the specs of what they are called with.
+_FUNCTIONS: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
+    ("map", "map_func"): _spread,
+    ("filter", "predicate"): _spread,
+    ("flat_map", "map_func"): _spread,
+    ("interleave", "map_func"): _spread,
+    ("take_while", "predicate"): _spread,
+    ("group_by_window", "key_func"): _spread,
+    ("group_by_window", "reduce_func"): lambda dataset: [_KEY, DatasetSpec(dataset.element_spec)],
+    ("group_by_window", "window_size_func"): lambda dataset: [_KEY],
+}
+# Methods after which elements are of the same spec.
+_SAME = frozenset(
+    "cache filter options prefetch repeat shard shuffle skip take take_while unique with_options".split()
+)
+# Values that stand in for tensors while the spec is found out; what differs between the two is not known.
+_STAND_INS = ((2, 2**20), (3, 2**20 + 1))
+
+
+def deferred(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of Dataset that also takes tensors of the graph being built."""
+    signature = inspect.signature(method)
+
+    @functools.wraps(method)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if context.executing_eagerly():
+            return method(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        _trace(method.__name__, bound.arguments)
+        return make(method, bound.args, bound.kwargs)
+
+    return call
+
+
+def _trace(name: str, arguments: dict[str, Any]) -> None:
+    dataset = arguments.get("self")
+    if name == "scan":
+        state = _first_state(arguments["initial_state"])
+        arguments["initial_state"] = state
+        arguments["scan_func"] = _with_state(arguments["scan_func"], state, dataset.element_spec, name)[0]
+        return
+    for key, fn in arguments.items():
+        specs = _FUNCTIONS.get((name, key))
+        if specs is not None and callable(fn) and not isinstance(fn, Traced):
+            arguments[key] = Traced(fn, specs(dataset), name)
+
+
+def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """method(*args, **kwargs): at once, or where tensors of a graph are among the arguments when these are known."""
+    args, kwargs = _replaced((args, kwargs), _known)
+    places: list[Any] = []
+    _replaced((args, kwargs), lambda x: places.append(x) or x)
+    if not places:
+        with context.eager_mode():
+            return method(*args, **kwargs)
+    inputs = [x for place in places for x in _inputs_of(place)]
+
+    def filled(*values: Any) -> Any:
+        given = iter(values)
+        args2, kwargs2 = _replaced((args, kwargs), lambda x: _filled(x, given))
+        with context.eager_mode():
+            return method(*args2, **kwargs2)
+
+    name = method.__name__
+    spec = _spec(name, method, args, kwargs)
+    from tapeflow.data.dataset import Dataset
+
+    kind = "".join(word.capitalize() for word in name.split("_"))
+    return Dataset.from_recipe(kind, inputs, filled, spec)
+
+
+def _inputs_of(place: Any) -> list[Any]:
+    if isinstance(place, SymbolicTensor):
+        return [place]
+    return place._inputs if hasattr(place, "_inputs") else place.inputs
+
+
+def _filled(place: Any, given: Any) -> Any:
+    if isinstance(place, SymbolicTensor):
+        return next(given)
+    values = [next(given) for _ in _inputs_of(place)]
+    return place.with_inputs(values) if hasattr(place, "_inputs") else place.bound(values)
+
+
+def _known(place: Any) -> Any:
+    """The value of a constant in place of its tensor."""
+    if not isinstance(place, SymbolicTensor):
+        return place
+    value = place.constant_value()
+    if value is None or place.dtype in (dtypes.variant, dtypes.resource):
+        return place
+    with context.eager_mode():
+        return value if isinstance(value, _native.EagerTensor) else convert_to_tensor(value, place.dtype)
+
+
+def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
+    """`value` with `change` of each tensor, dataset and function in it that depends on the graph."""
+    if isinstance(value, Variable):
+        value = convert_to_tensor(value)
+    if isinstance(value, SymbolicTensor):
+        return change(value)
+    if hasattr(value, "from_recipe"):
+        return change(value) if value._inputs else value
+    if isinstance(value, Traced):
+        return change(value) if value.inputs else value
+    if isinstance(value, Mapping):
+        return element.rebuild(value, [_replaced(x, change) for x in value.values()])
+    if isinstance(value, tuple):
+        return element.rebuild(value, [_replaced(x, change) for x in value])
+    if isinstance(value, list):
+        return [_replaced(x, change) for x in value]
+    if isinstance(value, element.COMPOSITES):
+        parts = nest.flatten(value, expand_composites=True)
+        if any(isinstance(x, SymbolicTensor) for x in parts):
+            return nest.pack_sequence_as(value, [_replaced(x, change) for x in parts], expand_composites=True)
+    return value
+
+
+def _spec(name: str, method: Any, args: Any, kwargs: Any) -> Any:
+    if name in _SAME:
+        return args[0].element_spec
+    if name == "from_tensors":
+        return element.spec_of(element.to_element(args[0]))
+    if name == "from_tensor_slices":
+        return _slices_spec(args[0])
+    found: Any = None
+    for size, number in _STAND_INS:
+        args2, kwargs2 = _replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
+        with context.eager_mode():
+            spec = method(*args2, **kwargs2).element_spec
+        found = spec if found is None else element.map_leaves(element.merge_specs, found, spec)
+    return found
+
+
+def _slices_spec(tensors: Any) -> Any:
+    value = element.to_element(tensors)
+    flat = element.flatten(value)
+    if not flat:
+        raise ValueError("Invalid `element`. `element` should not be empty.")
+    size = TensorShape([None])
+    for leaf in flat:
+        if leaf.shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        if leaf.shape.rank is not None:
+            try:
+                size = size.merge_with(leaf.shape[:1])
+            except ValueError:
+                raise ValueError(f"Dimensions {size[0]} and {leaf.shape[0]} are not compatible") from None
+    return element.map_leaves(_slice_spec, value)
+
+
+def _slice_spec(leaf: Any) -> Any:
+    spec = element.leaf_spec(leaf)
+    shape = None if leaf.shape.rank is None else leaf.shape[1:]
+    return TensorSpec(shape, leaf.dtype) if isinstance(spec, TensorSpec) else type(spec)(shape, leaf.dtype)
+
+
+def _stand_in(place: Any, size: int, number: int) -> Any:
+    if isinstance(place, Traced):
+        return place
+    if not isinstance(place, SymbolicTensor):
+        from tapeflow.data.dataset import Dataset
+
+        return Dataset(place._kind, not_yet, place.element_spec)
+    shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
+    kind = place.dtype.as_numpy_dtype
+    if place.dtype == dtypes.string:
+        return convert_to_tensor(np.full(shape, b"", object), dtypes.string)
+    if place.dtype.is_integer:
+        number = min(number, np.iinfo(kind).max)
+    return convert_to_tensor(np.full(shape, number).astype(kind), place.dtype)
+
+
+def not_yet() -> Any:
+    """In place of the start of a pass."""
+    raise RuntimeError("The elements of a dataset of a graph's tensors are known when the graph runs.")
+
+
+# Folds.
+
+
+def _first_state(state: Any) -> Any:
+    """The first state of a fold as tensors."""
+    return element.to_element(state)
+
+
+def _with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]:
+    """A function of a state and an element, and the spec that all states satisfy."""
+    kept = element.spec_of(state)
+    while True:
+        traced = Traced(fn, [kept, spec], name)
+        new = traced.spec if name == "reduce" else _state_of(traced.spec)
+        try:
+            merged = element.map_leaves(_merged, kept, new)
+        except ValueError as error:
+            raise TypeError(
+                f"The structure of the new state must match the initial state: {error}"
+            ) from None
+        if merged == kept:
+            return traced, kept
+        kept = merged
+
+
+def _state_of(spec: Any) -> Any:
+    if not isinstance(spec, tuple) or len(spec) != 2:
+        raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+    return spec[0]
+
+
+def _merged(old: Any, new: Any) -> Any:
+    found = element.merge_specs(old, new)
+    if found is None and old is not None:
+        if getattr(old, "dtype", None) != getattr(new, "dtype", None) or type(old) is not type(new):
+            raise TypeError(
+                "The element types for the new state must match the initial state. Expected "
+                f"{getattr(old, 'dtype', old)!r} but got {getattr(new, 'dtype', new)!r}."
+            )
+        shape = element.common_shape(old.shape, new.shape)
+        return type(old)(shape, old.dtype)
+    return found
+
+
+def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
+    """`Dataset.reduce` as a node."""
+    state = _first_state(initial_state)
+    traced, kept = _with_state(fn, state, dataset.element_spec, "reduce")
+    given = leaves.to_tensors(kept, state)
+    counts = len(dataset._inputs), len(given)
+
+    def run(*values: Any) -> list[Any]:
+        source, rest = values[: counts[0]], values[counts[0] :]
+        folded = traced.bound(rest[counts[1] :])
+        found = leaves.from_tensors(kept, rest[: counts[1]])
+        for value in dataset.with_inputs(source)._start():
+            found = folded(found, value)
+        return leaves.to_tensors(kept, found)
+
+    return _node("ReduceDataset", run, [*dataset._inputs, *given, *traced.inputs], kept)
+
+
+def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
+    """`Dataset.get_single_element` as a node."""
+    spec = dataset.element_spec
+
+    def run(*values: Any) -> list[Any]:
+        return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
+
+    return _node("DatasetToSingleElement", run, dataset._inputs, spec)
+
+
+def cardinality(dataset: Any) -> Any:
+    """The number of elements as a tensor of the graph."""
+
+    def run(*values: Any) -> list[Any]:
+        return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
+
+    return _node("DatasetCardinality", run, dataset._inputs, _KEY)
+
+
+def _node(kind: str, run: Callable[..., Any], inputs: list[Any], spec: Any) -> Any:
+    op = python_ops.node(kind, run, inputs, leaves.outputs(spec), None)
+    return leaves.from_tensors(spec, op.outputs)
+
+
+# By value.
+
+
+def values_of(dataset: Any) -> Callable[[], Any]:
+    """A function that computes what a dataset was made of, where that does not depend on a session.
+
+    Raises ValueError for placeholders and operations with a state.
+    """
+    if not dataset._inputs:
+        return tuple
+    graph = dataset._inputs[0].op.graph
+    needed = order.needed(graph, dataset._inputs, [], [])
+    for op in needed:
+        if op.type.startswith("Placeholder") and op.type != "PlaceholderWithDefault":
+            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+        if op.stateful or op.attrs.get("resource") or op.type in ("VarHandleOp", "ReadVariableOp"):
+            raise ValueError(
+                f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value."
+            )
+    emitter = planning.Emitter("one_shot")
+    for op in needed:
+        emitter.emit(op)
+    emitter.program.outputs = [emitter.number(x) for x in dataset._inputs]ning.compile_program(emitter.program)
+
+
+
+for _kind in ("ReduceDataset", "DatasetToSingleElement", "DatasetCardinality"):
+    planning.emits(_kind)(python_ops._emit)

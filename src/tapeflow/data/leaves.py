@@ -1,0 +1,121 @@
+"""Elements as flat lists of tensors, as nodes of a graph take and give them, and back again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.data import element
+from tapeflow.data.element import DatasetSpec
+from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
+
+
+def boxed(value: Any) -> Any:
+    """A variant tensor that holds a Python object."""
+    box = np.empty((), object)
+    box[()] = value
+    return _native.tensor_of(box, dtypes.variant)
+
+
+def unboxed(tensor: Any) -> Any:
+    """The object in a variant tensor made by `boxed`."""
+    found = tensor.numpy()
+    return found.item() if hasattr(found, "item") else found
+
+
+def dims(shape: Any) -> tuple[int | None, ...] | None:
+    """A shape as nodes have it."""
+    known = TensorShape(shape)
+    return None if known.rank is None else tuple(known.as_list())
+
+
+def of_spec(spec: Any) -> list[Any]:
+    """The leaves of a structure of specs."""
+    found: list[Any] = []
+    element.map_leaves(found.append, spec)
+    return found
+
+
+def outputs(spec: Any) -> list[tuple[Any, Any]]:
+    """(dtype, shape) of each tensor of an element."""
+    return [pair for leaf in of_spec(spec) for pair in _of_leaf(leaf)]
+
+
+def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
+    if spec is None:
+        return []
+    if isinstance(spec, TensorSpec):
+        return [(spec.dtype, dims(spec.shape))]
+    if isinstance(spec, RaggedTensorSpec):
+        inner = spec.shape.as_list()[spec.ragged_rank + 1 :] if spec.shape.rank is not None else None
+        values = None if inner is None else (None, *inner)
+        return [(spec.dtype, values), *[(spec.row_splits_dtype, (None,))] * spec.ragged_rank]
+    if isinstance(spec, SparseTensorSpec):
+        return [(s.dtype, dims(s.shape)) for s in spec._component_specs]
+    return [(dtypes.variant, ())]
+
+
+def to_tensors(spec: Any, value: Any) -> list[Any]:
+    """The tensors of an element of this spec."""
+    found: list[Any] = []
+    element.map_leaves(lambda s, leaf: found.extend(_to_tensors(s, leaf)), spec, value)
+    return found
+
+
+def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
+    if spec is None:
+        return []
+    if isinstance(spec, TensorSpec):
+        return [convert_to_tensor(leaf)]
+    if isinstance(spec, RaggedTensorSpec):
+        return [leaf.flat_values, *leaf.nested_row_splits]
+    if isinstance(spec, SparseTensorSpec):
+        return [leaf.indices, leaf.values, leaf.dense_shape]
+    return [boxed(leaf)]
+
+
+def from_tensors(spec: Any, tensors: Any) -> Any:
+    """The element of this spec that the tensors make up: the opposite of `to_tensors`."""
+    flat = iter(tensors)
+
+    def made(leaf: Any) -> Any:
+        if leaf is None:
+            return None
+        if isinstance(leaf, TensorSpec):
+            return next(flat)
+        if isinstance(leaf, RaggedTensorSpec):
+            values = next(flat)
+            splits = [next(flat) for _ in range(leaf.ragged_rank)]
+            return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+        if isinstance(leaf, SparseTensorSpec):
+            return SparseTensor(next(flat), next(flat), next(flat))
+        return _unpacked(leaf, next(flat))
+
+    return element.map_leaves(made, spec)
+
+
+def _unpacked(spec: Any, tensor: Any) -> Any:
+    """What a variant tensor holds; of a dataset in a graph, one that is known when it runs."""
+    if isinstance(tensor, _native.EagerTensor):
+        return unboxed(tensor)
+    if not isinstance(spec, DatasetSpec):
+        raise TypeError(f"Elements of type {spec} cannot be taken apart in a graph.")
+    from tapeflow.data.dataset import Dataset
+
+    return Dataset.from_recipe("Variant", [tensor], lambda box: unboxed(box), spec.element_spec)
+
+
+def blank(spec: Any) -> list[Any]:
+    """Tensors that stand for an element where there is none."""
+    return [
+        boxed(None) if dtype == dtypes.variant
+        else convert_to_tensor(np.zeros([d or 0 for d in (shape or ())], dtype.as_numpy_dtype), dtype)
+        for dtype, shape in outputs(spec)
+    ]  # fmt: skip
