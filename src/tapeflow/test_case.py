@@ -139,11 +139,15 @@ class TestCase(unittest.TestCase):
 
     # Comparing.
 
-    def _GetNdArray(self, a: Any) -> np.ndarray:  # noqa: N802 (TensorFlow's name)
+    def _GetNdArray(self, a: Any) -> np.ndarray:
         if isinstance(a, (Tensor, Variable)):
             a = self.evaluate(a)
         if not isinstance(a, np.ndarray):
-            a = np.array([self._plain(x) for x in a]) if isinstance(a, (list, tuple)) else np.array(a)
+            a = (
+                np.array([self._plain(x) for x in a])
+                if isinstance(a, (list, tuple))
+                else np.array(a)
+            )
         return a
 
     def _plain(self, x: Any) -> Any:
@@ -151,7 +155,9 @@ class TestCase(unittest.TestCase):
             return self.evaluate(x)
         return [self._plain(y) for y in x] if isinstance(x, (list, tuple)) else x
 
-    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:  # noqa: N802
+    def assertAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
         """Arrays, tensors, or structures of them that agree within tolerances."""
         if hasattr(a, "_asdict"):
             a = a._asdict()
@@ -175,10 +181,12 @@ class TestCase(unittest.TestCase):
                     self.assertAllClose(p, q, rtol, atol, msg)
                 return
         x, y = self._GetNdArray(a), self._GetNdArray(b)
-        self.assertEqual(x.shape, y.shape, msg or f"Shape mismatch: expected {x.shape}, got {y.shape}")
+        self.assertEqual(
+            x.shape, y.shape, msg or f"Shape mismatch: expected {x.shape}, got {y.shape}"
+        )
         np.testing.assert_allclose(_wide(y), _wide(x), rtol=rtol, atol=atol, err_msg=msg or "")
 
-    def assertAllCloseAccordingToType(  # noqa: N802
+    def assertAllCloseAccordingToType(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, float_rtol: float = 1e-6,
         float_atol: float = 1e-6, half_rtol: float = 1e-3, half_atol: float = 1e-3,
         bfloat16_rtol: float = 1e-2, bfloat16_atol: float = 1e-2, msg: str | None = None,
@@ -193,7 +201,7 @@ class TestCase(unittest.TestCase):
             rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
         self.assertAllClose(a, b, rtol, atol, msg)
 
-    def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:  # noqa: N802
+    def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
         """The opposite of `assertAllClose`."""
         try:
             self.assertAllClose(a, b, **kwargs)
@@ -201,14 +209,16 @@ class TestCase(unittest.TestCase):
             return
         raise AssertionError("The two values are close at all elements")
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Arrays or tensors with the same shape and elements; NaN equals NaN."""
         x, y = self._GetNdArray(a), self._GetNdArray(b)
         if x.ndim <= 3 or y.ndim <= 3:
-            self.assertEqual(x.shape, y.shape, msg or f"Shape mismatch: expected {x.shape}, got {y.shape}")
+            self.assertEqual(
+                x.shape, y.shape, msg or f"Shape mismatch: expected {x.shape}, got {y.shape}"
+            )
         np.testing.assert_array_equal(y, x, err_msg=msg or "")
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """The opposite of `assertAllEqual`."""
         try:
             self.assertAllEqual(a, b)
@@ -216,7 +226,7 @@ class TestCase(unittest.TestCase):
             return
         raise AssertionError(msg or "The two values are equal at all elements")
 
-    def assertAllInRange(  # noqa: N802
+    def assertAllInRange(
         self, target: Any, lower_bound: float, upper_bound: float,
         open_lower_bound: bool = False, open_upper_bound: bool = False,
     ) -> None:  # fmt: skip
@@ -225,70 +235,78 @@ class TestCase(unittest.TestCase):
         low = x > lower_bound if open_lower_bound else x >= lower_bound
         high = x < upper_bound if open_upper_bound else x <= upper_bound
         if not (low & high).all():
-            raise AssertionError(f"not in the range from {lower_bound} to {upper_bound}: {x[~(low & high)]}")
+            raise AssertionError(
+                f"not in the range from {lower_bound} to {upper_bound}: {x[~(low & high)]}"
+            )
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:  # noqa: N802
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Every element one of a set."""
         found = set(np.unique(self._GetNdArray(target)).tolist())
         self.assertLessEqual(found, set(expected_set))
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """Every element greater than the target."""
         self.assertGreater(np.min(self._GetNdArray(a)), comparison_target)
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """Every element less than the target."""
         self.assertLess(np.max(self._GetNdArray(a)), comparison_target)
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """Every element at least the target."""
         self.assertGreaterEqual(np.min(self._GetNdArray(a)), comparison_target)
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:  # noqa: N802
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """Every element at most the target."""
         self.assertLessEqual(np.max(self._GetNdArray(a)), comparison_target)
 
-    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:  # noqa: N802
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Two numbers at most `err` apart."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, msg or f"{f1} != {f2} +/- {err}")
 
-    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:  # noqa: N802
+    def assertArrayNear(
+        self, farray1: Any, farray2: Any, err: float, msg: str | None = None
+    ) -> None:
         """Two sequences of numbers, each pair at most `err` apart."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for a, b in zip(farray1, farray2, strict=True):
             self.assertNear(float(a), float(b), err, msg)
 
-    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:  # noqa: N802
+    def assertNDArrayNear(
+        self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None
+    ) -> None:
         """Two arrays whose difference has at most the norm `err`."""
         self.assertLess(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2)), err, msg)
 
-    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
         """An array and a tensor of the same shape."""
         self.assertAllEqual(list(input_a.shape), list(input_b.shape), msg)
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:  # noqa: N802
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
         """A tensor, array or list of one dtype."""
         for each in target if isinstance(target, list) else [target]:
             self.assertEqual(dtypes.as_dtype(each.dtype), dtypes.as_dtype(expected_dtype))
 
-    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:  # noqa: N802
+    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
         """A text that begins so."""
         if not actual.startswith(expected_start):
             self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
 
-    def assertEmpty(self, container: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertEmpty(self, container: Any, msg: str | None = None) -> None:
         """Something of length 0."""
         self.assertEqual(len(container), 0, msg)
 
-    def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:
         """Something of another length than 0."""
         self.assertGreater(len(container), 0, msg)
 
-    def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:  # noqa: N802
+    def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:
         """Something of a length."""
         self.assertEqual(len(container), expected_len, msg)
 
-    def assertProtoEquals(self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None) -> None:  # noqa: N802
+    def assertProtoEquals(
+        self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None
+    ) -> None:
         """Two equal messages; the first may be text."""
         from google.protobuf import text_format
 
@@ -298,7 +316,9 @@ class TestCase(unittest.TestCase):
         self.assertEqual(expected, message, msg)
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:  # noqa: N802
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: Any, expected_err_re_or_predicate: Any
+    ) -> Iterator[None]:
         """A block that raises an error whose text, of an operation's error with its op, fits."""
         fits = expected_err_re_or_predicate
         try:
@@ -312,11 +332,13 @@ class TestCase(unittest.TestCase):
                 words += f"\nCaused by op: {op!r}" if op is not None else ""
                 matches = re.search(fits, words) is not None
             if not matches:
-                raise AssertionError(f"Exception of type {type(error)}: {error}, does not fit {fits!r}") from error
+                raise AssertionError(
+                    f"Exception of type {type(error)}: {error}, does not fit {fits!r}"
+                ) from error
         else:
             self.fail(f"{exception_type.__name__} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:  # noqa: N802
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
         """A block that raises the error of an operation whose text fits."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 

@@ -65,8 +65,13 @@ def test_gradients_of_a_cond(graph):
 
 def test_case_and_switch(graph):
     x = tf.placeholder(tf.int32, [])
-    by_case = tf.case([(x < 1, lambda: tf.constant(10)), (x < 2, lambda: tf.constant(20))], default=lambda: tf.constant(-1))
-    by_switch = tf.switch_case(x, [lambda: tf.constant(1), lambda: tf.constant(2)], default=lambda: tf.constant(-1))
+    by_case = tf.case(
+        [(x < 1, lambda: tf.constant(10)), (x < 2, lambda: tf.constant(20))],
+        default=lambda: tf.constant(-1),
+    )
+    by_switch = tf.switch_case(
+        x, [lambda: tf.constant(1), lambda: tf.constant(2)], default=lambda: tf.constant(-1)
+    )
     assert [run([by_case, by_switch], {x: i}) for i in (0, 1, 2)] == [[10, 1], [20, 2], [-1, -1]]
 
 
@@ -110,7 +115,9 @@ def test_gradients_of_a_loop(graph):
             with tf2.GradientTape() as tape:
                 tape.watch([xs, ws])
                 want = eager(xs, ws, count)
-            grads = tape.gradient(want, [xs, ws], unconnected_gradients=tf2.UnconnectedGradients.ZERO)
+            grads = tape.gradient(
+                want, [xs, ws], unconnected_gradients=tf2.UnconnectedGradients.ZERO
+            )
             wanted = [want.numpy(), *(g.numpy() for g in grads)]
         for a, b in zip(got, wanted, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
@@ -127,11 +134,16 @@ def test_a_loop_may_grow_with_invariants(graph):
 
 def test_a_loop_that_grows_is_refused(graph):
     with pytest.raises(ValueError, match="shape_invariants"):
-        tf.while_loop(lambda i, x: i < 4, lambda i, x: (i + 1, tf.concat([x, [i]], 0)), [0, tf.zeros([1], tf.int32)])
+        tf.while_loop(
+            lambda i, x: i < 4,
+            lambda i, x: (i + 1, tf.concat([x, [i]], 0)),
+            [0, tf.zeros([1], tf.int32)],
+        )
 
 
 @pytest.mark.parametrize(
-    "body", [lambda i, x: i + 1, lambda i, x: (i + 1, x, x), lambda i, x: (i + 1, tf.cast(x, tf.float64))]
+    "body",
+    [lambda i, x: i + 1, lambda i, x: (i + 1, x, x), lambda i, x: (i + 1, tf.cast(x, tf.float64))],
 )
 def test_a_body_must_return_its_variables(graph, body):
     with pytest.raises((TypeError, ValueError)):
@@ -146,7 +158,9 @@ def test_maximum_iterations(graph):
 
 def test_errors_inside_of_bodies_are_named(graph):
     x = tf.placeholder(tf.int32, [])
-    _, y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.gather([1, 2, 3], y + i)), [0, x])
+    _, y = tf.while_loop(
+        lambda i, y: i < 3, lambda i, y: (i + 1, tf.gather([1, 2, 3], y + i)), [0, x]
+    )
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not in") as caught:
         run(y, {x: 5})
     assert __file__ in str(caught.value)

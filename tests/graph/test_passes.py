@@ -64,7 +64,8 @@ def test_folding_leaves_random_numbers_and_errors():
         return x + tf.random.uniform([2]), tf.gather(tf.constant([1, 2]), 5)
 
     _, after = changed(passes.fold_constants, f, X)
-    assert "RandomUniform" in after and "Gather" in after
+    assert "RandomUniform" in after
+    assert "Gather" in after
     with pytest.raises(tf.errors.InvalidArgumentError):
         concrete(f, X)(X)
 
@@ -93,7 +94,7 @@ def test_random_numbers_are_never_common():
         (lambda x: 1.0 * x, []),
         (lambda x: x / 1.0, []),
         (lambda x: x - 0.0, []),
-        (lambda x: -(-x), []),
+        (lambda x: tf.negative(tf.negative(x)), []),
         (lambda x: tf.reshape(x, [2, 2]), []),
         (lambda x: tf.cast(x, tf.float32), []),
         (lambda x: tf.transpose(x, [0, 1]), []),
@@ -129,8 +130,11 @@ def test_stages_are_shown_and_drawn(tmp_path):
     assert len(found["common subexpressions"].instructions) < len(found[""].instructions)
     picture = drawing.draw(concrete(f, X), str(tmp_path / "f.svg"))
     assert (tmp_path / "f.svg").read_text() == picture
-    assert picture.startswith("<svg") and picture.count("<rect") == len(concrete(f, X).graph.operations)
-    before, after = (drawing.draw(concrete(f, X), after=name) for name in ("", "common subexpressions"))
+    assert picture.startswith("<svg")
+    assert picture.count("<rect") == len(concrete(f, X).graph.operations)
+    before, after = (
+        drawing.draw(concrete(f, X), after=name) for name in ("", "common subexpressions")
+    )
     assert after.count("<rect") < before.count("<rect")
     with pytest.raises(ValueError, match="no pass is named"):
         drawing.draw(concrete(f, X), after="magic")

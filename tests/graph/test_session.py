@@ -20,7 +20,9 @@ def test_fetches_of_any_nesting(graph):
     Point = collections.namedtuple("Point", "x y")
     with tf.Session() as sess:
         got = sess.run({"p": Point(a, [b, "Const:0"]), "op": a.op, "t": (a,)})
-    assert got["p"].x == 1 and got["op"] is None and got["t"] == (1,)
+    assert got["p"].x == 1
+    assert got["op"] is None
+    assert got["t"] == (1,)
     np.testing.assert_array_equal(got["p"].y[0], [2, 3])
     assert got["p"].y[1] == 1
     assert isinstance(got["p"], Point)
@@ -53,7 +55,10 @@ def test_wrong_feeds(graph, feed, error, text):
 
 def test_a_tensor_is_no_feed(graph):
     x = tf.placeholder(tf.float32, [])
-    with tf.Session() as sess, pytest.raises(TypeError, match="value of a feed cannot be a tf.Tensor"):
+    with (
+        tf.Session() as sess,
+        pytest.raises(TypeError, match=r"value of a feed cannot be a tf\.Tensor"),
+    ):
         sess.run(x, {x: tf.constant(1.0)})
 
 
@@ -61,7 +66,10 @@ def test_an_unfed_placeholder_is_named(graph):
     x = tf.placeholder(tf.float32, [None, 2], name="images")
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         sess.run(x + 1.0)
-    assert "You must feed a value for placeholder tensor 'images' with dtype float and shape [?,2]" in str(caught.value)
+    assert (
+        "You must feed a value for placeholder tensor 'images' with dtype float and shape [?,2]"
+        in str(caught.value)
+    )
 
 
 @pytest.mark.parametrize("fetch", [None, 3, 1.5, object()])
@@ -250,7 +258,13 @@ def test_optimizers_name_and_train(graph):
     step = tf.train.get_or_create_global_step()
     train = tf.train.AdamOptimizer(0.1).minimize(loss, global_step=step)
     assert train.name == "Adam"
-    assert {v.name for v in tf.global_variables()} >= {"w:0", "w/Adam:0", "w/Adam_1:0", "beta1_power:0", "global_step:0"}
+    assert {v.name for v in tf.global_variables()} >= {
+        "w:0",
+        "w/Adam:0",
+        "w/Adam_1:0",
+        "beta1_power:0",
+        "global_step:0",
+    }
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         for _ in range(200):
@@ -276,7 +290,9 @@ def test_scopes_share_and_refuse(graph):
 
 
 def test_partitioned_variables(graph):
-    v = tf.get_variable("v", [5, 2], initializer=tf.ones_initializer(), partitioner=tf.fixed_size_partitioner(2))
+    v = tf.get_variable(
+        "v", [5, 2], initializer=tf.ones_initializer(), partitioner=tf.fixed_size_partitioner(2)
+    )
     assert [p.name for p in v] == ["v/part_0:0", "v/part_1:0"]
     assert [p.shape.as_list() for p in v] == [[3, 2], [2, 2]]
     total = tf.reduce_sum(tf.convert_to_tensor(v))

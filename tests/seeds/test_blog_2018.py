@@ -135,15 +135,15 @@ def test_linear_regression(capsys):
 
     # The training loop
     start = loss(model, training_inputs, training_outputs).numpy()
-    print("Initial loss: %f" % start)  # noqa: UP031 (as written there)
+    print("Initial loss: %f" % start)
     for i in range(201):
         optimizer.apply_gradients(grad(model, training_inputs, training_outputs))
         if i % 20 == 0:
             value = loss(model, training_inputs, training_outputs).numpy()
-            print("Loss at step %d: %f" % (i, value))  # noqa: UP031
+            print("Loss at step %d: %f" % (i, value))
     end = loss(model, training_inputs, training_outputs).numpy()
-    print("Final loss: %f" % end)  # noqa: UP031
-    print("W, B = %s, %s" % (model.W.numpy(), model.B.numpy()))  # noqa: UP031
+    print("Final loss: %f" % end)
+    print("W, B = %s, %s" % (model.W.numpy(), model.B.numpy()))
 
     shown = capsys.readouterr().out.splitlines()
     heads = [

@@ -47,7 +47,8 @@ def test_linear_model(graph, capsys):
     print("W: %s b: %s loss: %s" % (curr_W, curr_b, curr_loss))
     # The talk's own run printed W: [-0.9999969] b: [ 0.99999082] loss: 5.69997e-11
     (shown,) = lines(capsys)
-    assert shown.startswith("W: [-0.999996") and " b: [0.99999" in shown
+    assert shown.startswith("W: [-0.999996")
+    assert " b: [0.99999" in shown
     np.testing.assert_allclose([curr_W[0], curr_b[0]], [-1, 1], atol=1e-5)
     assert curr_loss < 1e-10
 
@@ -199,5 +200,5 @@ def test_variables_are_created_once():
         v = tf2.Variable(1.0)
         return v * x
 
-    with pytest.raises(ValueError, match="only supports singleton tf.Variables created on the first call"):
+    with pytest.raises(ValueError, match=r"only supports singleton tf\.Variables created on the first call"):
         f(tf2.constant(1.0))

@@ -77,7 +77,9 @@ class Mapping(_Collected, dict):
         if not isinstance(key, str):
             raise TypeError(f"Mapping accepts only string keys, but got a key {key!r}.")
         if key in self and self[key] is not value:
-            raise ValueError(f"Mappings are an append-only data structure. Tried to overwrite the key {key!r}.")
+            raise ValueError(
+                f"Mappings are an append-only data structure. Tried to overwrite the key {key!r}."
+            )
         super().__setitem__(key, value)
 
     def update(self, *args: Any, **kwargs: Any) -> None:

@@ -22,7 +22,9 @@ __all__ = [
 _MODES = {"FAN_IN": "fan_in", "FAN_OUT": "fan_out", "FAN_AVG": "fan_avg"}
 
 
-def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=dtypes.float32):
+def variance_scaling_initializer(
+    factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=dtypes.float32
+):
     """Random values of variance `factor / n`, n being the number of inputs, of outputs, or their mean.
 
     Raises TypeError for another mode or dtype.
@@ -46,9 +48,10 @@ xavier_initializer_conv2d = xavier_initializer
 def _checked(scale: Any) -> float:
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
-    if isinstance(scale, numbers.Real) and (scale < 0.0 or scale >= 1.0 and scale < 0):
+    number = float(scale)
+    if number < 0.0:
         raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
-    return float(scale)
+    return number
 
 
 def l1_regularizer(scale, scope=None):
@@ -79,7 +82,9 @@ def sum_regularizer(regularizer_list, scope=None):
         return None
 
     def total(weights):
-        parts = [part for part in (regularizer(weights) for regularizer in kept) if part is not None]
+        parts = [
+            part for part in (regularizer(weights) for regularizer in kept) if part is not None
+        ]
         return add_n(parts) if parts else None
 
     return total

@@ -161,8 +161,8 @@ def _spec(name: str, method: Any, args: Any, kwargs: Any) -> Any:
         return _slices_spec(args[0])
     found: Any = None
     for size, number in _STAND_INS:
-        args2, kwargs2 = _replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
         with context.eager_mode():
+            args2, kwargs2 = _replaced((args, kwargs), lambda x: _stand_in(x, size, number))  # noqa: B023 - used at once
             spec = method(*args2, **kwargs2).element_spec
         found = spec if found is None else element.map_leaves(element.merge_specs, found, spec)
     return found
@@ -320,7 +320,8 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     emitter = planning.Emitter("one_shot")
     for op in needed:
         emitter.emit(op)
-    emitter.program.outputs = [emitter.number(x) for x in dataset._inputs]ning.compile_program(emitter.program)
+    emitter.program.outputs = [emitter.number(x) for x in dataset._inputs]
+    return planning.compile_program(emitter.program)
 
 
 

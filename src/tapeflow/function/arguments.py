@@ -80,7 +80,9 @@ class Signature:
             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]  # fmt: skip
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional as far as possible, with defaults. Raises TypeError as a call of the function would."""
         if self.signature is None:
             return args, kwargs
@@ -102,13 +104,17 @@ class Signature:
         args, kwargs = nest.map_structure(_as_argument, (args, kwargs), expand_composites=False)
         return take_apart(args, kwargs)
 
-    def _fitted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def _fitted(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments converted to what the input signature says."""
         specs = self.input_signature
         assert specs is not None
         if len(args) < len(specs):
             # Keyword-only ones may be named by trailing specs; missing ones are an error.
-            raise TypeError(f"{self.name}() missing arguments for input_signature {specs}: got {args}.")
+            raise TypeError(
+                f"{self.name}() missing arguments for input_signature {specs}: got {args}."
+            )
         for value, name in zip(args[len(specs) :], self.names[len(specs) :], strict=False):
             parameter = self.signature.parameters[name] if self.signature else None
             if parameter is None or parameter.default is inspect.Parameter.empty:
@@ -208,7 +214,11 @@ class _Identity:
         return self._id
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self._id == other._id and self._ref() is other._ref() is not None
+        return (
+            isinstance(other, _Identity)
+            and self._id == other._id
+            and self._ref() is other._ref() is not None
+        )
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -220,7 +230,9 @@ def _key(x: Any) -> Any:
         return (type(x), x if x == x else "nan", str(x) if isinstance(x, float) else "")
     if isinstance(x, (_Variable, _Tensor)):
         return _Identity(x)
-    if isinstance(x, (TensorShape, TypeSpec)) or type(x).__module__.startswith("tapeflow.core.dtypes"):
+    if isinstance(x, (TensorShape, TypeSpec)) or type(x).__module__.startswith(
+        "tapeflow.core.dtypes"
+    ):
         return (type(x), x) if getattr(type(x), "__hash__", None) else _Identity(x)
     try:
         hash(x)
@@ -253,6 +265,10 @@ def covers(general: Sequence[Any], specs: Sequence[Any]) -> bool:
     for (_, a), (_, b) in zip(general, specs, strict=True):
         if a is None:
             continue
-        if b is None or len(a) != len(b) or any(x is not None and x != y for x, y in zip(a, b, strict=True)):
+        if (
+            b is None
+            or len(a) != len(b)
+            or any(x is not None and x != y for x, y in zip(a, b, strict=True))
+        ):
             return False
     return True

@@ -50,7 +50,9 @@ class Compiled:
         return planning.compile_program(program)
 
     def _constants(self) -> dict[int, Any]:
-        return {id(inner): outer for outer, inner in self.graph.captures if isinstance(outer, _Eager)}
+        return {
+            id(inner): outer for outer, inner in self.graph.captures if isinstance(outer, _Eager)
+        }
 
     def __call__(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs for eager arguments, or for symbolic ones while a graph is built."""
@@ -182,7 +184,10 @@ class Differentiated:
         with graph.as_default():
             back = FuncGraph(f"__backward_{graph.name}")
         with back.as_default():
-            dys = [back.add_input(self.targets[i].dtype, self.targets[i].shape_tuple, f"grad_{i}") for i in given]
+            dys = [
+                back.add_input(self.targets[i].dtype, self.targets[i].shape_tuple, f"grad_{i}")
+                for i in given
+            ]
             dxs = gradients.gradients(
                 [self.targets[i] for i in given], [graph.inputs[i] for i in self.sources], dys
             )

@@ -33,7 +33,14 @@ class ConcreteFunction:
     # Names of the Python function's positional parameters.
     parameter_names: Sequence[str] = ()
 
-    def __init__(self, graph: FuncGraph, name: str, signature: Any, names: Sequence[str], positional: int | None = None):
+    def __init__(
+        self,
+        graph: FuncGraph,
+        name: str,
+        signature: Any,
+        names: Sequence[str],
+        positional: int | None = None,
+    ):
         self._graph = graph
         self.function_name = name
         self._structured_input_signature = signature
@@ -99,7 +106,9 @@ class ConcreteFunction:
         from tapeflow.graph import graph_def
 
         library = graph_def.Library()
-        return graph_def.function_def(Body(self._graph, self._graph.outputs), self.name, library.name_of)
+        return graph_def.function_def(
+            Body(self._graph, self._graph.outputs), self.name, library.name_of
+        )
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text."""
@@ -140,7 +149,9 @@ class ConcreteFunction:
     def native_plan(self) -> Any:
         """The plan that serves calls on eager tensors; None if only Python can."""
         compiled = self._compiled
-        if not isinstance(compiled, Compiled) or any(not isinstance(x, _native.EagerTensor) for x in self.captured_inputs):
+        if not isinstance(compiled, Compiled) or any(
+            not isinstance(x, _native.EagerTensor) for x in self.captured_inputs
+        ):
             return None
         return compiled.plan
 
@@ -172,9 +183,15 @@ class ConcreteFunction:
                 if name in kwargs:
                     flat.append(kwargs.pop(name))
             if kwargs:
-                raise TypeError(f"{self.function_name}() got unexpected keyword arguments: {', '.join(kwargs)}")
+                raise TypeError(
+                    f"{self.function_name}() got unexpected keyword arguments: {', '.join(kwargs)}"
+                )
             flat = nest.flatten(flat, expand_composites=True)
-            flat = [x for x in flat if isinstance(x, (_Tensor, _Variable)) or _number(x)] if len(flat) != count else flat
+            flat = (
+                [x for x in flat if isinstance(x, (_Tensor, _Variable)) or _number(x)]
+                if len(flat) != count
+                else flat
+            )
         if len(flat) != count:
             raise TypeError(
                 f"{self.pretty_printed_signature()} takes {count} tensors, but {len(flat)} were given: {flat}. "
@@ -185,7 +202,9 @@ class ConcreteFunction:
             if isinstance(x, _Variable):
                 x = x.handle if inner.dtype.name == "resource" else x.read_value()
             elif not isinstance(x, _Tensor):
-                if isinstance(x, (str, bytes, bool, int, float, complex, list, tuple)) or hasattr(x, "__array__"):
+                if isinstance(x, (str, bytes, bool, int, float, complex, list, tuple)) or hasattr(
+                    x, "__array__"
+                ):
                     x = convert_to_tensor(x, inner.dtype)
                 else:
                     raise TypeError(
@@ -217,7 +236,9 @@ class ConcreteFunction:
         for name in names[len(args) : len(wanted_args)]:
             if name not in rest:
                 default = wanted_args[len(merged)]
-                if nest.flatten(default) and any(isinstance(x, TensorSpec) for x in nest.flatten(default)):
+                if nest.flatten(default) and any(
+                    isinstance(x, TensorSpec) for x in nest.flatten(default)
+                ):
                     return None
                 merged.append(default)
             else:
@@ -226,7 +247,10 @@ class ConcreteFunction:
             return None
         rest = {k: rest.get(k, v) for k, v in wanted_kwargs.items()}
         flat: list[Any] = []
-        for spec, value in [*zip(wanted_args, merged, strict=True), *((wanted_kwargs[k], rest[k]) for k in rest)]:
+        for spec, value in [
+            *zip(wanted_args, merged, strict=True),
+            *((wanted_kwargs[k], rest[k]) for k in rest),
+        ]:
             leaves = nest.flatten(spec)
             if not any(hasattr(x, "value_type") for x in leaves):
                 continue
@@ -267,4 +291,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, TensorSpec):
         return f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name={value.name!r})"
     return repr(value)
-

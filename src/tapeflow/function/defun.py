@@ -7,7 +7,13 @@ from tapeflow.function.function import Function
 
 
 @public
-def defun(func=None, input_signature=None, autograph=False, experimental_autograph_options=None, reduce_retracing=False):
+def defun(
+    func=None,
+    input_signature=None,
+    autograph=False,
+    experimental_autograph_options=None,
+    reduce_retracing=False,
+):
     """Lets `func` run as a plan, made by tracing it; each trace may create variables. Also a decorator.
 
     Raises TypeError if `func` is not callable.
@@ -25,7 +31,9 @@ def defun(func=None, input_signature=None, autograph=False, experimental_autogra
 
 
 @public
-def defun_with_attributes(func=None, input_signature=None, attributes=None, autograph=True, **options):
+def defun_with_attributes(
+    func=None, input_signature=None, attributes=None, autograph=True, **options
+):
     """`defun`; the attributes are kept, and mean nothing here."""
     made = defun(func, input_signature, autograph)
     if attributes:

@@ -54,7 +54,9 @@ class Function:
         creates_variables=None,
     ):
         self._python_function = python_function
-        self._name = name or getattr(python_function, "__name__", None) or type(python_function).__name__
+        self._name = (
+            name or getattr(python_function, "__name__", None) or type(python_function).__name__
+        )
         self._signature = Signature(python_function, input_signature)
         self._autograph = autograph
         self._options = experimental_autograph_options
@@ -148,7 +150,11 @@ class Function:
             else:
                 return
         tensors = sum(1 for kind, *_ in specs if kind == "tensor")
-        if tensors != len(call.tensors) or context.current_graph() is not None or context.device_name():
+        if (
+            tensors != len(call.tensors)
+            or context.current_graph() is not None
+            or context.device_name()
+        ):
             return
         if self.input_signature is not None and tensors != len(args):
             return
@@ -173,10 +179,16 @@ class Function:
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         elif self.input_signature is not None:
-            args, kwargs = self._signature.bind(args, kwargs) if len(args) + len(kwargs) else (args, kwargs)
-            for given, spec in zip(nest.flatten(args), nest.flatten(self.input_signature), strict=False):
+            args, kwargs = (
+                self._signature.bind(args, kwargs) if len(args) + len(kwargs) else (args, kwargs)
+            )
+            for given, spec in zip(
+                nest.flatten(args), nest.flatten(self.input_signature), strict=False
+            ):
                 if isinstance(given, TypeSpec) and not given.is_subtype_of(spec):
-                    raise TypeError(arguments._mismatch(self._name, args, self.input_signature, "specs differ"))
+                    raise TypeError(
+                        arguments._mismatch(self._name, args, self.input_signature, "specs differ")
+                    )
             args = self.input_signature
         else:
             args, kwargs = self._signature.bind(args, kwargs)
@@ -219,7 +231,9 @@ class Function:
         found = []
         for spec in nest.flatten(self.input_signature):
             if isinstance(spec, TensorSpec):
-                found.append((spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())))
+                found.append(
+                    (spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list()))
+                )
             else:
                 return call.specs
         return (*found, *call.specs[len(found) :])
@@ -255,9 +269,16 @@ class Function:
                 inner.append(made)
             flat = iter(inner)
             leaves = [next(flat) if isinstance(x, _native.Tensor) else x for x in call.leaves]
-            args, kwargs = nest.pack_sequence_as((call.args, call.kwargs), leaves, expand_composites=True)
+            args, kwargs = nest.pack_sequence_as(
+                (call.args, call.kwargs), leaves, expand_composites=True
+            )
             tracing.finish(graph, function(*args, **kwargs))
-        flat_specs = iter([TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(specs, names, strict=True)])
+        flat_specs = iter(
+            [
+                TensorSpec(shape, dtype, name)
+                for (dtype, shape), name in zip(specs, names, strict=True)
+            ]
+        )
         signature = nest.map_structure(
             lambda x: spec_like(x, flat_specs), (call.args, call.kwargs), expand_composites=False
         )

@@ -25,7 +25,9 @@ class WeakMethod:
     def __self__(self) -> Any:
         instance = self._instance()
         if instance is None:
-            raise ReferenceError(f"the object whose method {self.__func__.__name__} is called is gone")
+            raise ReferenceError(
+                f"the object whose method {self.__func__.__name__} is called is gone"
+            )
         return instance
 
     @property

@@ -31,7 +31,9 @@ def names_of(signature: Signature, call: Call) -> list[str]:
     known = signature.names
 
     def take(label: str, value: Any) -> None:
-        leaves = [x for x in nest.flatten(value, expand_composites=True) if isinstance(x, _native.Tensor)]
+        leaves = [
+            x for x in nest.flatten(value, expand_composites=True) if isinstance(x, _native.Tensor)
+        ]
         if len(leaves) == 1 and isinstance(value, _native.Tensor):
             own = getattr(value, "spec_name", None)
             found.append(own or label)
@@ -61,5 +63,7 @@ def call_of_specs(args: Any, kwargs: Any) -> Call:
             return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
         return arguments._as_argument(x)
 
-    args, kwargs = nest.map_structure(stand_in, (tuple(args), dict(kwargs)), expand_composites=False)
+    args, kwargs = nest.map_structure(
+        stand_in, (tuple(args), dict(kwargs)), expand_composites=False
+    )
     return arguments.take_apart(args, kwargs)

@@ -94,7 +94,9 @@ class Template:
     @property
     def local_variables(self):
         """The local variables of the template, in graphs."""
-        return [] if self._store is not None or self._scope is None else self._scope.local_variables()
+        return (
+            [] if self._store is not None or self._scope is None else self._scope.local_variables()
+        )
 
     weights = variables
     trainable_weights = trainable_variables
@@ -102,7 +104,9 @@ class Template:
 
 
 @public
-def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
+def make_template(
+    name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs
+):
     """`func_`, with some arguments given, whose variables are created once and then shared.
 
     Args:

@@ -101,7 +101,10 @@ def wrap_function(fn, signature, name=None):
         tracing.finish(graph, result)
     graph.targets = fetched
     for variable in graph.created_variables or ():
-        keys = [GraphKeys.GLOBAL_VARIABLES, *([GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else [])]
+        keys = [
+            GraphKeys.GLOBAL_VARIABLES,
+            *([GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else []),
+        ]
         for key in keys:
             if all(variable is not v for v in graph.get_collection(key)):
                 graph.add_to_collection(key, variable)

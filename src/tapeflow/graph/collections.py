@@ -93,12 +93,17 @@ def _variables(key: str, doc: str) -> Any:
     return public(found)
 
 
-global_variables = _variables(GraphKeys.GLOBAL_VARIABLES, "The variables of the default graph that checkpoints hold.")
+global_variables = _variables(
+    GraphKeys.GLOBAL_VARIABLES, "The variables of the default graph that checkpoints hold."
+)
 local_variables = _variables(GraphKeys.LOCAL_VARIABLES, "The local variables of the default graph.")
 model_variables = _variables(GraphKeys.MODEL_VARIABLES, "The model variables of the default graph.")
-trainable_variables = _variables(GraphKeys.TRAINABLE_VARIABLES, "The trainable variables of the default graph.")
+trainable_variables = _variables(
+    GraphKeys.TRAINABLE_VARIABLES, "The trainable variables of the default graph."
+)
 moving_average_variables = _variables(
-    GraphKeys.MOVING_AVERAGE_VARIABLES, "The variables of the default graph that have moving averages."
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    "The variables of the default graph that have moving averages.",
 )
 
 

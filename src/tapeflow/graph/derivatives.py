@@ -43,7 +43,9 @@ def gradients(
     try:
         zero = UnconnectedGradients(unconnected_gradients) is not _NONE
     except ValueError:
-        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
     targets = [_tensor(y) for y in _listed(ys)]
     sources = _listed(xs)
     weights = None if grad_ys is None else _listed(grad_ys)
@@ -52,7 +54,9 @@ def gradients(
     if weights is not None:
         weights = [_weight(w, y) for w, y in zip(weights, targets, strict=True)]
     found = _found(targets, sources, weights, _listed(stop_gradients or []))
-    return [unconnected(x) if dx is None and zero else dx for dx, x in zip(found, sources, strict=True)]
+    return [
+        unconnected(x) if dx is None and zero else dx for dx, x in zip(found, sources, strict=True)
+    ]
 
 
 def _found(targets, sources, weights, stop):
@@ -72,7 +76,9 @@ def _found(targets, sources, weights, stop):
 def _listed(x):
     if x is None:
         return [None]
-    return list(x) if isinstance(x, (list, tuple)) else nest.flatten(x) if nest.is_nested(x) else [x]
+    return (
+        list(x) if isinstance(x, (list, tuple)) else nest.flatten(x) if nest.is_nested(x) else [x]
+    )
 
 
 def _tensor(y):
@@ -92,7 +98,9 @@ def _weight(w, y):
             f"Gradient type {w.dtype.name} generated for integer type {y.dtype.name} does not match: expected an integer."
         )
     if w.dtype != y.dtype:
-        raise TypeError(f"Gradient type {w.dtype.name} generated for real type {y.dtype.name} does not match")
+        raise TypeError(
+            f"Gradient type {w.dtype.name} generated for real type {y.dtype.name} does not match"
+        )
     if not w.shape.is_compatible_with(y.shape):
         raise ValueError(f"grad_ys has shape {w.shape}, but y has shape {y.shape}")
     return w
@@ -112,7 +120,14 @@ def gradients_v1(
 ):
     """`gradients` with the arguments of 1.x."""
     return gradients(
-        ys, xs, grad_ys, name, gate_gradients, aggregation_method, stop_gradients, unconnected_gradients
+        ys,
+        xs,
+        grad_ys,
+        name,
+        gate_gradients,
+        aggregation_method,
+        stop_gradients,
+        unconnected_gradients,
     )
 
 

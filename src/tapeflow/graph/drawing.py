@@ -16,7 +16,13 @@ from tapeflow.graph.graph import Graph
 from tapeflow.graph.program import Program
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 150, 38, 18, 34
-_COLOURS = {"Placeholder": "#d7e8d4", "Const": "#eeeeee", "output": "#f7e0b8", "state": "#f3d3d3", "body": "#d9e1f5"}
+_COLOURS = {
+    "Placeholder": "#d7e8d4",
+    "Const": "#eeeeee",
+    "output": "#f7e0b8",
+    "state": "#f3d3d3",
+    "body": "#d9e1f5",
+}
 
 
 class Box(NamedTuple):
@@ -96,7 +102,9 @@ def _subject(what: Any) -> Any:
         found = traces()
         if len(found) == 1:
             return found[0].graph
-        raise TypeError(f"the function has {len(found)} traces: draw one of them, from get_concrete_function")
+        raise TypeError(
+            f"the function has {len(found)} traces: draw one of them, from get_concrete_function"
+        )
     raise TypeError(f"cannot draw a {type(what).__name__}")
 
 
@@ -123,8 +131,14 @@ def _of_graph(graph: Graph) -> list[Box]:
 
 def _of_program(program: Program) -> list[Box]:
     makers = program.producers()
-    boxes = [Box(("input", v), f"input %{v}", _known(program, v), "Placeholder", []) for v in program.inputs]
-    boxes += [Box(("constant", v), f"constant %{v}", _known(program, v), "Const", []) for v in program.constants]
+    boxes = [
+        Box(("input", v), f"input %{v}", _known(program, v), "Placeholder", [])
+        for v in program.inputs
+    ]
+    boxes += [
+        Box(("constant", v), f"constant %{v}", _known(program, v), "Const", [])
+        for v in program.constants
+    ]
 
     def source(v: int) -> Any:
         if v in makers:
@@ -170,7 +184,7 @@ def _svg(boxes: list[Box]) -> str:
         x, y = place[box.key]
         colour = _COLOURS.get(box.kind, "#ffffff")
         parts.append(
-            f'<g><title>{escape(box.title)}: {escape(box.subtitle)}</title>'
+            f"<g><title>{escape(box.title)}: {escape(box.subtitle)}</title>"
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="{colour}" stroke="#555"/>'
             f'<text x="{x + _WIDTH / 2:.0f}" y="{y + 16:.0f}" text-anchor="middle">{escape(_cut(box.title, 22))}</text>'
             f'<text x="{x + _WIDTH / 2:.0f}" y="{y + 30:.0f}" text-anchor="middle" fill="#666" font-size="9">'
@@ -194,6 +208,7 @@ def _layers(boxes: list[Box]) -> list[list[Box]]:
         layers[depth[box.key]].append(box)
     position: dict[Any, float] = {}
     for layer in layers:
+
         def centre(box: Box) -> float:
             places = [position[s] for s in box.sources if s in position]
             return sum(places) / len(places) if places else 0.0

@@ -11,7 +11,11 @@ from tapeflow.graph.operation import READS
 
 def amend(error: BaseException, label: Any) -> BaseException:
     """Adds the node to an error of an operation; other errors stay as they are."""
-    if not isinstance(error, OpError) or getattr(error, "_op", None) is not None or not hasattr(label, "defined_at"):
+    if (
+        not isinstance(error, OpError)
+        or getattr(error, "_op", None) is not None
+        or not hasattr(label, "defined_at")
+    ):
         return error
     file, line, function = label.defined_at
     text = error._message

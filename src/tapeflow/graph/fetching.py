@@ -34,7 +34,9 @@ def register_session_run_conversion_functions(
     for known, *_ in _conversions:
         if issubclass(tensor_type, known):
             raise ValueError(f"{tensor_type} has already been registered so ignore it.")
-    _conversions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
+    _conversions.insert(
+        0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run)
+    )
 
 
 class Fetches:
@@ -51,12 +53,16 @@ class Fetches:
         self.operations: list[Operation] = []
         self._places: dict[int, int] = {}
         if fetches is None:
-            raise TypeError(f"Argument `fetches` = {fetches} has invalid type \"{type(fetches).__name__}\". Cannot be None")
+            raise TypeError(
+                f'Argument `fetches` = {fetches} has invalid type "{type(fetches).__name__}". Cannot be None'
+            )
         self.rebuild: Callable[[list[Any]], Any] = self._take(fetches)
 
     def _take(self, fetch: Any) -> Callable[[list[Any]], Any]:
         if fetch is None:
-            raise TypeError(f"Argument `fetch` = {fetch} has invalid type \"{type(fetch).__name__}\". Cannot be None")
+            raise TypeError(
+                f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}". Cannot be None'
+            )
         if isinstance(fetch, (list, tuple)) and not hasattr(fetch, "_fields"):
             parts = [self._take(x) for x in fetch]
             kind = type(fetch)
@@ -88,7 +94,11 @@ class Fetches:
                 parts = [self._element(x) for x in elements]
                 return lambda values: contract([part(values) for part in parts])
         if isinstance(fetch, IndexedSlices):
-            own = [fetch.values, fetch.indices, *([] if fetch.dense_shape is None else [fetch.dense_shape])]
+            own = [
+                fetch.values,
+                fetch.indices,
+                *([] if fetch.dense_shape is None else [fetch.dense_shape]),
+            ]
             parts = [self._element(x) for x in own]
             return lambda values: IndexedSlicesValue(
                 parts[0](values), parts[1](values), parts[2](values) if len(parts) > 2 else None
@@ -113,11 +123,13 @@ class Fetches:
             element = self._graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
         except TypeError as error:
             raise TypeError(
-                f"Argument `fetch` = {fetch} has invalid type \"{type(fetch).__name__}\" must be a string or Tensor. "
+                f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
                 f"({error})"
             ) from None
         except ValueError as error:
-            raise ValueError(f"Argument `fetch` = {fetch} cannot be interpreted as a Tensor. ({error})") from None
+            raise ValueError(
+                f"Argument `fetch` = {fetch} cannot be interpreted as a Tensor. ({error})"
+            ) from None
         except KeyError as error:
             raise ValueError(
                 f"Argument `fetch` = {fetch} cannot be interpreted as a Tensor. ({error})"
@@ -181,7 +193,9 @@ def fed(graph: Graph, tensor: SymbolicTensor, value: Any) -> Any:
     dtype = tensor.dtype
     if isinstance(value, _native.EagerTensor):
         if value.dtype != dtype:
-            raise TypeError(f"Tensor {tensor.name} of dtype {dtype.name} cannot be fed a tensor of dtype {value.dtype.name}.")
+            raise TypeError(
+                f"Tensor {tensor.name} of dtype {dtype.name} cannot be fed a tensor of dtype {value.dtype.name}."
+            )
         made = value
     elif dtype in (dtypes.resource, dtypes.variant):
         made = value
@@ -190,7 +204,12 @@ def fed(graph: Graph, tensor: SymbolicTensor, value: Any) -> Any:
         made = _native.tensor_of(_as_bytes(array), dtype)
     else:
         numpy_type = dtype.as_numpy_dtype
-        if isinstance(value, int) and not isinstance(value, bool) and dtype.is_integer and int(np.asarray(value).astype(numpy_type)) != value:
+        if (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and dtype.is_integer
+            and int(np.asarray(value).astype(numpy_type)) != value
+        ):
             raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
                             f"{numpy_type}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).")  # fmt: skip
         array = np.asarray(value, dtype=numpy_type)
@@ -205,7 +224,10 @@ def fed(graph: Graph, tensor: SymbolicTensor, value: Any) -> Any:
 
 def _as_bytes(value: Any) -> np.ndarray:
     array = np.asarray(value, object)
-    flat = [x.encode() if isinstance(x, str) else x if isinstance(x, bytes) else str(x).encode() for x in array.ravel()]
+    flat = [
+        x.encode() if isinstance(x, str) else x if isinstance(x, bytes) else str(x).encode()
+        for x in array.ravel()
+    ]
     result = np.empty(array.shape, object)
     result.reshape(-1)[:] = flat
     return result

@@ -25,7 +25,11 @@ def inline(
     found: dict[int, SymbolicTensor] = {}
     for inner, given in zip(graph.inputs, inputs, strict=True):
         found[id(inner)] = building.as_symbolic(target, given)
-    targets = (graph.targets if graph.pruned else [op for op in graph.operations if op.effects]) if effects else []
+    targets = (
+        (graph.targets if graph.pruned else [op for op in graph.operations if op.effects])
+        if effects
+        else []
+    )
     placeholders = {id(x) for x in graph.inputs}
     copies: dict[int, Operation] = {}
     for op in needed(graph, outputs, targets, graph.inputs):
@@ -50,14 +54,28 @@ def _waiting(y: SymbolicTensor) -> SymbolicTensor:
 
 
 def copy_operation(
-    target: Any, op: Operation, found: dict[int, SymbolicTensor], copies: dict[int, Operation], whole_name: bool = False
+    target: Any,
+    op: Operation,
+    found: dict[int, SymbolicTensor],
+    copies: dict[int, Operation],
+    whole_name: bool = False,
 ) -> Operation:
     """A copy of `op` in `target`; `found` gives its inputs, and takes its outputs."""
     inputs = tuple(found[id(x)] for x in op.inputs)
     attrs = op.attrs
     if "branches" in attrs:  # each node has its own lists of what its branches return
-        attrs = {**attrs, "branches": [body._replace(outputs=list(body.outputs)) for body in attrs["branches"]]}
-    copy = target.add(op.type, op.row, inputs, op.input_sizes, attrs, f"{op.name}/" if whole_name else op.name.rpartition("/")[2])
+        attrs = {
+            **attrs,
+            "branches": [body._replace(outputs=list(body.outputs)) for body in attrs["branches"]],
+        }
+    copy = target.add(
+        op.type,
+        op.row,
+        inputs,
+        op.input_sizes,
+        attrs,
+        f"{op.name}/" if whole_name else op.name.rpartition("/")[2],
+    )
     copy.custom_gradient = op.custom_gradient
     copy.defined_at = op.defined_at
     copy._extra = op._extra
@@ -66,7 +84,9 @@ def copy_operation(
         if known is not None:
             copy.control_inputs.append(known)
     shapes = None
-    if op.row is not None and any(x.shape_tuple is None or None in x.shape_tuple for x in op.outputs):
+    if op.row is not None and any(
+        x.shape_tuple is None or None in x.shape_tuple for x in op.outputs
+    ):
         shapes = _inferred(op, inputs)
     for i, y in enumerate(op.outputs):
         shape = y.shape_tuple if shapes is None else shapes[i]

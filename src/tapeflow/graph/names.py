@@ -11,7 +11,9 @@ _SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 def check_op(name: str) -> None:
     """Raises ValueError unless `name` can be an operation's."""
     if not isinstance(name, str) or not _OP.match(name):
-        raise ValueError(f"'{name}' is not a valid node name. Accepted names conform to Regex {_OP.pattern!r}")
+        raise ValueError(
+            f"'{name}' is not a valid node name. Accepted names conform to Regex {_OP.pattern!r}"
+        )
 
 
 def check_scope(name: str, root: bool) -> None:

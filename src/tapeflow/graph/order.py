@@ -12,7 +12,10 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 
 def needed(
-    graph: Any, fetches: Sequence[SymbolicTensor], targets: Sequence[Operation], fed: Sequence[SymbolicTensor]
+    graph: Any,
+    fetches: Sequence[SymbolicTensor],
+    targets: Sequence[Operation],
+    fed: Sequence[SymbolicTensor],
 ) -> list[Operation]:
     """The operations that `fetches` and `targets` need where `fed` are given, in an order in which they can run.
 
@@ -63,7 +66,8 @@ def sorted_topologically(ops: list[Operation], given: set[int]) -> list[Operatio
     if len(result) < len(ops):
         stuck = [op.name for op in ops if waiting[op]]
         raise InvalidArgumentError(
-            None, None,
+            None,
+            None,
             f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: {', '.join(stuck[:5])}",
         )
     return result

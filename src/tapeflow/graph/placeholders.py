@@ -38,7 +38,9 @@ def placeholder_with_default(input, shape, name=None):
     value = building.as_symbolic(graph, value)
     declared = as_shape(shape)
     if not declared.is_compatible_with(value.shape):
-        raise ValueError(f"Shapes must be compatible: the default has {value.shape}, but {declared} was declared.")
+        raise ValueError(
+            f"Shapes must be compatible: the default has {value.shape}, but {declared} was declared."
+        )
     attrs = {"dtype": value.dtype, "shape": declared}
     op = graph.add(
         "PlaceholderWithDefault", None, (value,), (None,), attrs, name or "PlaceholderWithDefault"

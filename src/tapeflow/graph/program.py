@@ -29,7 +29,15 @@ class Instruction:
 
     __slots__ = ("kind", "payload", "inputs", "outputs", "label", "stateful")
 
-    def __init__(self, kind: str, payload: Any, inputs: list[int], outputs: list[int], label: Any, stateful: bool):
+    def __init__(
+        self,
+        kind: str,
+        payload: Any,
+        inputs: list[int],
+        outputs: list[int],
+        label: Any,
+        stateful: bool,
+    ):
         self.kind = kind
         self.payload = payload
         self.inputs = inputs

@@ -73,7 +73,9 @@ class Recording:
         self._marks = (key, found)
         return found
 
-    def gradient(self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool) -> list[Any]:
+    def gradient(
+        self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool
+    ) -> list[Any]:
         """The gradients of the targets, as nodes of the graph being built."""
         self_ended = [list(s) for s in self.stretches]
         for stretch in self.stretches:
@@ -83,17 +85,34 @@ class Recording:
         finally:
             self.stretches = self_ended
 
-    def _gradient(self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool) -> list[Any]:
+    def _gradient(
+        self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool
+    ) -> list[Any]:
         marks = self.marks()
-        ys = [building.as_symbolic(self.graph, y) if not isinstance(y, SymbolicTensor) else y for y in targets]
+        ys = [
+            building.as_symbolic(self.graph, y) if not isinstance(y, SymbolicTensor) else y
+            for y in targets
+        ]
         graph = ys[0].op.graph
         xs = [source_in(graph, x) for x in sources]
-        known = [i for i, x in enumerate(xs) if x is not None and (id(x) in marks or x.op.graph is not self.graph)]
-        found = gradients.gradients(ys, [x for i, x in enumerate(xs) if i in known and x is not None], weights, recorded=self.has)
+        known = [
+            i
+            for i, x in enumerate(xs)
+            if x is not None and (id(x) in marks or x.op.graph is not self.graph)
+        ]
+        found = gradients.gradients(
+            ys,
+            [x for i, x in enumerate(xs) if i in known and x is not None],
+            weights,
+            recorded=self.has,
+        )
         result: list[Any] = [None] * len(sources)
         for i, dx in zip(known, found, strict=True):
             result[i] = dx
-        return [unconnected(x) if dx is None and zero else dx for dx, x in zip(result, sources, strict=True)]
+        return [
+            unconnected(x) if dx is None and zero else dx
+            for dx, x in zip(result, sources, strict=True)
+        ]
 
 
 def unconnected(x: Any) -> Any:

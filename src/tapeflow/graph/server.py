@@ -41,7 +41,13 @@ class Server:
     """
 
     def __init__(
-        self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True
+        self,
+        server_or_cluster_def,
+        job_name=None,
+        task_index=None,
+        protocol=None,
+        config=None,
+        start=True,
     ):
         self._definition = server_or_cluster_def
         self._job, self._task = job_name, task_index

@@ -52,7 +52,9 @@ class Timeline:
     def __init__(self, step_stats: Any, graph: Any = None):
         self._stats = step_stats
 
-    def generate_chrome_trace_format(self, show_dataflow: bool = True, show_memory: bool = False, op_time: str = "schedule") -> str:
+    def generate_chrome_trace_format(
+        self, show_dataflow: bool = True, show_memory: bool = False, op_time: str = "schedule"
+    ) -> str:
         """JSON for chrome://tracing and Perfetto."""
         events = [
             (n.timeline_label.partition(" = ")[2].removesuffix("()") or n.node_name, _Named(n.node_name),

@@ -20,7 +20,7 @@ class Elements:
         self._like = elems
         count = flat[0].shape.as_list()[0] if flat[0].shape.rank else None
         for tensor in flat[1:]:
-            other = tensor.shape[0] if tensor.shape.rank else None
+            other = tensor.shape.as_list()[0] if tensor.shape.rank else None
             if None not in (count, other) and count != other:
                 raise ValueError(f"Dimensions {count} and {other} are not compatible")
             count = other if count is None else count

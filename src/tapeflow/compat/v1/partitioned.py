@@ -69,7 +69,8 @@ class PartitionedVariable:
     def assign(self, value, use_locking=False, name=None, read_value=True) -> list[Any]:
         """Assigns the parts of `value` to the variables."""
         return [
-            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list())) for v in self._parts
+            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()))
+            for v in self._parts
         ]
 
 
@@ -105,9 +106,13 @@ def partitioned_variable(
             f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was {shape}."
         )
     sizes: list[Any] = shape.as_list()
-    partitions = list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
+    partitions = (
+        list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
+    )
     if len(partitions) != len(sizes) or any(p < 1 for p in partitions):
-        raise ValueError(f"Partitioner returned a partition list that does not match the shape: {partitions} vs. {shape}")
+        raise ValueError(
+            f"Partitioner returned a partition list that does not match the shape: {partitions} vs. {shape}"
+        )
     axes = [i for i, n in enumerate(partitions) if n > 1]
     if len(axes) > 1:
         raise NotImplementedError(
@@ -125,7 +130,12 @@ def partitioned_variable(
         own_shape: Any = own
         if initializer is not None and not callable(initializer):
             part_initializer, own_shape = slice_(initializer, start, own), None
-        variable = make(f"{name}/part_{i}", shape=own_shape, initializer=part_initializer, regularizer=regularizer)
+        variable = make(
+            f"{name}/part_{i}",
+            shape=own_shape,
+            initializer=part_initializer,
+            regularizer=regularizer,
+        )
         variable._save_slice_info = SaveSliceInfo(name, sizes, start, own)
         parts.append(variable)
         offset += size
@@ -133,7 +143,9 @@ def partitioned_variable(
 
 
 @public
-def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None):
+def variable_axis_size_partitioner(
+    max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None
+):
     """Splits `axis` so that no part has more than `max_shard_bytes` bytes."""
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
         raise ValueError("max_shard_bytes and bytes_per_string_element must be positive")
@@ -154,7 +166,9 @@ def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_ele
 
 
 @public
-def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16):
+def min_max_variable_partitioner(
+    max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16
+):
     """Splits `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes."""
     if max_partitions < 1:
         raise ValueError("max_partitions must be positive")

@@ -41,7 +41,9 @@ def compute_gradient(
     if not isinstance(x, list):
         return _pair(session, x, x_shape, y, y_shape, x_init_value, delta, feeds)
     values = x_init_value or [None] * len(x)
-    values = [_start(each, shape, value) for each, shape, value in zip(x, x_shape, values, strict=True)]
+    values = [
+        _start(each, shape, value) for each, shape, value in zip(x, x_shape, values, strict=True)
+    ]
     fed = {**feeds, **dict(zip(x, values, strict=True))}
     return [
         _pair(session, each, shape, y, y_shape, value, delta, fed)
@@ -53,7 +55,9 @@ def compute_gradient_error(
     x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
 ):
     """The largest difference between the theoretical and the numeric Jacobian; see `compute_gradient`."""
-    found = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
+    found = compute_gradient(
+        x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
+    )
     pairs = found if isinstance(found, list) else [found]
     return max((float(np.fabs(a - b).max()) if a.size or b.size else 0.0) for a, b in pairs)
 
@@ -69,7 +73,9 @@ def _start(x, shape, value):
 
 def _pair(session, x, x_shape, y, y_shape, value, delta, feeds):
     value = _start(x, x_shape, value)
-    return _theoretical(session, x, value, y, y_shape, feeds), _numeric(session, x, value, y, y_shape, delta, feeds)
+    return _theoretical(session, x, value, y, y_shape, feeds), _numeric(
+        session, x, value, y, y_shape, delta, feeds
+    )
 
 
 def _parts(dtype) -> int:
@@ -94,7 +100,9 @@ def _theoretical(session, x, value, y, y_shape, feeds):
     for column in range(size_y):
         flat[column] = 1
         if dx is not None:
-            got = session.run(dx, {**feeds, x: value, weight: flat.view(ones.dtype).reshape(y_shape)})
+            got = session.run(
+                dx, {**feeds, x: value, weight: flat.view(ones.dtype).reshape(y_shape)}
+            )
             jacobian[:, column] = np.ravel(got).view(jacobian.dtype)
         flat[column] = 0
     if dx is not None and not size_y:

@@ -26,7 +26,9 @@ class _Stack(Layer):
         if direction != "unidirectional":
             raise ValueError(f"direction must be 'unidirectional', got {direction!r}")
         if input_mode not in ("linear_input", "auto_select"):
-            raise ValueError(f"input_mode must be 'linear_input' or 'auto_select', got {input_mode!r}")
+            raise ValueError(
+                f"input_mode must be 'linear_input' or 'auto_select', got {input_mode!r}"
+            )
         self.num_layers, self.num_units, self.dropout = num_layers, num_units, dropout
         options = {"return_sequences": True, "return_state": True}
         if kernel_initializer is not None:
@@ -46,7 +48,9 @@ class _Stack(Layer):
             states.append(last)
             if i < len(self.drops) and self.dropout:
                 x = self.drops[i](x, training=training)
-        return transpose(x, [1, 0, 2]), tuple(stack(list(parts)) for parts in zip(*states, strict=True))
+        return transpose(x, [1, 0, 2]), tuple(
+            stack(list(parts)) for parts in zip(*states, strict=True)
+        )
 
 
 class CudnnLSTM(_Stack):

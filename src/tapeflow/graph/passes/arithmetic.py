@@ -40,7 +40,12 @@ def _full(program: Program, v: int) -> Any:
 def _is(program: Program, v: int, number: float) -> bool:
     """Whether the value is a constant scalar `number`."""
     tensor = program.constants.get(v)
-    return tensor is not None and tensor.shape.rank == 0 and tensor.dtype.name != "string" and tensor.numpy() == number
+    return (
+        tensor is not None
+        and tensor.shape.rank == 0
+        and tensor.dtype.name != "string"
+        and tensor.numpy() == number
+    )
 
 
 def _keeps_shape(program: Program, instruction: Instruction, v: int) -> bool:
@@ -50,7 +55,10 @@ def _keeps_shape(program: Program, instruction: Instruction, v: int) -> bool:
 
 def _product(program: Program, each: Instruction, producers: Any) -> int | None:
     for one, x in (each.inputs, each.inputs[::-1]):
-        if _is(program, one, 1) and program.values[x].dtype == program.values[each.outputs[0]].dtype:
+        if (
+            _is(program, one, 1)
+            and program.values[x].dtype == program.values[each.outputs[0]].dtype
+        ):
             return x
     return None
 
@@ -106,7 +114,12 @@ def _add_n(program: Program, each: Instruction, producers: Any) -> int | None:
         return each.inputs[0]
     shapes = [_full(program, v) for v in each.inputs]
     name = program.values[each.outputs[0]].dtype.name
-    if len(each.inputs) == 2 and shapes[0] is not None and shapes[0] == shapes[1] and name != "variant":
+    if (
+        len(each.inputs) == 2
+        and shapes[0] is not None
+        and shapes[0] == shapes[1]
+        and name != "variant"
+    ):
         from tapeflow.ops.table import REGISTRY
 
         each.payload = (REGISTRY["AddV2"], {}, None)
