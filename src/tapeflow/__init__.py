@@ -258,6 +258,7 @@ _LAZY_ROOMS = {
     "metrics": "tapeflow.keras.metrics",
     "nn": "tapeflow.nn",
     "optimizers": "tapeflow.keras.optimizers",
+    "quantization": "tapeflow.quantization",
     "ragged": "tapeflow.ragged",
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",

@@ -14,7 +14,12 @@ from tapeflow.graph.nodes import load_all_rows
 from tapeflow.ops.table import REGISTRY
 
 load_all_rows()
-ROWS = sorted(name for name, row in REGISTRY.items() if row.sample_source is not None)
+# A table is an object of this process: no message can hold it.
+ROWS = sorted(
+    name
+    for name, row in REGISTRY.items()
+    if row.sample_source is not None and "table_handle" not in row.inputs
+)
 # What TensorFlow's definitions do not allow in a graph, and these rows do.
 MORE = {
     "ConcatV2": "a list of one",

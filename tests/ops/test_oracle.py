@@ -47,11 +47,22 @@ _OUTSIDE = "TensorFlow does not look whether indices are inside of the shape"
 _DEPTH = "TensorFlow takes a gradient of another depth than the image's"
 _DILATED = "TensorFlow's CPU kernel ignores the dilations in this gradient"
 
+# Rows for one output each of ops of TensorFlow that have many of different dtypes.
+OURS = {
+    "DecodeCSVColumn",
+    "ParseExampleDenseFeature",
+    "ParseExampleRaggedFeature",
+    "ParseExampleSparseFeature",
+    "ParseSequenceDenseList",
+    "ParseSequenceSparseList",
+}
+
 # Samples that TensorFlow's kernel answers otherwise, on purpose.
 DIFFERENT = {
     "AvgPoolGrad-6": "TensorFlow reads a gradient of the wrong shape",
     "Conv2DBackpropFilter-4": _GROUPS,
     "Conv2DBackpropInput-4": _GROUPS,
+    "DecodeJSONExample-0": "Messages differ by the order and the packing of their fields",
     "DepthwiseConv2dNative-5": _TAPS,
     "DepthwiseConv2dNativeBackpropFilter-2": _DILATED,
     "DepthwiseConv2dNativeBackpropInput-2": _DILATED,
@@ -98,6 +109,8 @@ def samples():
     out = []
     for name, row in sorted(REGISTRY.items()):
         if row.sample_source is None or any(kind.number == 7 for kind in row.attrs.values()):
+            continue
+        if name in OURS or "resource" in row.signature:
             continue
         out += [(row, s, f"{name}-{i}") for i, s in enumerate(row.sample_source(Generator()))]
     return out

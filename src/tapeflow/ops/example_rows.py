@@ -14,7 +14,7 @@ from tapeflow.core import dtypes, examples
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.wire import WireError, bytes_field
 from tapeflow.ops import shapes
-from tapeflow.ops.table import Sample, any_object, dtype, op, string
+from tapeflow.ops.table import Sample, dtype, ints, op, string
 from tapeflow.ops.validate import invalid, shape_text
 
 _KINDS = {"float32": "float", "int64": "int64", "string": "bytes"}
@@ -95,7 +95,7 @@ _FEATURE: dict[str, Any] = {"key": string, "sequence": False}
 
 @op("ParseExampleDenseFeature", "serialized: string, names: string, default: T -> values: T",
     types={"T": TYPES},
-    attrs={**_FEATURE, "feature_shape": any_object(()), "variable": False, "required": False},
+    attrs={**_FEATURE, "feature_shape": ints([]), "variable": False, "required": False},
     shape=_dense_rule)  # fmt: skip
 def ParseExampleDenseFeature(
     xp, serialized, names, default, key, sequence, feature_shape, variable, required
@@ -204,7 +204,7 @@ def _list_rule(call):
 
 
 @op("ParseSequenceDenseList", "serialized: string, names: string -> values: dtype, lengths: int64",
-    attrs={"key": string, "dtype": dtype, "feature_shape": any_object(()), "allow_missing": False},
+    attrs={"key": string, "dtype": dtype, "feature_shape": ints([]), "allow_missing": False},
     shape=_list_rule)  # fmt: skip
 def ParseSequenceDenseList(xp, serialized, names, key, dtype, feature_shape, allow_missing):
     messages, kind = _messages(serialized, names), _checked(dtype)

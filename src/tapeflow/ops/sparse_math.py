@@ -193,7 +193,7 @@ _OTHER = np.array([[0, 1], [0, 3], [2, 0], [2, 2]])
 def _(rng):
     a, b = values_of(rng), rng.normal(4)
     yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, 0.0, differentiable=(1, 4))
-    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, 0.8, differentiable=(1, 4))
+    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, np.array(0.8), differentiable=(1, 4))
     yield Sample(INDICES, a, SHAPE, _OTHER[:0], b[:0], SHAPE, 0.0, differentiable=(1, 4))
     for shape in (SHAPE + 1, np.array([3, 4, 1])):
         yield Sample(INDICES, a, SHAPE, _OTHER, b, shape, 0.0, raises=InvalidArgumentError)
