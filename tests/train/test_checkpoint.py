@@ -293,20 +293,19 @@ def test_eager_checkpoints_in_graphs_and_back(tmp_path):
     dense = layers.Dense(2)
     dense(tf.ones([1, 3]))
     eager = tf.train.Checkpoint(dense=dense).save(tmp_path / "eager")
-    value = dense.kernel.numpy()
+    kernel = dense.kernel.numpy()
     with tf.Graph().as_default():
         other = layers.Dense(2)
         other(tf.ones([1, 3]))
         checkpoint = tf.train.Checkpoint(dense=other, extra=tf.Variable(1.0))
         with v1.Session() as session:
             checkpoint.restore(eager).initialize_or_restore()
-            np.testing.assert_array_equal(session.run(other.kernel), value)
+            np.testing.assert_array_equal(session.run(other.kernel), kernel)
             assert session.run(checkpoint.extra) == 1
             session.run(other.kernel.assign_add(tf.ones([3, 2])))
             path = checkpoint.save(tmp_path / "graph")
-    expected = dense.kernel.numpy() + 1
     tf.train.Checkpoint(dense=dense).restore(path)
-    np.testing.assert_allclose(dense.kernel.numpy(), expected)
+    np.testing.assert_allclose(dense.kernel.numpy(), kernel + 1)
 
 
 def test_variables_restored_on_create(tmp_path):

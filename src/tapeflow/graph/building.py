@@ -112,6 +112,7 @@ def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
 
 def handle_in(graph: Any, variable: Any) -> SymbolicTensor:
     """The resource tensor that stands for a variable in `graph`."""
+    variable = getattr(variable, "_parent", variable)  # one that an assignment returned stands for it
     handle = variable.handle
     if isinstance(handle, Eager):
         handle = graph.capture_variable(variable, handle)

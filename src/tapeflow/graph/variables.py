@@ -79,7 +79,9 @@ class Creation:
         """What an assignment returns: the variable as it is after `op`."""
         if not read_value:
             return op
-        return UnreadVariable(made, op) if made._parts is not None else made
+        # Where only what is asked for runs, who reads the variable asks for the assignment.
+        prunes = made._parts is not None or getattr(op.graph, "pruned", False)
+        return UnreadVariable(made, op) if prunes else made
 
 
 def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> None:
@@ -223,6 +225,11 @@ class UnreadVariable(variable.Variable):
         self._value: Any = None
 
     @property
+    def handle(self):
+        """That of the variable."""
+        return self._parent.handle
+
+    @property
     def name(self):
         """The name of the assignment."""
         return self._assignment.name
@@ -233,7 +240,7 @@ class UnreadVariable(variable.Variable):
         return self._assignment
 
     def _read_in_graph(self) -> Any:
-        current = context.current_graph() or self._parts.graph
+        current = context.current_graph() or self._assignment.graph
         with current.as_default(), current.control_dependencies([self._assignment]):
             return building.read(self._parent, current)
 

@@ -6,7 +6,6 @@ import io
 import wave
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
 from tapeflow import protos
 from tapeflow.core import dtypes
@@ -157,6 +156,8 @@ def _(rng):
 )
 def AudioSummaryV2(xp, tag, tensor, sample_rate, max_outputs):
     """The first sounds of (batch, frames) or (batch, frames, channels)."""
+    if np.ndim(sample_rate):
+        raise InvalidArgumentError(None, None, "sample_rate must be scalar")
     try:
         rate = float(sample_rate)
         if not 0 < rate < 2**31:
@@ -199,13 +200,14 @@ def _(tag, tensor, sample_rate, max_outputs):
 )
 def TensorSummaryV2(xp, tag, tensor, serialized_summary_metadata):
     """A tensor with metadata."""
+    if np.ndim(serialized_summary_metadata):
+        raise InvalidArgumentError(None, None, "serialized_summary_metadata must be scalar")
     meta = np.asarray(serialized_summary_metadata).item()
+    meta = meta.encode() if isinstance(meta, str) else meta
     try:
         return _string(summary_values.tensor_summary(_text(tag), np.asarray(tensor), meta))
-    except DecodeError:
-        raise InvalidArgumentError(
-            None, None, "serialized_summary_metadata is no SummaryMetadata message"
-        ) from None
+    except ValueError as error:
+        raise InvalidArgumentError(None, None, str(error)) from None
 
 
 TensorSummaryV2.gradient(None)

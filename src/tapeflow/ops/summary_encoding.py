@@ -37,6 +37,8 @@ def wav(sound: np.ndarray, rate: int) -> bytes:
     if sound.ndim != 2:
         raise ValueError(f"A sound has shape (frames, channels), got {sound.shape}")
     channels = sound.shape[1]
+    if not 0 < rate < 1 << 30 or not 0 < channels < 1 << 15 or rate * channels * 2 >= 1 << 32:
+        raise ValueError(f"A sound has a sample rate and channels, got {rate} and {channels}")
     samples = np.clip(np.round(sound * 32768.0), -32768, 32767).astype("<i2").tobytes()
     form = struct.pack("<HHIIHH", 1, channels, rate, rate * channels * 2, channels * 2, 16)
     body = b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", len(samples))

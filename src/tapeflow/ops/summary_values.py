@@ -28,7 +28,10 @@ def tensor_summary(tag: str, value: np.ndarray, meta: Any = None) -> Any:
     entry = summary.value.add(tag=tag)
     entry.tensor.CopyFrom(_tensor_proto(np.asarray(value)))
     if isinstance(meta, bytes):
-        entry.metadata.ParseFromString(meta)
+        try:
+            entry.metadata.ParseFromString(meta)
+        except Exception as error:  # protobuf's own class differs between its versions
+            raise ValueError(f"The metadata of summary {tag} are no SummaryMetadata") from error
     elif meta is not None:
         entry.metadata.CopyFrom(meta)
     return summary
@@ -138,6 +141,8 @@ def image_summary(tag: str, images: np.ndarray, max_images: int = 3, bad_color: 
 
 def audio_summary(tag: str, sounds: np.ndarray, rate: float, max_outputs: int = 3) -> Any:
     """A Summary of the first sounds of (batch, frames) or (batch, frames, channels)."""
+    if not 0 < rate < 1 << 30:
+        raise ValueError(f"A sample rate is a positive number, got {rate}")
     if sounds.ndim not in (2, 3):
         raise ValueError(f"Tensor must be 3-D or 2-D, got: {list(sounds.shape)}")
     if sounds.ndim == 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.context import eager_mode
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.wire import decode, encode
 from tapeflow.train.trackable import children
@@ -110,9 +111,14 @@ def slot_of(optimizer: Any, variable: Any, name: str) -> Any:
 def values_of(value: Any) -> dict[str, Any]:
     """Functions that give the values an object has of its own, by attribute."""
     if isinstance(value, Variable):
-        return {VALUE: lambda: value if value._parts is not None else value.numpy()}
+        return {VALUE: lambda: value if value._parts is not None else _eager_value(value)}
     own = getattr(value, "_checkpoint_values", None)
     return {} if own is None else {name: get for name, (get, _) in own().items()}
+
+
+def _eager_value(variable: Variable) -> Any:
+    with eager_mode():
+        return variable.numpy()
 
 
 def escaped(name: str) -> str:
