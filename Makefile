@@ -46,7 +46,7 @@ lint: $(VENV)/.ready-lint
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-docs: $(VENV)/.ready-docs
+docs: build $(VENV)/.ready-docs
 	$(PY) -m mkdocs build --strict
 
 # The quick tests with the native code under AddressSanitizer and UBSan. CPython's own arenas

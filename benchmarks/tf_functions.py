@@ -1,5 +1,6 @@
 """The cases of functions and sessions in TensorFlow's API, for tapeflow and TensorFlow alike."""
 
+import functools
 import importlib
 import os
 import time
@@ -52,8 +53,9 @@ def measures(name, mode="function"):
     return found
 
 
+@functools.cache
 def wrapper(tf, mode):
-    return {"function": tf.function, "xla": lambda f: tf.function(f, jit_compile=True)}[mode]
+    return functools.partial(tf.function, jit_compile=True) if mode == "xla" else tf.function
 
 
 def seconds(function, *args):
@@ -76,8 +78,9 @@ def chain(tf):
     return lambda x: tf.reduce_sum(tf.tanh(x * 2 + 1) * tf.exp(-x * x))
 
 
+@functools.cache
 def lstm(tf, wrap, batch):
-    """The loss and its gradients of a cell unrolled over all steps."""
+    """The loss and its gradients of a cell unrolled over all steps; made once, for it takes long."""
     xs, w, b = inputs.lstm(batch)
     w, b = tf.Variable(w), tf.Variable(b)
 
@@ -98,7 +101,7 @@ def lstm(tf, wrap, batch):
 
 def trace_node(tf):
     """Seconds that tracing takes for each node of the graph, with those of its gradients."""
-    names = lstm(tf, tf.function, 2)
+    names = lstm.__wrapped__(tf, tf.function, 2)
     begin = time.perf_counter()
     concrete = names["step"].get_concrete_function(names["xs"])
     took = time.perf_counter() - begin

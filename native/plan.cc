@@ -12,6 +12,9 @@ namespace tapeflow {
 
 namespace {
 
+constexpr Code kDeadlineExceeded = static_cast<Code>(4);  // raised by nothing else here
+thread_local int64_t deadline = 0;  // on the steady clock, in ns: when loops of this thread give up; 0: never
+
 constexpr int kInlineSlots = 96;   // registers of a run that need no allocation
 constexpr int kMaxDepth = 2500;    // of plans in plans, well within a thread's stack
 
@@ -169,6 +172,7 @@ class Pause {
     every_ = now - last_ < 500'000 ? (every_ < 4096 ? every_ * 2 : every_) : (every_ > 1 ? every_ / 2 : 1);
     left_ = every_;
     last_ = now;
+    if (deadline && now > deadline) throw Error(kDeadlineExceeded, "Timed out waiting for notification");
     if (PyErr_CheckSignals() < 0) throw PythonError();
     PyEval_RestoreThread(PyEval_SaveThread());
   }
@@ -368,6 +372,12 @@ class Alone {
 };
 
 }  // namespace
+
+int64_t set_deadline(int64_t ms) {
+  const int64_t now = now_ns(), before = deadline;
+  deadline = ms > 0 ? now + ms * 1'000'000 : 0;
+  return before == 0 ? 0 : before > now ? (before - now) / 1'000'000 + 1 : 1;
+}
 
 void run_plan(const Plan* plan, Tensor* const* args, Tensor** results, Timeline* timeline) {
   Alone alone;

@@ -77,6 +77,9 @@ struct Timeline {
   int depth = 0;
 };
 
+// Loops of plans in this thread give up after `ms` from now; 0: never. Returns what was left of the time set before.
+int64_t set_deadline(int64_t ms);
+
 // Runs the plan on its own, as a Python call of it does: no tape, no graph and no device scope is seen. args are
 // borrowed, results new references. Throws PythonError.
 void run_plan(const Plan* plan, Tensor* const* args, Tensor** results, Timeline* timeline = nullptr);

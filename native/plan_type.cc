@@ -223,7 +223,15 @@ PyType_Slot slots[] = {
 PyType_Spec spec = {"tapeflow._native.Plan", sizeof(Plan), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
+PyObject* py_set_deadline(PyObject*, PyObject* ms) {
+  const long long value = PyLong_AsLongLong(ms);
+  if (value == -1 && PyErr_Occurred()) return nullptr;
+  return PyLong_FromLongLong(set_deadline(value));
+}
+
 PyMethodDef module_methods[] = {
+    {"set_deadline", py_set_deadline, METH_O,
+     "set_deadline(ms): loops of plans in this thread raise DeadlineExceededError after that time; 0: never. Returns what was left."},
     {"fusable", py_fusable, METH_VARARGS, "fusable(row name, dtype number): whether a fused instruction may contain it."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -173,6 +173,10 @@ PyObject* read_value(PyObject* o, PyObject*) { return new_value(o); }
 
 PyObject* numpy(PyObject* o, PyObject*) {
   Variable* v = self_of(o);
+  if (thread_state.graph_scope > 0) {
+    PyErr_SetString(PyExc_NotImplementedError, "numpy() is only available when eager execution is enabled.");
+    return nullptr;
+  }
   if (!v->value) return new_value(o);  // raises
   return PyObject_CallMethod(object(v->value), "numpy", nullptr);
 }

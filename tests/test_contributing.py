@@ -1,4 +1,4 @@
-"""The row in CONTRIBUTING.md, defined outside the package, works with nothing else touched."""
+"""The row and the pass in CONTRIBUTING.md, defined outside the package, work with nothing else touched."""
 
 import re
 from pathlib import Path
@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.graph import drawing, passes
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text()
+ROW, PASS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def row():
     # Under a name of its own: the package has the real one.
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     names = {}
-    exec(compile(code.replace('"Cumsum"', '"OutsideCumsum"'), "CONTRIBUTING.md", "exec"), names)
+    exec(compile(ROW.replace('"Cumsum"', '"OutsideCumsum"'), "CONTRIBUTING.md", "exec"), names)
     return names
 
 
@@ -43,6 +44,31 @@ def test_errors_name_the_op(row):
         row["cumsum"]([1.0, 2.0], axis=2)
 
 
-def test_is_one_screen():
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+def test_works_in_graphs(row):
+    f = tf.function(lambda x: row["cumsum"](x, axis=1), input_signature=[tf.TensorSpec([None, 3])])
+    with tf.GradientTape() as tape:
+        x = tf.constant([[1.0, 2.0, 3.0]])
+        tape.watch(x)
+        total = f(x)
+    np.testing.assert_array_equal(total, [[1.0, 3.0, 6.0]])
+    np.testing.assert_array_equal(tape.gradient(total, x), [[3.0, 2.0, 1.0]])
+
+
+@pytest.mark.parametrize("code", [ROW, PASS], ids=["row", "pass"])
+def test_is_one_screen(code):
     assert len(code.splitlines()) <= 50
+
+
+def test_the_pass_acts_and_keeps_the_result(monkeypatch):
+    names = {}
+    exec(compile(PASS, "CONTRIBUTING.md", "exec"), names)
+    monkeypatch.setattr(
+        passes, "PASSES", [("double negation", names["drop_double_negation"]), *passes.PASSES]
+    )
+    neg = tf.negative
+    f = tf.function(lambda x: tf.abs(neg(neg(x))) + neg(neg(neg(neg(x)))))
+    x = tf.constant([0.0, -0.0, 1.0, -2.0])
+    stages = dict(drawing.stages(f.get_concrete_function(x)))
+    kinds = [each.type for each in stages["prune"].instructions]
+    assert kinds == ["Abs", "AddV2"]
+    np.testing.assert_array_equal(f(x), abs(x.numpy()) + x.numpy())

@@ -65,3 +65,28 @@ def test_modes_and_devices():
     assert tfe.in_eager_mode()
     assert not tfe.in_graph_mode()
     assert tfe.num_gpus() == len([name for name in tfe.list_devices() if "GPU" in name])
+
+
+def test_evaluator(tmp_path):
+    class Model:
+        def eval_data(self, value):
+            return 2 * value
+
+    class Simple(tfe.Evaluator):
+        def __init__(self, model):
+            super().__init__(model)
+            self.mean = self.track_metric(tfe.metrics.Mean("mean"))
+
+        def call(self, eval_data):
+            self.mean(eval_data)
+
+    evaluator = Simple(Model())
+    dataset = tf.data.Dataset.from_tensor_slices(tf.range(5.0))
+    results = evaluator.evaluate_on_dataset(dataset, summary_logdir=str(tmp_path))
+    assert results["mean"].numpy() == 4
+    assert len(list(tmp_path.iterdir())) == 1
+    evaluator.init_variables()
+    assert evaluator.mean.numer.numpy() == 0
+    assert evaluator.mean.numer.name == "mean/numer:0"
+    with pytest.raises(ValueError, match="two Metrics"):
+        evaluator.track_metric(tfe.metrics.Mean("mean"))

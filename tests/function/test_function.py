@@ -455,3 +455,14 @@ def test_peak_memory_is_the_live_set():
     before = _native.allocator_stats()["live"]
     f(x)
     assert _native.allocator_stats()["peak"] - before <= 1.1 * 2 * x.shape[0] * 4
+
+
+def test_a_variable_has_no_value_while_tracing():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f():
+        return v.numpy()
+
+    with pytest.raises(NotImplementedError, match="only available when eager execution is enabled"):
+        f()

@@ -153,3 +153,17 @@ def test_early_stopping():
 def test_fit_before_compile():
     with pytest.raises(RuntimeError, match="must compile your model"):
         tf.keras.Sequential([layers.Dense(1)]).fit(np.ones([1, 1]), np.ones([1, 1]))
+
+
+def test_weights_in_a_graph(tmp_path):
+    with tf.Graph().as_default():
+        layer = tf.keras.layers.Dense(2)
+        layer(tf.ones([1, 3]))
+        kernel, bias = layer.get_weights()
+        assert kernel.any()
+        layer.set_weights([kernel + 1, bias])
+        np.testing.assert_array_equal(tf.keras.backend.get_value(layer.kernel), kernel + 1)
+        with tf.compat.v1.Session().as_default():
+            assert (layer.get_weights()[1] == 0).all()
+    with pytest.raises(RuntimeError, match="not available"):
+        tf.keras.backend.get_session()

@@ -22,7 +22,14 @@ DATA_DEPENDENT = {
     "CombinedNonMaxSuppression": "as many boxes as are left",
     "DecodePaddedRaw": "as many numbers as the bytes hold",
     "DecodeRaw": "as many numbers as the bytes hold",
+    "LookupTableExportV2": "as many elements as the table has",
+    "LookupTableFindV2": "of the shape of the table's values",
+    "ParseExampleDenseFeature": "as many elements as the message has",
     "MatchingFiles": "as many names as there are",
+    **{
+        f"Parse{kind}": "as many elements as the message has"
+        for kind in ("ExampleRaggedFeature", "ExampleSparseFeature", "SequenceDenseList", "SequenceSparseList")
+    },
     "ParseTensor": "the tensor that the bytes hold",
     **{
         f"Decode{kind}": "the image that the bytes hold"
@@ -31,6 +38,11 @@ DATA_DEPENDENT = {
     **{
         f"NonMaxSuppression{version}": "as many boxes as are left"
         for version in ("", "V2", "V3", "V5", "WithOverlaps")
+    },
+    **{
+        f"Sparse{name}": "as many elements as are left, or are in both"
+        for name in ("Add", "Concat", "FillEmptyRows", "ReduceMaxSparse", "ReduceSumSparse", "Slice",
+                     "SparseMaximum", "SparseMinimum", "Split")
     },
     "BroadcastGradientArgs": "as many elements as there are axes to sum over",
     "DynamicPartition": "as many rows as the partition has",
@@ -191,6 +203,8 @@ def dtype_of(x):
         return tf.resource
     if not isinstance(x, np.ndarray) or any(isinstance(v, tf._native.TensorList) for v in x.flat):
         return tf.variant
+    if x.dtype == object and any(not isinstance(v, (bytes, str)) for v in x.flat):
+        return tf.resource  # a table or the like
     return tf.string if x.dtype.kind in "OSU" else tf.as_dtype(x.dtype)
 
 

@@ -75,7 +75,8 @@ class Compiled:
         for variable in self.graph.variables:
             if hasattr(graph, "watch_variable"):
                 graph.watch_variable(variable)
-        return list(inline(self.graph, self.outputs, [*arguments, *captured]))
+        with graph.control_dependencies(self.graph.control_captures):
+            return list(inline(self.graph, self.outputs, [*arguments, *captured]))
 
     def _variable_of(self, inner: SymbolicTensor) -> Any:
         for variable, handle in self.graph.variables_by_handle.items():

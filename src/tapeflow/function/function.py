@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import threading
-import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +15,10 @@ from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
 from tapeflow.function.concrete import ConcreteFunction
-from tapeflow.graph import building, tracing
-from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.function.methods import WeakMethod
+from tapeflow.function.specs import call_of_specs, names_of, spec_like
+from tapeflow.graph import tracing
+from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Eager = _native.EagerTensor
@@ -179,7 +180,7 @@ class Function:
             args = self.input_signature
         else:
             args, kwargs = self._signature.bind(args, kwargs)
-        call = _call_of_specs(args, kwargs)
+        call = call_of_specs(args, kwargs)
         if self.input_signature is None:
             concrete = self._trace_for(call, exact=True)
         else:
@@ -240,10 +241,10 @@ class Function:
 
     def _trace(self, call: Call, specs: Any, created: list[Any] | None) -> ConcreteFunction:
         self._count += 1
-        graph = FuncGraph(self._name)
+        graph = FuncGraph(self._name, own_collections())
         graph.created_variables = created
         graph.late_variables = []
-        names = _names(self._signature, call)
+        names = names_of(self._signature, call)
         function = self._converted()
         with graph.as_default():
             inner = []
@@ -258,7 +259,7 @@ class Function:
             tracing.finish(graph, function(*args, **kwargs))
         flat_specs = iter([TensorSpec(shape, dtype, name) for (dtype, shape), name in zip(specs, names, strict=True)])
         signature = nest.map_structure(
-            lambda x: _spec_like(x, flat_specs), (call.args, call.kwargs), expand_composites=False
+            lambda x: spec_like(x, flat_specs), (call.args, call.kwargs), expand_composites=False
         )
         concrete = ConcreteFunction(graph, self._name, signature, names)
         concrete.parameter_names = self._signature.names
@@ -328,7 +329,7 @@ class Function:
 
     def _for_instance(self, instance: Any) -> Function:
         """The function with its first argument given. It does not keep the instance alive."""
-        method = _WeakMethod(self._python_function, instance)
+        method = WeakMethod(self._python_function, instance)
         signature = self.input_signature
         return Function(
             method, self._name, signature, self._autograph, self._jit_compile, self._reduce_retracing,
@@ -379,92 +380,8 @@ class _FirstCall(ConcreteFunction):
         return None
 
 
-class _WeakMethod:
-    """A function bound to an instance that it does not keep alive."""
-
-    def __init__(self, function: Callable[..., Any], instance: Any):
-        self.__func__ = function
-        try:
-            self._instance: Any = weakref.ref(instance)
-        except TypeError:
-            self._instance = lambda: instance
-        functools.update_wrapper(self, function, updated=())
-
-    @property
-    def __self__(self) -> Any:
-        instance = self._instance()
-        if instance is None:
-            raise ReferenceError(f"the object whose method {self.__func__.__name__} is called is gone")
-        return instance
-
-    @property
-    def __signature__(self) -> Any:
-        import inspect
-
-        found = inspect.signature(self.__func__)
-        return found.replace(parameters=list(found.parameters.values())[1:])
-
-    def bound(self) -> Any:
-        return types.MethodType(self.__func__, self.__self__)
-
-    def __call__(self, *args, **kwargs):
-        return self.__func__(self.__self__, *args, **kwargs)
-
-
 def _told(key: Any) -> str:
     return repr(key[1]) if isinstance(key, tuple) else repr(key)
-
-
-def _spec_like(x: Any, flat_specs: Any) -> Any:
-    if isinstance(x, _native.Tensor):
-        return next(flat_specs)
-    if nest.is_nested_or_composite(x):
-        own = getattr(x, "_type_spec", None)
-        for leaf in nest.flatten(x, expand_composites=True):
-            if isinstance(leaf, _native.Tensor):
-                next(flat_specs)
-        return x if own is None else own
-    return x
-
-
-def _names(signature: Signature, call: Call) -> list[str]:
-    """A name for each tensor: of the parameter that it is, or is part of."""
-    found: list[str] = []
-    known = signature.names
-
-    def take(label: str, value: Any) -> None:
-        leaves = [x for x in nest.flatten(value, expand_composites=True) if isinstance(x, _native.Tensor)]
-        if len(leaves) == 1 and isinstance(value, _native.Tensor):
-            own = getattr(value, "spec_name", None)
-            found.append(own or label)
-        else:
-            found.extend(f"{label}_{i}" if i else label for i in range(len(leaves)))
-
-    for i, value in enumerate(call.args):
-        take(known[i] if i < len(known) else f"args_{i}", value)
-    for key in sorted(call.kwargs):
-        take(key, call.kwargs[key])
-    return found
-
-
-def _call_of_specs(args: Any, kwargs: Any) -> Call:
-    """A call whose specs stand for tensors that are there only to be traced."""
-    scratch = FuncGraph("specs")
-
-    def stand_in(x: Any) -> Any:
-        if isinstance(x, TensorSpec):
-            shape = None if x.shape.rank is None else tuple(x.shape.as_list())
-            made = building.placeholder(scratch, x.dtype, shape, "spec")
-            if x.name is not None:
-                made.__dict__["spec_name"] = x.name
-            return made
-        if isinstance(x, TypeSpec):
-            make: Any = x._from_placeholders  # type: ignore[attr-defined]
-            return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
-        return arguments._as_argument(x)
-
-    args, kwargs = nest.map_structure(stand_in, (tuple(args), dict(kwargs)), expand_composites=False)
-    return arguments.take_apart(args, kwargs)
 
 
 @public

@@ -11,7 +11,7 @@ from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.graph import tracing
 from tapeflow.graph.collections import GraphKeys
-from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
@@ -83,7 +83,7 @@ def wrap_function(fn, signature, name=None):
 
     Its variables are created once, and kept by the function; its side effects run in program order.
     """
-    graph = FuncGraph(name or getattr(fn, "__name__", "wrapped_function"))
+    graph = FuncGraph(name or getattr(fn, "__name__", "wrapped_function"), own_collections())
     specs = [] if signature is None else list(signature)
     tensors = [spec for spec in nest.flatten(specs) if isinstance(spec, TensorSpec)]
     names = [spec.name or f"arg{i}" for i, spec in enumerate(tensors)]

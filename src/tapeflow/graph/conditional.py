@@ -9,11 +9,12 @@ from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph import building, gradients, planning, tracing
-from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.func_graph import FuncGraph, branch, copy_handle, wait_for_captures
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.array import Identity
 from tapeflow.ops.construction import zeros, zeros_like
 
 
@@ -34,13 +35,34 @@ def conditional(pred: Any, functions: Sequence[Callable[[], Any]], labels: Seque
         pred = building.as_symbolic(graph, pred)
         bodies = []
         for function, label in zip(functions, labels, strict=True):
-            bodies.append(tracing.body(f"{name}_{label}", function, ()))
+            into = branch(f"{name}_{label}")
+            bodies.append(tracing.body(into.name, _with_values(function, pred), (), into=into))
         structure = _common_structure(bodies, labels)
         node = build(graph, pred, [Body(b, list(b.outputs)) for b in bodies], name)
         if structure is None and not node.outputs:
             return node
         flat = iter(node.outputs)
         return _packed(bodies[0].structured_outputs, flat)
+
+
+def _with_values(function: Callable[[], Any], pred: SymbolicTensor) -> Callable[[], Any]:
+    """`function`, with `pred` in place of each operation that it returns, to be had after that has run."""
+
+    def call() -> Any:
+        result = function()
+        if isinstance(result, (list, tuple)):
+            return nest.map_structure(lambda x: _value(x, pred), result)
+        return result
+
+    return call
+
+
+def _value(x: Any, pred: SymbolicTensor) -> Any:
+    if not isinstance(x, Operation):
+        return x
+    graph = context.current_graph()
+    with graph.control_dependencies([x]):
+        return Identity(building.as_symbolic(graph, pred))
 
 
 def _nothing() -> Any:
@@ -154,6 +176,7 @@ def build(graph: Graph, pred: SymbolicTensor, bodies: list[Body], name: str, arg
     op = graph.add(kind, None, (pred, *inputs), (None,) * (1 + len(inputs)), attrs, name)
     for ys in zip(*[b.outputs for b in bodies], strict=True):
         _add_output(op, ys)
+    wait_for_captures(op, [b.graph for b in bodies])
     return op
 
 

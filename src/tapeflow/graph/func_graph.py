@@ -31,6 +31,7 @@ class FuncGraph(Graph):
     _building_function = True
     # Whether only `targets` run besides what the outputs need: the part of a function that was cut out.
     pruned = False
+    is_branch = False
     targets: Sequence[Any] = ()
 
     def __init__(self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any):
@@ -48,12 +49,21 @@ class FuncGraph(Graph):
         self.created_variables: list[Any] | None = []
         self.late_variables: list[Any] = []
         self.plans: dict[Any, Any] = {}  # what was compiled of it, by what for
+        # Operations of graphs around this one that run before it does.
+        self.control_captures: list[Any] = []
         outer = self.outer_graph
         self.seed = outer.seed if outer is not None else context.eager_seed()
         if outer is not None:
-            self._collections = outer._collections
+            self._collections = outer._collections if collections is None else collections
             scopes, theirs = self._scopes, outer._scopes
             scopes.devices = list(theirs.devices)
+
+    def _outer_control(self, op: Any) -> None:
+        graph = self.outer_graph
+        while graph is not None and graph is not op.graph:
+            graph = graph.outer_graph
+        if graph is not None and op not in self.control_captures:
+            self.control_captures.append(op)
 
     # Captures.
 
@@ -211,6 +221,35 @@ def copy_handle(source: SymbolicTensor, target: SymbolicTensor) -> None:
     if source.dtype is dtypes.resource or source.dtype is dtypes.variant:
         target.handle_shape = getattr(source, "handle_shape", None)
         target.handle_dtype = getattr(source, "handle_dtype", None)
+
+
+def branch(name: str) -> FuncGraph:
+    """The graph of a branch or loop body. In graphs of 1.x only what its results need runs."""
+    graph = FuncGraph(name)
+    outer = graph.outer_graph
+    graph.pruned = outer is not None and (not isinstance(outer, FuncGraph) or (outer.pruned and outer.is_branch))
+    graph.is_branch = True
+    return graph
+
+
+def wait_for_captures(op: Any, bodies: Any) -> None:
+    """Lets a node run after the operations that its bodies wait for."""
+    for body in bodies:
+        for other in body.control_captures:
+            found = op.graph._control_operation(other)
+            if found is not None:
+                op._add_control_input(found)
+
+
+def own_collections() -> dict[Any, list[Any]] | None:
+    """The collections of a function that is traced now: those of variables are shared with the graph around it."""
+    outer = context.current_graph()
+    if outer is None:
+        return None
+    shared = ("variables", "local_variables", "trainable_variables")
+    found = {key: list(items) for key, items in outer._collections.items() if isinstance(key, str)}
+    kept = {key: items for key, items in outer._collections.items() if not isinstance(key, str) or key.startswith("_")}
+    return {**found, **kept, **{key: outer.get_collection_ref(key) for key in shared}}
 
 
 def _differentiable(dtype: Any) -> bool:

@@ -430,8 +430,12 @@ class Graph:
         if found.graph is self:
             return found
         if self.building_function:
-            return None  # of an outer graph: it runs before this one does
+            self._outer_control(found)
+            return None
         raise ValueError(f"Operation {found!r} is not an element of this graph.")
+
+    def _outer_control(self, op: Operation) -> None:
+        """Notes that `op`, of a graph around this one, is to run before."""
 
     def _control_inputs(self, inputs: tuple[SymbolicTensor, ...]) -> list[Operation]:
         found: list[Operation] = []

@@ -9,7 +9,7 @@ from tapeflow.core import context, dtypes, nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph import building, conditional, gradients, planning, tracing
 from tapeflow.graph.conditional import Body
-from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.func_graph import FuncGraph, branch, copy_handle, wait_for_captures
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.inlining import copy_operation, inline
 from tapeflow.graph.operation import Operation
@@ -78,8 +78,8 @@ def loop(
         return [values[0] + 1, *flat_result] if counted else flat_result
 
     names = ["loop_counter"] if counted else []
-    conditions = tracing.body(f"{name}_cond", condition, flat, names, shapes)
-    steps = tracing.body(f"{name}_body", step, flat, names, shapes)
+    conditions = tracing.body(f"{name}_cond", condition, flat, names, shapes, branch(f"{name}_cond"))
+    steps = tracing.body(f"{name}_body", step, flat, names, shapes, branch(f"{name}_body"))
     _check(flat, steps, shapes, name)
     node = build(graph, flat, Body(conditions, list(conditions.outputs)), Body(steps, list(steps.outputs)), name, shapes)
     return unpacked(node.outputs)
@@ -176,6 +176,7 @@ def build(
     for i, x in enumerate(variables):
         made = op.add_output(x.dtype, body.graph.inputs[i].shape_tuple if shapes is None else shapes[i])
         copy_handle(x, made)
+    wait_for_captures(op, [cond.graph, body.graph])
     return op
 
 
@@ -358,6 +359,8 @@ def _clone(body: Body, count: int, extra: Sequence[tuple[Any, Any]]) -> tuple[Bo
     outer = old.outer_graph
     with outer.as_default() if outer is not None else context.graph_scope(None):
         new = FuncGraph(old.name)
+    new.pruned, new.is_branch = old.pruned, old.is_branch
+    new.control_captures = list(old.control_captures)
     found: dict[int, SymbolicTensor] = {}
     with new.as_default():
         def take(x: SymbolicTensor) -> None:

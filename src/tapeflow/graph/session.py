@@ -84,6 +84,7 @@ class BaseSession:
                 f"No session factory registered for the given session options: {{target: \"{target}\"}}. Sessions run in "
                 "this process.",
             )  # fmt: skip
+        self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._target = target if isinstance(target, bytes) else (target or "").encode()
         self._config = config
         self._closed = False
@@ -146,7 +147,7 @@ class BaseSession:
         the errors of operations.
         """
         self._check_open()
-        if type(fetches) is SymbolicTensor and not feed_dict and options is None:
+        if type(fetches) is SymbolicTensor and not feed_dict and options is None and not self._timeout:
             step = self._steps.get(id(fetches))
             if step is not None and step.version == self._graph.version:
                 return step.plan()[0].numpy()
@@ -164,6 +165,16 @@ class BaseSession:
         return step.fetches.rebuild([_plain(v) for v in values])
 
     def _execute(self, step: _Step, values: list[Any], options: Any, metadata: Any) -> Sequence[Any]:
+        timeout = (0 if options is None else options.timeout_in_ms) or self._timeout
+        if timeout <= 0:
+            return self._execute_in_time(step, values, options, metadata)
+        left = _native.set_deadline(timeout)
+        try:
+            return self._execute_in_time(step, values, options, metadata)
+        finally:
+            _native.set_deadline(left)
+
+    def _execute_in_time(self, step: _Step, values: list[Any], options: Any, metadata: Any) -> Sequence[Any]:
         with context.eager_mode(), context.pause_recording():
             if options is not None and metadata is not None and getattr(options, "trace_level", False):
                 from tapeflow.graph import timeline

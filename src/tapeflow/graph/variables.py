@@ -60,6 +60,20 @@ class Creation:
         return building.call(graph, row, values, {}, name)
 
     @staticmethod
+    def to_proto(made: Any, export_scope: str | None) -> Any:
+        """The `VariableDef` of a variable."""
+        from tapeflow.graph import variable_defs
+
+        return variable_defs.to_proto(made, export_scope)
+
+    @staticmethod
+    def from_proto(definition: Any, import_scope: str | None) -> Any:
+        """The variable of the default graph that a `VariableDef` names."""
+        from tapeflow.graph import variable_defs
+
+        return variable_defs.from_proto(definition, get_default_graph(), import_scope)
+
+    @staticmethod
     def assigned(made: Any, op: Operation, read_value: bool) -> Any:
         """What an assignment returns: the variable as it is after `op`."""
         if not read_value:
@@ -211,8 +225,6 @@ class UnreadVariable(variable.Variable):
 
     def _read_in_graph(self) -> Any:
         current = context.current_graph() or self._parts.graph
-        if self._assignment.graph is not current:
-            return building.read(self._parent, current)
         with current.as_default(), current.control_dependencies([self._assignment]):
             return building.read(self._parent, current)
 

@@ -9,10 +9,12 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
-from tapeflow.keras import activations, losses, settings
+from tapeflow.keras import activations, losses, session, settings
 from tapeflow.keras.activations import hard_sigmoid, relu
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.layers.rnn.loop import rnn
+from tapeflow.keras.session import get_session, set_session
 from tapeflow.keras.settings import (
     clear_session,
     epsilon,
@@ -132,6 +134,10 @@ def arange(start, stop=None, step=1, dtype="int32"):
 
 def get_value(x):
     """The NumPy value of a tensor or variable."""
+    if getattr(x, "_parts", None) is not None:
+        return session.values_of([x])[0]
+    if hasattr(x, "op") and not hasattr(x, "_parts") and not hasattr(x, "numpy"):
+        return session.get_session(x.graph).run(x)
     return x.numpy() if hasattr(x, "numpy") else x
 
 
@@ -140,12 +146,12 @@ eval = get_value
 
 def set_value(x, value):
     """Sets a variable."""
-    x.assign(np.asarray(value, x.dtype.as_numpy_dtype))
+    session.set_values([(x, np.asarray(value, x.dtype.as_numpy_dtype))])
 
 
 def batch_get_value(tensors):
     """The NumPy values of variables."""
-    return [x.numpy() for x in tensors]
+    return session.values_of(tensors)
 
 
 def batch_set_value(tuples):
@@ -530,6 +536,7 @@ __all__ = [
     "flatten",
     "floatx",
     "gather",
+    "get_session",
     "get_uid",
     "get_value",
     "greater",
@@ -571,11 +578,13 @@ __all__ = [
     "reset_uids",
     "reshape",
     "reverse",
+    "rnn",
     "round",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
     "set_learning_phase",
+    "set_session",
     "set_value",
     "shape",
     "sigmoid",

@@ -161,8 +161,10 @@ class MeanMetricWrapper(Mean):
     """The mean of a function of labels and predictions."""
 
     def __init__(self, fn, name=None, dtype=None, **kwargs):
-        super().__init__(name or getattr(fn, "__name__", "metric"), dtype)
-        self._fn = fn
+        super().__init__(
+            name or (fn if isinstance(fn, str) else getattr(fn, "__name__", "metric")), dtype
+        )
+        self._fn = get(fn) if isinstance(fn, str) else fn
         self._settings = kwargs
 
     def update_state(self, y_true, y_pred, sample_weight=None):
@@ -171,7 +173,8 @@ class MeanMetricWrapper(Mean):
         super().update_state(self._fn(y_true, y_pred, **self._settings), sample_weight)
 
     def get_config(self):
-        return {**super().get_config(), **self._settings}
+        config = {**super().get_config(), **self._settings}
+        return {**config, "fn": to_config(self._fn)} if type(self) is MeanMetricWrapper else config
 
 
 def _matches(a, b):

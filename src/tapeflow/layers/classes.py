@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
+from tapeflow.compat.v1.partitioned import PartitionedVariable
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import nest
-from tapeflow.core.context import executing_eagerly
+from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
@@ -58,8 +62,10 @@ class Layer(keras_layers.Layer):
         return variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False)
 
     def _scope_name(self):
-        # Names come from the variable scope.
-        return ""
+        # Names of variables come from the variable scope; those of operations from the name scope that it opened.
+        if executing_eagerly() or self._scope is None:
+            return ""
+        return self._scope.original_name_scope
 
     def __call__(self, *args, **kwargs):
         if self.built and executing_eagerly():
@@ -101,6 +107,8 @@ class Layer(keras_layers.Layer):
         elif trainable is None:
             trainable = True
         dtype = self._variable_dtype_object if dtype is None else as_dtype(dtype)
+        graph = current_graph()
+        before = [] if graph is None else graph.get_collection("variables")
         with self._enter_scope():
             variable = get_variable(
                 name,
@@ -118,9 +126,21 @@ class Layer(keras_layers.Layer):
         self.__dict__.setdefault("_named_weights", {})[name] = variable
         if "_pending_restores" in self.__dict__:
             attached(self, name, variable)
-        if regularizer is not None:
-            self._loss_functions.append(lambda: regularizer(variable))
+        parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+        if regularizer is not None and not any(part is known for part in parts for known in before):
+            self.add_loss([partial(regularizer, part) for part in parts])
         return variable
+
+    def add_loss(self, losses, **kwargs):
+        """Adds scalar tensors, or functions that give them, to what `losses` returns; in graphs they are collected."""
+        super().add_loss(losses, **kwargs)
+        graph = current_graph()
+        if graph is None:
+            return
+        for loss in nest.flatten(losses):
+            loss = loss() if callable(loss) else loss
+            if loss is not None and all(loss is not known for known in graph.get_collection_ref(REGULARIZATION_LOSSES)):
+                graph.add_to_collection(REGULARIZATION_LOSSES, loss)
 
     def apply(self, inputs, *args, **kwargs):
         """Calls the layer."""
@@ -164,6 +184,14 @@ class Conv2DTranspose(keras_layers.Conv2DTranspose, Layer):
     """See keras.layers.Conv2DTranspose; kernels start as the variable scope says, where it does."""
 
     def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+        kwargs.setdefault("kernel_initializer", None)
+        super().__init__(filters, kernel_size, strides, padding, **kwargs)
+
+
+class Conv3DTranspose(keras_layers.Conv3DTranspose, Layer):
+    """See keras.layers.Conv3DTranspose; kernels start as the variable scope says, where it does."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1, 1), padding="valid", **kwargs):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 

@@ -24,8 +24,8 @@ _NORMALIZATION = (
     "training trainable name reuse renorm renorm_clipping renorm_momentum fused virtual_batch_size "
     "adjustment"
 )
-# Arguments of 1.x that change nothing here: variables are shared by sharing layer objects.
-_IGNORED = ("reuse", "renorm_clipping", "renorm_momentum", "virtual_batch_size", "adjustment")
+# Arguments of 1.x that change nothing here.
+_IGNORED = ("renorm_clipping", "renorm_momentum", "virtual_batch_size", "adjustment")
 
 
 def _function(name, cls, arguments, required=()):
@@ -43,6 +43,8 @@ def _function(name, cls, arguments, required=()):
         call = {"training": given.pop("training")} if "training" in given else {}
         for argument in _IGNORED:
             given.pop(argument, None)
+        if "reuse" in signature.parameters:
+            given.update(_reuse=given.pop("reuse", None), _scope=given.get("name"))
         return cls(**given)(inputs, **call)
 
     layer_function.__name__ = layer_function.__qualname__ = name
@@ -62,6 +64,12 @@ conv3d = _function("conv3d", classes.Conv3D, _CONVOLUTION, _SIZE)
 conv2d_transpose = _function(
     "conv2d_transpose",
     classes.Conv2DTranspose,
+    f"filters kernel_size strides padding data_format {_WEIGHTS}",
+    _SIZE,
+)
+conv3d_transpose = _function(
+    "conv3d_transpose",
+    classes.Conv3DTranspose,
     f"filters kernel_size strides padding data_format {_WEIGHTS}",
     _SIZE,
 )

@@ -357,7 +357,7 @@ def assert_scalar(tensor, name=None, message=None):
 @public
 def assert_scalar_v2(tensor, message=None, name=None):
     """`assert_scalar` with the 2.x order of arguments."""
-    return assert_scalar(tensor, name, message)
+    assert_scalar(tensor, name, message)
 
 
 @public

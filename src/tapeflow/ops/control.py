@@ -16,7 +16,7 @@ from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops.array import Identity
+from tapeflow.ops.array import Identity, stop_gradient
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.table import op
 
@@ -71,6 +71,7 @@ def cond_v1(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None
     if _staged(pred):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
+        strict = strict is True  # its place may hold anything, as nobody looks at it in functions
         true_fn, false_fn = (_unpacked(f, strict) for f in (true_fn, false_fn))
         return staging.cond(pred, true_fn, false_fn, name)
     result = true_fn() if _truth(pred) else false_fn()
@@ -214,9 +215,10 @@ def while_loop(
 
     Raises TypeError for functions that are not callable, ValueError where `body` changes the structure.
     """
-    return _loop(
+    out = _loop(
         cond, body, loop_vars, parallel_iterations, maximum_iterations, False, shape_invariants, name
     )
+    return out if back_prop else _constant(out)
 
 
 def _loop(
@@ -277,7 +279,16 @@ def while_loop_v1(
     out = _loop(
         cond, body, loop_vars, parallel_iterations, maximum_iterations, pack, shape_invariants, name
     )
+    out = out if back_prop else _constant(out)
     return out if return_same_structure else _single(out)
+
+
+def _constant(values):
+    """Values that gradients do not go through."""
+    return nest.map_structure(
+        lambda x: stop_gradient(x) if x.dtype.is_floating or x.dtype.is_complex else x,
+        values, expand_composites=True,
+    )  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -301,6 +312,14 @@ def control_dependencies(control_inputs) -> Iterator[None]:
 
 @op("NoOp", "->")
 def NoOp(xp):
+    return None
+
+
+NoOp.gradient(None)
+
+
+@NoOp.reference
+def _():
     return None
 
 

@@ -506,7 +506,7 @@ def _fill_rule(call):
     shape = call.shape(2)
     rank = None if shape is None else shape[0]
     sizes = call.value(2)
-    rows = None if sizes is None else int(sizes[0])
+    rows = None if sizes is None or not len(sizes) else int(sizes[0])
     count = call.shape(1)
     return [(None, rank), (None,), (rows,), (None if count is None else count[0],)]
 

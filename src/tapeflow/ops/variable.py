@@ -326,6 +326,26 @@ class Variable(_native.Variable, metaclass=_Creation):
         finally:
             _native.resume_tapes(token)
 
+    def _ref(self):
+        """What stood for the place of the value in 1.x: the variable, which is read where it is used."""
+        return self
+
+    def to_proto(self, export_scope=None):
+        """The `VariableDef` of a variable of a graph; None if it is not in `export_scope`.
+
+        Raises RuntimeError eagerly.
+        """
+        if self._parts is None:
+            raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        return creation.to_proto(self, export_scope)
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        """The variable of the default graph that a `VariableDef` names. Raises ValueError if it names none."""
+        if context.executing_eagerly():
+            raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        return creation.from_proto(variable_def, import_scope)
+
     def ref(self):
         """A hashable `Reference` to this variable."""
         return Reference(self)

@@ -11,8 +11,7 @@ from tapeflow.ops.variable import Variable
 def _scatter(row, ref, indices, updates):
     if not isinstance(ref, Variable):
         raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
-    row(ref, indices, convert_to_tensor(updates, ref.dtype))
-    return ref
+    return ref._after(row(ref, indices, convert_to_tensor(updates, ref.dtype)))
 
 
 @public

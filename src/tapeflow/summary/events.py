@@ -24,7 +24,7 @@ _open: weakref.WeakSet[EventFile] = weakref.WeakSet()
 class EventFile:
     """A new event file of a folder. Events wait in memory until there are `max_queue`, or flush is called.
 
-    The file is made with the first event. Raises FailedPreconditionError for events after close.
+    Raises FailedPreconditionError for events after close.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class EventFile:
         first = protos.Event(wall_time=time.time(), file_version="brain.Event:2")
         first.source_metadata.writer = _WRITER
         self._waiting.append(framed(first.SerializeToString()))
+        self._write()
         _open.add(self)
 
     def add(self, event: Any) -> None:
@@ -108,3 +109,6 @@ def read_events(path: Any) -> Iterator[Any]:
     with open(path, "rb") as file:
         for record in read_records(file, path):
             yield protos.Event.FromString(record)
+
+
+summary_iterator = read_events

@@ -64,6 +64,7 @@ from tapeflow.train.saver import Saver
 
 # What is loaded when it is first used, and the modules that hold it.
 _LAZY_NAMES = {
+    "summary_iterator": "tapeflow.summary.events",
     "Server": "tapeflow.graph.server",
     "export_meta_graph": "tapeflow.train.meta_graph",
     "import_meta_graph": "tapeflow.train.meta_graph",

@@ -51,6 +51,10 @@ class AdamOptimizer(Optimizer):
             self._non_slot("beta2_power", lambda: self._number(self._beta2, dtype), dtype),
         )
 
+    def _get_beta_accumulators(self):
+        """The variables that hold beta1^t and beta2^t; there once gradients were applied."""
+        return self._powers
+
     def _settings(self, dtype):
         """beta1^t, beta2^t, rate, beta1, beta2 and epsilon, once per step and dtype."""
         found = self._by_dtype.get(dtype)

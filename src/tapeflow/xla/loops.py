@@ -171,9 +171,11 @@ class _Pure:
     """A graph without its side effects: what a value needs and nothing else."""
 
     def __init__(self, graph: Any):
-        self.inputs = graph.inputs
+        self._graph = graph
         self.operations: list[Operation] = []
-        self.reordered = graph.reordered
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
 
 
 def _reads(body: Any, y: SymbolicTensor, places: dict[int, int]) -> set[int] | None:

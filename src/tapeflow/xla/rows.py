@@ -96,6 +96,10 @@ def run(
         raise
     except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:
         raise cannot(row, f"its result depends on values ({type(error).__name__})") from error
+    except TypeError as error:
+        if "JAX arrays are immutable" not in str(error):
+            raise
+        raise cannot(row, "its kernel writes into arrays") from error
     outputs = flat(result)
     if len(outputs) != len(wanted):
         raise InvalidArgumentError(

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.core.context import current_graph
+from tapeflow.core.context import current_graph, executing_eagerly, name_scope_v1
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import names_itself, public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.accumulate import add_n
 from tapeflow.ops.activation import relu
-from tapeflow.ops.arithmetic import minimum, squared_difference
-from tapeflow.ops.array import stop_gradient
+from tapeflow.ops.arithmetic import minimum, multiply, squared_difference
+from tapeflow.ops.array import identity, rank, shape, stop_gradient
+from tapeflow.ops.assertions import Assert
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import not_equal
+from tapeflow.ops.comparison import equal, logical_or, not_equal
 from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.control import cond, control_dependencies
 from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import log, square
-from tapeflow.ops.layout import reshape, squeeze
+from tapeflow.ops.layout import squeeze
 from tapeflow.ops.loss import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.reduction import reduce_all, reduce_sum
 
 LOSSES = "losses"
 REGULARIZATION_LOSSES = "regularization_losses"
@@ -58,31 +60,47 @@ class Reduction:
             raise ValueError(f"Invalid Reduction Key {key}. Must be one of: {cls.all()}.")
 
 
-def _weights_for(losses, weights):
-    """Weights that broadcast to the losses. Raises ValueError when they do not."""
-    weights = cast(weights, dtypes.float32)
-    have, want = weights.shape, losses.shape
-    if have.rank == 0 or have.rank is None or want.rank is None:
-        return weights
-    if have.rank != want.rank:
-        if have.rank - want.rank == 1 and have[-1] == 1:
-            return squeeze(weights, [-1])
-        if want.rank - have.rank == 1 and want[-1] == 1:
-            return reshape(weights, [*have, 1])
-        raise ValueError(
-            f"weights can not be broadcast to values. values.rank={want.rank}. "
-            f"weights.rank={have.rank}. values.shape={want}. weights.shape={have}."
+def _mismatch(values, weights):
+    return (
+        f"weights can not be broadcast to values. values.rank={values.rank}. "
+        f"weights.rank={weights.rank}. values.shape={values}. weights.shape={weights}."
+    )
+
+
+def _check_weights(weights, values):
+    """What must run before weights and values meet, a list of operations: empty where their shapes are known.
+
+    Raises ValueError where weights that are known are neither a scalar nor of the values' rank, with sizes of 1 or
+    the values' own.
+    """
+    have, want = weights.shape, values.shape
+    if have.rank == 0:
+        return []
+    if have.rank is not None and want.rank is not None:
+        sizes = list(zip(have.as_list(), want.as_list(), strict=False))
+        if have.rank != want.rank or any(
+            size != 1 and size != other and None not in (size, other) for size, other in sizes
+        ):
+            raise ValueError(_mismatch(want, have))
+        if all(size == 1 or (size == other and size is not None) for size, other in sizes):
+            return []
+    own, others = shape(weights), shape(values)
+
+    def fits():
+        return cond(
+            equal(rank(weights), rank(values)),
+            lambda: reduce_all(logical_or(equal(own, 1), equal(own, others))),
+            lambda: convert_to_tensor(False),
         )
-    for size, other in zip(have.as_list(), want.as_list()):
-        if size not in (1, other) and None not in (size, other):
-            raise ValueError(
-                f"weights can not be broadcast to values. values.rank={want.rank}. "
-                f"weights.rank={have.rank}. values.shape={want}. weights.shape={have}."
-            )
-    return weights
+
+    valid = cond(equal(rank(weights), 0), lambda: convert_to_tensor(True), fits)
+    text = "weights can not be broadcast to values."
+    check = Assert(valid, [text, "weights.shape=", own, "values.shape=", others])
+    return [] if check is None else [check]
 
 
 @public
+@names_itself
 def compute_weighted_loss(
     losses,
     weights=1.0,
@@ -92,35 +110,34 @@ def compute_weighted_loss(
 ):
     """Losses times weights, which broadcast to them, reduced; added to `loss_collection` in graphs."""
     Reduction.validate(reduction)
-    losses = convert_to_tensor(losses)
-    dtype = losses.dtype
-    # The usual case, all elements alike, needs one operation.
-    if type(weights) is float and weights == 1.0 and dtype == dtypes.float32:
-        count = losses.shape.num_elements()
+    with name_scope_v1(scope, "weighted_loss", (losses, weights)):
+        losses = convert_to_tensor(losses)
+        dtype = losses.dtype
+        # The usual case, all elements alike, needs one operation.
+        if type(weights) is float and weights == 1.0 and dtype == dtypes.float32 and executing_eagerly():
+            count = losses.shape.num_elements()
+            if reduction == Reduction.NONE:
+                return losses
+            total = reduce_sum(losses)
+            return total if reduction == Reduction.SUM or not count else total / float(count)
+        values = cast(losses, dtypes.float32)
+        weights = cast(weights, dtypes.float32)
+        with control_dependencies(_check_weights(weights, values)):
+            weighted = multiply(values, weights)
         if reduction == Reduction.NONE:
-            loss = losses
-        elif reduction == Reduction.SUM or count is None:
-            loss = reduce_sum(losses)
-            if count is None and reduction != Reduction.SUM:
-                loss = div_no_nan(loss, reduce_sum(ones_like(losses)))
+            loss = weighted
         else:
-            loss = reduce_sum(losses) / float(count) if count else reduce_sum(losses)
-        return add_loss_to(loss, loss_collection)
-    values = cast(losses, dtypes.float32)
-    weights = _weights_for(values, weights)
-    weighted = values * weights
-    if reduction == Reduction.NONE:
-        loss = weighted
-    else:
-        loss = reduce_sum(weighted)
-        spread = weights + zeros_like(values)
-        if reduction == Reduction.MEAN:
-            loss = div_no_nan(loss, reduce_sum(spread))
-        elif reduction == Reduction.SUM_OVER_NONZERO_WEIGHTS:
-            loss = div_no_nan(loss, reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32)))
-        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-            loss = div_no_nan(loss, reduce_sum(ones_like(values)))
-    return add_loss_to(cast(loss, dtype), loss_collection)
+            loss = reduce_sum(weighted)
+            spread = weights + zeros_like(values)
+            if reduction == Reduction.MEAN:
+                loss = div_no_nan(loss, reduce_sum(spread), name="value")
+            elif reduction == Reduction.SUM_OVER_NONZERO_WEIGHTS:
+                present = reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32), name="num_present")
+                loss = div_no_nan(loss, present, name="value")
+            elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+                count = reduce_sum(ones_like(values), name="num_elements")
+                loss = div_no_nan(loss, count, name="value")
+        return add_loss_to(cast(loss, dtype), loss_collection)
 
 
 def add_loss_to(loss, loss_collection):
@@ -154,7 +171,7 @@ def get_regularization_losses(scope=None):
 def get_regularization_loss(scope=None, name="total_regularization_loss"):
     """The sum of the regularization losses, 0 when there are none."""
     found = get_regularization_losses(scope)
-    return add_n(found) if found else convert_to_tensor(0.0)
+    return add_n(found, name=name) if found else convert_to_tensor(0.0)
 
 
 @public
@@ -165,7 +182,7 @@ def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None
         found = found + get_regularization_losses(scope)
     if not found:
         raise ValueError("No losses have been collected")
-    return add_n(found)
+    return add_n(found, name=name)
 
 
 def _required(**arguments):
@@ -193,9 +210,10 @@ def absolute_difference(
 ):
     """|predictions - labels|."""
     _required(labels=labels, predictions=predictions)
-    labels, predictions = _pair(labels, predictions)
-    value = abs_(predictions - labels)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "absolute_difference", (predictions, labels, weights)) as scope:
+        labels, predictions = _pair(labels, predictions)
+        value = abs_(predictions - labels)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -209,9 +227,10 @@ def mean_squared_error(
 ):
     """(predictions - labels)^2."""
     _required(labels=labels, predictions=predictions)
-    labels, predictions = _pair(labels, predictions)
-    value = squared_difference(predictions, labels)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "mean_squared_error", (predictions, labels, weights)) as scope:
+        labels, predictions = _pair(labels, predictions)
+        value = squared_difference(predictions, labels)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -230,9 +249,10 @@ def cosine_distance(
     if axis is None:
         raise ValueError("You must specify argument `axis`.")
     _required(labels=labels, predictions=predictions)
-    labels, predictions = _pair(labels, predictions)
-    value = 1 - reduce_sum(predictions * labels, axis=axis, keepdims=True)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "cosine_distance_loss", (predictions, labels, weights)) as scope:
+        labels, predictions = _pair(labels, predictions)
+        value = 1 - reduce_sum(predictions * labels, axis=axis, keepdims=True)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -246,9 +266,10 @@ def hinge_loss(
 ):
     """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1."""
     _required(labels=labels, logits=logits)
-    labels, logits = _pair(labels, logits)
-    value = relu(1.0 - (2 * labels - 1.0) * logits)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "hinge_loss", (logits, labels, weights)) as scope:
+        labels, logits = _pair(labels, logits)
+        value = relu(1.0 - (2 * labels - 1.0) * logits)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -263,11 +284,12 @@ def huber_loss(
 ):
     """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
     _required(labels=labels, predictions=predictions)
-    labels, predictions = _pair(labels, predictions)
-    error = abs_(predictions - labels)
-    inner = minimum(error, delta)
-    value = 0.5 * inner * inner + delta * (error - inner)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "huber_loss", (predictions, labels, weights)) as scope:
+        labels, predictions = _pair(labels, predictions)
+        error = abs_(predictions - labels)
+        inner = minimum(error, delta)
+        value = 0.5 * inner * inner + delta * (error - inner)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -282,9 +304,10 @@ def log_loss(
 ):
     """-labels * log(predictions) - (1 - labels) * log(1 - predictions)."""
     _required(labels=labels, predictions=predictions)
-    labels, predictions = _pair(labels, predictions)
-    value = -labels * log(predictions + epsilon) - (1 - labels) * log(1 - predictions + epsilon)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "log_loss", (predictions, labels, weights)) as scope:
+        labels, predictions = _pair(labels, predictions)
+        value = -labels * log(predictions + epsilon) - (1 - labels) * log(1 - predictions + epsilon)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -293,18 +316,21 @@ def mean_pairwise_squared_error(
 ):
     """Mean over pairs of elements of a sample of the squared error of their difference."""
     _required(labels=labels, predictions=predictions)
-    labels, predictions = _pair(labels, predictions)
-    errors = predictions - labels
-    weights = _weights_for(errors, weights)
-    axes = list(range(1, len(errors.shape)))
-    spread = weights + zeros_like(errors)
-    present = reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32), axis=axes, keepdims=True)
-    squares = reduce_sum(square(errors), axis=axes, keepdims=True)
-    sums = reduce_sum(errors, axis=axes, keepdims=True)
-    mean_of_squares = 2.0 * div_no_nan(squares, present - 1)
-    square_of_mean = 2.0 * div_no_nan(square(sums), present * (present - 1))
-    weighted = (mean_of_squares - square_of_mean) * weights
-    return add_loss_to(reduce_sum(weighted), loss_collection)
+    with name_scope_v1(scope, "mean_pairwise_squared_error", (predictions, labels, weights)) as scope:
+        labels, predictions = _pair(labels, predictions)
+        errors = predictions - labels
+        weights = cast(weights, dtypes.float32)
+        with control_dependencies(_check_weights(weights, errors)):
+            errors = identity(errors)
+        axes = list(range(1, len(errors.shape)))
+        spread = weights + zeros_like(errors)
+        present = reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32), axis=axes, keepdims=True)
+        squares = reduce_sum(square(errors), axis=axes, keepdims=True)
+        sums = reduce_sum(errors, axis=axes, keepdims=True)
+        mean_of_squares = 2.0 * div_no_nan(squares, present - 1)
+        square_of_mean = 2.0 * div_no_nan(square(sums), present * (present - 1))
+        weighted = (mean_of_squares - square_of_mean) * weights
+        return add_loss_to(reduce_sum(weighted), loss_collection)
 
 
 @public
@@ -319,14 +345,15 @@ def sigmoid_cross_entropy(
 ):
     """Cross-entropy of independent labels and sigmoid(logits)."""
     _required(multi_class_labels=multi_class_labels, logits=logits)
-    logits = convert_to_tensor(logits)
-    labels = cast(multi_class_labels, logits.dtype)
-    if not TensorShape(logits.shape).is_compatible_with(labels.shape):
-        raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
-    if label_smoothing > 0:
-        labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-    value = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)) as scope:
+        logits = convert_to_tensor(logits)
+        labels = cast(multi_class_labels, logits.dtype)
+        if not TensorShape(logits.shape).is_compatible_with(labels.shape):
+            raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
+        if label_smoothing > 0:
+            labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+        value = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -341,14 +368,15 @@ def softmax_cross_entropy(
 ):
     """Cross-entropy of rows of probabilities and softmax(logits)."""
     _required(onehot_labels=onehot_labels, logits=logits)
-    logits = convert_to_tensor(logits)
-    labels = cast(onehot_labels, logits.dtype)
-    if not TensorShape(logits.shape).is_compatible_with(labels.shape):
-        raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
-    if label_smoothing > 0:
-        labels = labels * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
-    value = softmax_cross_entropy_with_logits(labels=stop_gradient(labels), logits=logits)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
+        logits = convert_to_tensor(logits)
+        labels = cast(onehot_labels, logits.dtype)
+        if not TensorShape(logits.shape).is_compatible_with(labels.shape):
+            raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
+        if label_smoothing > 0:
+            labels = labels * (1 - label_smoothing) + label_smoothing / logits.shape[-1]
+        value = softmax_cross_entropy_with_logits(labels=stop_gradient(labels), logits=logits)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
 
 
 @public
@@ -362,12 +390,17 @@ def sparse_softmax_cross_entropy(
 ):
     """Cross-entropy of class numbers and softmax(logits)."""
     _required(labels=labels, logits=logits)
-    logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
-    if (
-        labels.shape.rank is not None
-        and labels.shape.rank == logits.shape.rank
-        and labels.shape[-1] == 1
-    ):
-        labels = squeeze(labels, [-1])
-    value = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(value, weights, scope, loss_collection, reduction)
+    with name_scope_v1(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
+        logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
+        if (
+            labels.shape.rank is not None
+            and labels.shape.rank == logits.shape.rank
+            and labels.shape[-1] == 1
+        ):
+            labels = squeeze(labels, [-1])
+        weights = convert_to_tensor(weights)
+        if weights.shape.rank and labels.shape.rank is not None:
+            if weights.shape.rank - labels.shape.rank == 1:
+                weights = squeeze(weights, [-1])
+        value = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        return compute_weighted_loss(value, weights, scope, loss_collection, reduction)

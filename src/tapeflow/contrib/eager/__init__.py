@@ -11,6 +11,7 @@ from tapeflow.autodiff.tape import GradientTape
 from tapeflow.compat.v1.variable_getting import EagerVariableStore, make_template
 from tapeflow.contrib.eager import metrics
 from tapeflow.contrib.eager.devices import list_devices, num_gpus
+from tapeflow.contrib.eager.evaluator import Evaluator, SparseSoftmaxEvaluator
 from tapeflow.contrib.eager.graph_callable import graph_callable
 from tapeflow.contrib.eager.mode import (
     enable_eager_execution,
@@ -43,9 +44,8 @@ from tapeflow.function.function import function
 from tapeflow.ops.control import py_function as py_func
 from tapeflow.ops.variable import Variable
 from tapeflow.train.checkpoint import Checkpoint
-from tapeflow.train.saver import Saver
-from tapeflow.train.trackable import AutoTrackable as Checkpointable
 from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.train.trackable import AutoTrackable as Checkpointable
 
 enable = enable_eager_execution
 in_eager_mode = executing_eagerly
@@ -61,13 +61,14 @@ __all__ = [
     "DEVICE_PLACEMENT_WARN",
     "EagerVariable",
     "EagerVariableStore",
+    "Evaluator",
     "GradientTape",
     "Iterator",
     "Network",
     "ResourceVariable",
     "SYNC",
-    "Saver",
     "Sequential",
+    "SparseSoftmaxEvaluator",
     "Variable",
     "async_clear_error",
     "async_wait",

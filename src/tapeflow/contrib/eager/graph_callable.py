@@ -22,7 +22,9 @@ class GraphCallable:
             with store.as_default():
                 return function(*args, **kwargs)
 
-        self._function = Function(stored, getattr(function, "__name__", None), autograph=False, creates_variables=True)
+        self._function = Function(
+            stored, getattr(function, "__name__", None), autograph=False, creates_variables=True
+        )
         self.__wrapped__ = function
         self.__name__ = getattr(function, "__name__", "graph_callable")
         self.__doc__ = function.__doc__
@@ -61,5 +63,7 @@ class GraphCallable:
 def graph_callable(func=None, variable_captures=None):
     """Lets graph code be called eagerly: a decorator, plain or with the shapes and dtypes of the arguments."""
     if func is None or not callable(func):
-        return GraphCallable  # @graph_callable([ShapeAndDtype(...)]): the trace sees both for itself
+        return (
+            GraphCallable  # @graph_callable([ShapeAndDtype(...)]): the trace sees both for itself
+        )
     return GraphCallable(func)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
@@ -81,7 +83,8 @@ class Metric(Tracked):
             if initializer is None
             else initializer(sizes, dtype=dtype)
         )
-        variable = Variable(start, trainable=False, name=name)
+        scope = re.sub("[^A-Za-z0-9]", "_", self._name)
+        variable = Variable(start, trainable=False, name=f"{scope}/{name}")
         self._own_weights.append(variable)
         self._start_values.append(start)
         return variable

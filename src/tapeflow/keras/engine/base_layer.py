@@ -10,7 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.keras import constraints, initializers, regularizers, settings
+from tapeflow.keras import constraints, initializers, regularizers, session, settings
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -342,7 +342,7 @@ class Layer(Tracked):
 
     def get_weights(self):
         """The values of all variables as NumPy arrays."""
-        return [weight.numpy() for weight in self.weights]
+        return session.values_of(self.weights)
 
     def set_weights(self, weights):
         """Sets all variables from arrays. Raises ValueError for a wrong number or shape."""
@@ -359,8 +359,7 @@ class Layer(Tracked):
                     f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible with "
                     f"provided weight shape {np.shape(value)}."
                 )
-        for variable, value in zip(variables, weights):
-            variable.assign(value)
+        session.set_values(zip(variables, weights))
 
     def _load_initial_weights(self):
         if self._initial_weights is not None:
@@ -507,6 +506,16 @@ class Layer(Tracked):
     def submodules(self):
         """All layers inside this one."""
         return tuple(self._all_layers()[1:])
+
+    @property
+    def _inbound_nodes(self):
+        """The symbolic calls of the layer, in order."""
+        return self._nodes
+
+    @property
+    def inbound_nodes(self):
+        """The symbolic calls of the layer, in order."""
+        return self._nodes
 
     def _symbolic(self, what, position=None):
         nodes = self._nodes

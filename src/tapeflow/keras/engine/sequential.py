@@ -177,12 +177,12 @@ class Sequential(Model):
     @property
     def inputs(self):
         """The symbolic inputs, in a list."""
-        return None if self._input is None else [self._input]
+        return [] if self._input is None else [self._input]
 
     @property
     def outputs(self):
         """The symbolic outputs, in a list."""
-        return None if self._output is None else [self._output]
+        return [] if self._output is None else [self._output]
 
     @property
     def input(self):

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.session import get_session, set_values, values_of
 from tapeflow.saved_model.bundle import index_path
 from tapeflow.train.checkpoint import restore_objects, write_objects
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
@@ -61,7 +62,8 @@ def save(model, filepath, overwrite=True, save_format=None):
     if folder:
         os.makedirs(folder, exist_ok=True)
     if kind == "tf":
-        write_objects(model, path)
+        in_graph = bool(model.weights) and model.weights[0]._parts is not None
+        write_objects(model, path, get_session(model.weights[0].graph) if in_graph else None)
         update_checkpoint_state(folder, path, [path], save_relative_paths=True)
         return
     temporary = f"{path}.temporary{os.getpid()}"
@@ -85,7 +87,10 @@ def load(model, filepath, skip_mismatch=False, by_name=False):
                 "Weights may only be loaded based on topology into Models when loading TensorFlow-"
                 f"formatted weights (got by_name={by_name}, skip_mismatch={skip_mismatch})."
             )
-        return restore_objects(model, path)
+        status = restore_objects(model, path)
+        if model.weights and model.weights[0]._parts is not None:
+            status.run_restore_ops(get_session(model.weights[0].graph))
+        return status
     if not model.built:
         raise ValueError(
             "Unable to load weights saved in HDF5 format into a subclassed Model which has not created "
@@ -125,8 +130,8 @@ def save_to_group(group, model):
 def save_weights_to(group, weights):
     """Writes weights under their names."""
     _set_names(group, "weight_names", [weight.name for weight in weights])
-    for weight in weights:
-        group.create_dataset(weight.name, data=weight.numpy())
+    for weight, value in zip(weights, values_of(weights)):
+        group.create_dataset(weight.name, data=value)
 
 
 def _set_names(group, key, names):
@@ -177,8 +182,7 @@ def load_from_group(group, model, skip_mismatch=False, by_name=False):
         top = group["top_level_model_weights"]
         values = [np.asarray(top[name]) for name in names_of(top, "weight_names")]
         todo += _matched(model.name, _top_level(model), values, skip_mismatch)
-    for variable, value in todo:
-        variable.assign(value)
+    set_values(todo)
 
 
 def _matched(name, variables, values, skip_mismatch):

@@ -198,6 +198,7 @@ class Bidirectional(Wrapper):
         self.__dict__.pop("layer", None)
 
     def build(self, input_shape):
+        input_shape = _as_shapes(input_shape)
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
                 with name_scope(layer.name):

@@ -11,6 +11,7 @@ from tapeflow.core.context import device
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import map_sizes
+from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.dropout import dropout
 from tapeflow.ops.elementwise import floor
 from tapeflow.ops.random import uniform
@@ -42,6 +43,19 @@ class _Wrapper(RNNCell):
 
     def __call__(self, inputs, state, scope=None, **kwargs):
         return self._wrapped(inputs, state, scope, **kwargs)
+
+    def get_config(self):
+        return {**super().get_config(), "cell": to_config(self.cell)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A wrapper around the cell of the config."""
+        from tapeflow.compat.v1 import rnn_cell
+
+        config = dict(config)
+        cells = {name: getattr(rnn_cell, name) for name in rnn_cell.__all__}
+        cell = resolve(config.pop("cell"), cells, "cell", custom_objects)
+        return cls(cell, **config)
 
     def _wrapped(self, inputs, state, scope, **kwargs):
         raise TypeError(f"{type(self).__name__} does not say what it does around its cell")
@@ -75,6 +89,14 @@ class DropoutWrapper(_Wrapper):
         self._filter = dropout_state_filter_visitor or _but_memory
         self._seed = seed
         self._variational_recurrent = variational_recurrent
+        self._described = {
+            "input_keep_prob": input_keep_prob,
+            "output_keep_prob": output_keep_prob,
+            "state_keep_prob": state_keep_prob,
+            "variational_recurrent": variational_recurrent,
+            "input_size": input_size,
+            "seed": seed,
+        }
         self._keep = {
             name: _checked(f"{name}_keep_prob", value)
             for name, value in (
@@ -101,6 +123,9 @@ class DropoutWrapper(_Wrapper):
             attributes["_input_noise"] = map_sizes(lambda size: noise(size, "input"), input_size)
         attributes["_state_noise"] = map_sizes(lambda s: noise(s, "state"), cell.state_size)
         attributes["_output_noise"] = map_sizes(lambda s: noise(s, "output"), cell.output_size)
+
+    def get_config(self):
+        return {**super().get_config(), **self._described}
 
     def _salted(self, name):
         if self._seed is None:
@@ -175,6 +200,10 @@ class ResidualWrapper(_Wrapper):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
+    def get_config(self):
+        config = super().get_config()
+        return config if self._residual_fn is None else {**config, "residual_fn": self._residual_fn}
+
     def _wrapped(self, inputs, state, scope, **kwargs):
         outputs, new_state = self.cell(inputs, state, scope=scope, **kwargs)
         nest.assert_same_structure(inputs, outputs)
@@ -195,6 +224,9 @@ class DeviceWrapper(_Wrapper):
     def zero_state(self, batch_size, dtype):
         with device(self._device):
             return self.cell.zero_state(batch_size, dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "device": self._device}
 
     def _wrapped(self, inputs, state, scope, **kwargs):
         with device(self._device):

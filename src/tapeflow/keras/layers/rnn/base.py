@@ -9,7 +9,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import regularizers
-from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -179,7 +179,7 @@ class RNN(Layer):
         return [mask, *[None for _ in self.states]] if self.return_state else mask
 
     def build(self, input_shape):
-        shapes = [input_shape] if isinstance(input_shape, TensorShape) else input_shape
+        shapes = _as_shapes(input_shape)
         if isinstance(shapes, list):
             shapes = shapes[0]
         specs = nest.map_structure(self._spec_of, shapes)

@@ -1,0 +1,65 @@
+"""Specs of the arguments of a trace: made of tensors, and stood in for by tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import nest
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.function import arguments
+from tapeflow.function.arguments import Call, Signature
+from tapeflow.graph import building
+from tapeflow.graph.func_graph import FuncGraph
+
+
+def spec_like(x: Any, flat_specs: Any) -> Any:
+    if isinstance(x, _native.Tensor):
+        return next(flat_specs)
+    if nest.is_nested_or_composite(x):
+        own = getattr(x, "_type_spec", None)
+        for leaf in nest.flatten(x, expand_composites=True):
+            if isinstance(leaf, _native.Tensor):
+                next(flat_specs)
+        return x if own is None else own
+    return x
+
+
+def names_of(signature: Signature, call: Call) -> list[str]:
+    """A name for each tensor: of the parameter that it is, or is part of."""
+    found: list[str] = []
+    known = signature.names
+
+    def take(label: str, value: Any) -> None:
+        leaves = [x for x in nest.flatten(value, expand_composites=True) if isinstance(x, _native.Tensor)]
+        if len(leaves) == 1 and isinstance(value, _native.Tensor):
+            own = getattr(value, "spec_name", None)
+            found.append(own or label)
+        else:
+            found.extend(f"{label}_{i}" if i else label for i in range(len(leaves)))
+
+    for i, value in enumerate(call.args):
+        take(known[i] if i < len(known) else f"args_{i}", value)
+    for key in sorted(call.kwargs):
+        take(key, call.kwargs[key])
+    return found
+
+
+def call_of_specs(args: Any, kwargs: Any) -> Call:
+    """A call whose specs stand for tensors that are there only to be traced."""
+    scratch = FuncGraph("specs")
+
+    def stand_in(x: Any) -> Any:
+        if isinstance(x, TensorSpec):
+            shape = None if x.shape.rank is None else tuple(x.shape.as_list())
+            made = building.placeholder(scratch, x.dtype, shape, "spec")
+            if x.name is not None:
+                made.__dict__["spec_name"] = x.name
+            return made
+        if isinstance(x, TypeSpec):
+            make: Any = x._from_placeholders  # type: ignore[attr-defined]
+            return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
+        return arguments._as_argument(x)
+
+    args, kwargs = nest.map_structure(stand_in, (tuple(args), dict(kwargs)), expand_composites=False)
+    return arguments.take_apart(args, kwargs)
