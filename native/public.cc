@@ -101,23 +101,43 @@ bool names_nodes(const PublicFunction* f, PyObject* const* args, Py_ssize_t n, P
   return false;
 }
 
-PyObject* call_named(PyObject* inner, PyObject* const* args, size_t nargsf, PyObject* names) {
+// hook(function, args, kwargs)
+PyObject* call_hook(PyObject* hook, PyObject* function, PyObject* const* args, size_t nargsf, PyObject* names) {
   const Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names ? PyTuple_GET_SIZE(names) : 0;
   PyObject* positional = PyTuple_New(n);
   PyObject* keywords = PyDict_New();
   bool ok = positional && keywords;
   for (Py_ssize_t i = 0; ok && i < n; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
   for (Py_ssize_t i = 0; ok && i < k; ++i) ok = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[n + i]) == 0;
-  PyObject* r = ok ? PyObject_CallFunctionObjArgs(hooks.graph_named, inner, positional, keywords, nullptr) : nullptr;
+  PyObject* r = ok ? PyObject_CallFunctionObjArgs(hook, function, positional, keywords, nullptr) : nullptr;
   Py_XDECREF(positional);
   Py_XDECREF(keywords);
   return r;
 }
 
+// A function that fails to take ragged or sparse tensors may have something that stands in for it. New reference, or null with
+// the exception that was set.
+PyObject* dispatched(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
+  if (!hooks.dispatch || !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError))) return nullptr;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* r = call_hook(hooks.dispatch, o, args, nargsf, names);
+  if (r == Py_NotImplemented) {
+    Py_DECREF(r);
+    PyErr_Restore(type, value, trace);
+    return nullptr;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return r;
+}
+
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
   PyObject* r = thread_state.graph_scope > 0 && names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names)
-                    ? call_named(self_of(o)->inner, args, nargsf, names)
+                    ? call_hook(hooks.graph_named, self_of(o)->inner, args, nargsf, names)
                     : PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
+  if (!r) r = dispatched(o, args, nargsf, names);
   if (!r) trim_traceback();
   return r;
 }

@@ -12,9 +12,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
-from tapeflow.ops.strings import texts
+from tapeflow.ops.strings import attr_bytes, texts
 from tapeflow.ops.table import Sample, integer, op
-from tapeflow.ops.validate import invalid, octets
+from tapeflow.ops.validate import invalid
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -92,7 +92,8 @@ def DecodeCSVColumn(
     na_value,
 ):
     """One column of DecodeCSV, of which the outputs have different dtypes."""
-    if len(octets(field_delim)) != 1:
+    delimiter, missing = attr_bytes(field_delim), attr_bytes(na_value)
+    if len(delimiter) != 1:
         raise invalid(f"field_delim should be only 1 char, got {field_delim!r}")
     if record_default.ndim > 1:
         raise invalid("Each record default should be at most rank 1")
@@ -100,7 +101,6 @@ def DecodeCSVColumn(
         raise invalid(
             f"There should only be 1 default per field but field {column} has {record_default.size}"
         )
-    delimiter, missing = octets(field_delim), octets(na_value)
     is_text = record_default.dtype == object
     kind = "string" if is_text else dtypes.as_dtype(record_default.dtype).name
     shown = {"float32": "float", "float64": "double"}.get(kind, kind)

@@ -14,8 +14,9 @@ from tapeflow.core import dtypes, examples
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.wire import WireError, bytes_field
 from tapeflow.ops import shapes
+from tapeflow.ops.strings import attr_bytes
 from tapeflow.ops.table import Sample, dtype, ints, op, string
-from tapeflow.ops.validate import invalid, octets, shape_text
+from tapeflow.ops.validate import invalid, shape_text
 
 _KINDS = {"float32": "float", "int64": "int64", "string": "bytes"}
 _SHOWN = {"float32": "float", "int64": "int64", "string": "string"}
@@ -106,7 +107,7 @@ def ParseExampleDenseFeature(
     found = []
     for i, message in enumerate(messages):
         where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
-        values = _elements(_parsed(message, i, sequence).get(octets(key)), kind, where)
+        values = _elements(_parsed(message, i, sequence).get(attr_bytes(key)), kind, where)
         if values is None:
             if required and not variable:
                 raise invalid(
@@ -157,7 +158,7 @@ def ParseExampleSparseFeature(xp, serialized, names, key, sequence, dtype):
     found = []
     for i, message in enumerate(messages):
         where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
-        values = _elements(_parsed(message, i, sequence).get(octets(key)), kind, where)
+        values = _elements(_parsed(message, i, sequence).get(attr_bytes(key)), kind, where)
         found.append([] if values is None else values)
     longest = max((len(v) for v in found), default=0)
     flat = _rows([v for values in found for v in values], kind, (-1,))
@@ -186,7 +187,7 @@ def ParseExampleRaggedFeature(xp, serialized, names, key, sequence, dtype, split
     found = []
     for i, message in enumerate(messages):
         where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
-        values = _elements(_parsed(message, i, sequence).get(octets(key)), kind, where)
+        values = _elements(_parsed(message, i, sequence).get(attr_bytes(key)), kind, where)
         found.append([] if values is None else values)
     splits = np.concatenate([[0], np.cumsum([len(v) for v in found])])
     return _rows([v for values in found for v in values], kind, (-1,)), splits.astype(
@@ -210,7 +211,7 @@ def ParseSequenceDenseList(xp, serialized, names, key, dtype, feature_shape, all
     messages, kind = _messages(serialized, names), _checked(dtype)
     shape, count, found = tuple(feature_shape), _size(feature_shape), []
     for i, message in enumerate(messages):
-        steps = _lists(message, i).get(octets(key))
+        steps = _lists(message, i).get(attr_bytes(key))
         name = _name_of(names, i)
         if steps is None:
             if not allow_missing:
@@ -253,7 +254,7 @@ def ParseSequenceSparseList(xp, serialized, names, key, dtype):
     messages, kind = _messages(serialized, names), _checked(dtype)
     index, flat, sizes = [], [], [len(messages), 0, 0]
     for i, message in enumerate(messages):
-        steps = _lists(message, i).get(octets(key), [])
+        steps = _lists(message, i).get(attr_bytes(key), [])
         sizes[1] = max(sizes[1], len(steps))
         for j, step in enumerate(steps):
             where = f"Name: {_name_of(names, i)}, Feature list: {key}, Index: {j}."

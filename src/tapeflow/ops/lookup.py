@@ -160,7 +160,8 @@ class TextFileInitializer(_Initializer):
     @property
     def _shared_name(self):
         """Tables of one file and the same columns have one name."""
-        parts = [self._filename, self._vocab_size, self._key_index, self._value_index]
+        size = [] if self._vocab_size < 0 else [self._vocab_size]
+        parts = [self._filename, *size, self._key_index, self._value_index]
         return "_".join(["hash_table", *(str(p) for p in parts)])
 
     def initialize(self, table):

@@ -10,6 +10,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes, file_system
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tapeflow.ops import shapes
+from tapeflow.ops.strings import attr_bytes
 from tapeflow.ops.table import ANY, Sample, dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -313,7 +314,7 @@ def _column(line: bytes, number: int, index: int, delimiter: str, kind, path: st
         return number + offset
     text = line
     if index != WHOLE_LINE:
-        parts = line.split(delimiter.encode())
+        parts = line.split(attr_bytes(delimiter) or b"\t")
         if index >= len(parts):
             raise invalid(
                 f"Invalid number of columns in {path} line {number} ({_shown(line)}) : expected {index + 1} got "

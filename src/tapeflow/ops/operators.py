@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from tapeflow import _native
@@ -96,6 +97,18 @@ def _dense(slices: IndexedSlices) -> Any:
     return segment.unsorted_segment_sum(slices.values, slices.indices, rows)
 
 
+def _stand_in(function: Any, args: Any, kwargs: Any) -> Any:
+    """What a public function that failed is to do with ragged or sparse tensors, if there can be any."""
+    if not _COMPOSITES & sys.modules.keys():
+        return NotImplemented
+    from tapeflow.ops import composite_dispatch
+
+    return composite_dispatch.dispatch(function, args, kwargs)
+
+
+_COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged_tensor"}
+
+
 def _bind() -> None:
     numeric, whole = _mask(NUMERIC), _mask(REAL)
     binary: list[tuple[Any, ...]] = [
@@ -129,6 +142,7 @@ def _bind() -> None:
         _native.set_operator(*entry)
     _native.set_operator("getitem", slicing.StridedSlice)
     _native.set_hook("getitem", slicing.getitem)
+    _native.set_hook("dispatch", _stand_in)
     _native.set_hook("sum_to", _sum_to)
     _native.set_hook("accumulate", _accumulate)
     convert.stack = lambda parts: Pack(parts)

@@ -186,7 +186,9 @@ def _turned(matrix):
 def from_sparse(st_input, row_splits_dtype):
     kind = dtypes.as_dtype(row_splits_dtype)
     if not isinstance(st_input, SparseTensor):
-        raise TypeError(f"Argument `st_input` must be of type SparseTensor, but is of type {type(st_input).__name__}.")  # fmt: skip
+        raise TypeError(
+            f"Argument `st_input` must be a SparseTensor, but is of type {type(st_input).__name__}."
+        )
     rank = st_input.shape.rank
     if rank is None:
         raise ValueError("Rank of `st_input` must be known.")

@@ -24,6 +24,11 @@ def texts(*values) -> np.ndarray:
     return np.array([v.encode() if isinstance(v, str) else v for v in values], object)
 
 
+def attr_bytes(text) -> bytes:
+    """The bytes of a string attr, which may be no UTF-8."""
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
 def each(function, *arrays, kind=object) -> np.ndarray:
     """`function` of the elements of arrays that broadcast together."""
     wide = np.broadcast_arrays(*arrays)

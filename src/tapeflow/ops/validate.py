@@ -18,11 +18,6 @@ def shape_text(shape: Iterable) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
-def octets(text) -> bytes:
-    """A string attr, which may be text or bytes, as bytes."""
-    return text.encode() if isinstance(text, str) else bytes(text)
-
-
 def known(x) -> bool:
     """Whether the elements of `x` are there to be looked at; they are not while the call is compiled."""
     return isinstance(x, (np.ndarray, np.generic, int, float))
