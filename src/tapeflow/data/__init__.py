@@ -4,7 +4,7 @@ from tapeflow.data import experimental
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iterating import Iterator, NumpyIterator, Options, ThreadingOptions
-from tapeflow.data.records import FixedLengthRecordDataset, TextLineDataset
+from tapeflow.data.records import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 
 __all__ = [
     "AUTOTUNE",
@@ -16,6 +16,7 @@ __all__ = [
     "Iterator",
     "NumpyIterator",
     "Options",
+    "TFRecordDataset",
     "TextLineDataset",
     "ThreadingOptions",
     "experimental",

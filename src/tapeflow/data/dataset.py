@@ -26,8 +26,20 @@ AUTOTUNE = -1
 
 def _in_graphs(cls):
     """The class, whose methods also take tensors of a graph: see `deferring`."""
-    own = """make_one_shot_iterator make_initializable_iterator reduce get_single_element cardinality apply
-        enumerate rebatch as_numpy_iterator options from_recipe with_inputs""".split()
+    own = {
+        "make_one_shot_iterator",
+        "make_initializable_iterator",
+        "reduce",
+        "get_single_element",
+        "cardinality",
+        "apply",
+        "enumerate",
+        "rebatch",
+        "as_numpy_iterator",
+        "options",
+        "from_recipe",
+        "with_inputs",
+    }
     for name, method in list(vars(cls).items()):
         static = isinstance(method, staticmethod)
         function = method.__func__ if static else method

@@ -46,9 +46,20 @@ _FUNCTIONS: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("group_by_window", "window_size_func"): lambda dataset: [_KEY],
 }
 # Methods after which elements are of the same spec.
-_SAME = frozenset(
-    "cache filter options prefetch repeat shard shuffle skip take take_while unique with_options".split()
-)
+_SAME = {
+    "cache",
+    "filter",
+    "options",
+    "prefetch",
+    "repeat",
+    "shard",
+    "shuffle",
+    "skip",
+    "take",
+    "take_while",
+    "unique",
+    "with_options",
+}
 # Values that stand in for tensors while the spec is found out; what differs between the two is not known.
 _STAND_INS = ((2, 2**20), (3, 2**20 + 1))
 
@@ -228,7 +239,9 @@ def _with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]
         new = traced.spec if name == "reduce" else _state_of(traced.spec)
         try:
             merged = element.map_leaves(_merged, kept, new)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
+            if "element types" in str(error):
+                raise
             raise TypeError(
                 f"The structure of the new state must match the initial state: {error}"
             ) from None
@@ -244,6 +257,8 @@ def _state_of(spec: Any) -> Any:
 
 
 def _merged(old: Any, new: Any) -> Any:
+    if element.is_structure(new):
+        raise TypeError(f"got {new} in place of {old}")
     found = element.merge_specs(old, new)
     if found is None and old is not None:
         if getattr(old, "dtype", None) != getattr(new, "dtype", None) or type(old) is not type(new):

@@ -11,9 +11,9 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops.joining import stack as stack_tensors
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.tensor_array import TensorArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.data.arguments import integer
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
-from tapeflow.data.iterating import Optional, single_element
+from tapeflow.data.iterating import Optional, ThreadingOptions, single_element
 
 __all__ = [
     "AUTOTUNE",
@@ -13,6 +13,7 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Counter",
     "Optional",
+    "ThreadingOptions",
     "assert_cardinality",
     "bucket_by_sequence_length",
     "cardinality",

@@ -11,10 +11,10 @@ import weakref
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data import deferring, element, leaves
 from tapeflow.data.iterating import Optional, class_of
 from tapeflow.graph import planning, python_ops
@@ -228,6 +228,10 @@ def from_string_handle(string_handle, types, shapes=None, classes=None):
 
 
 for _kind in (
-    "IteratorGetNext IteratorGetNextAsOptional MakeIterator IteratorToStringHandle IteratorFromStringHandleV2".split()
+    "IteratorGetNext",
+    "IteratorGetNextAsOptional",
+    "MakeIterator",
+    "IteratorToStringHandle",
+    "IteratorFromStringHandleV2",
 ):
     planning.emits(_kind)(python_ops._emit)

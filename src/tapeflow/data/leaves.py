@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
@@ -15,6 +15,8 @@ from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.element import DatasetSpec
 from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
+from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.tensor_array_spec import TensorArraySpec
 
 
 def boxed(value: Any) -> Any:
@@ -78,6 +80,8 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
         return [leaf.flat_values, *leaf.nested_row_splits]
     if isinstance(spec, SparseTensorSpec):
         return [leaf.indices, leaf.values, leaf.dense_shape]
+    if isinstance(spec, TensorArraySpec):
+        return list(nest.flatten(leaf, expand_composites=True))
     return [boxed(leaf)]
 
 
@@ -96,6 +100,11 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
         if isinstance(leaf, SparseTensorSpec):
             return SparseTensor(next(flat), next(flat), next(flat))
+        if isinstance(leaf, TensorArraySpec):
+            return TensorArray(
+                leaf._dtype, dynamic_size=leaf._dynamic_size, flow=next(flat), infer_shape=leaf._infer_shape,
+                element_shape=leaf._element_shape,
+            )  # fmt: skip
         return _unpacked(leaf, next(flat))
 
     return element.map_leaves(made, spec)

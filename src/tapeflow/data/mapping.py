@@ -38,18 +38,9 @@ def mapped(dataset, fn, num_parallel_calls, deterministic):
         message = "num_parallel_calls must be greater than zero."
         require(workers > 0 or workers == -1, message, "ParallelMapDataset")
 
-    def outputs():
-        try:
-            for value in dataset._start():
-                # As `call`, without its cost: this is the hot loop of most input pipelines.
-                output = fn(*value) if type(value) is tuple else fn(value)
-                yield output_element(output)
-        except StopIteration as error:
-            raise RuntimeError(f"Dataset.map: {fn} raised StopIteration") from error
-
     def elements():
         if workers in (None, 1):
-            return _noting(outputs, "map")
+            return _Mapped(fn, dataset._start())
         return map_in_threads(
             lambda value: output_element(call(fn, value)), dataset._start(), workers
         )
@@ -57,16 +48,31 @@ def mapped(dataset, fn, num_parallel_calls, deterministic):
     return "Map", elements, lambda: output_spec(dataset, fn), dataset._size
 
 
-def _noting(outputs, transformation):
-    """The outputs of a generator function; an exception says at which element it was raised."""
-    count = 0
-    try:
-        for output in outputs():
-            count += 1
-            yield output
-    except Exception as error:
-        error.add_note(f"in Dataset.{transformation}, at element {count}")
-        raise
+class _Mapped:
+    """`fn` of each value. After an error the pass goes on with the next value."""
+
+    __slots__ = ("_fn", "_position", "_values")
+
+    def __init__(self, fn, values):
+        self._fn = fn
+        self._values = iter(values)
+        self._position = -1
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        value = next(self._values)
+        self._position += 1
+        try:
+            # As `call`, without its cost: this is the hot loop of most input pipelines.
+            return output_element(self._fn(*value) if type(value) is tuple else self._fn(value))
+        except Exception as error:
+            note = f"in Dataset.map, at element {self._position}"
+            if isinstance(error, StopIteration):
+                raise RuntimeError(f"Dataset.map: {self._fn} raised StopIteration {note}") from error
+            error.add_note(note)
+            raise
 
 
 def output_element(output):
@@ -174,32 +180,50 @@ def interleaved(dataset, fn, cycle_length, block_length):
     require(cycle > 0, "`cycle_length` must be > 0", op)
     require(block > 0, "`block_length` must be > 0", op)
 
-    def outputs():
-        source = enumerate(dataset._start())
-        slots = [None] * cycle
-        open_slots, slot = 0, 0
-        more = True
-        while more or open_slots:
-            if slots[slot] is None and more:
-                position, value = next(source, (None, None))
-                if position is None:
-                    more = False
-                    continue
-                with naming("interleave", position):
-                    slots[slot] = iter(_inner_dataset(fn, value, "interleave")._start())
-                open_slots += 1
-            if slots[slot] is not None:
-                for _ in range(block):
-                    try:
-                        value = next(slots[slot])
-                    except StopIteration:
-                        slots[slot] = None
-                        open_slots -= 1
-                        break
-                    yield value
-            slot = (slot + 1) % cycle
+    def elements():
+        return _Interleaved(fn, dataset._start(), cycle, block)
 
-    return "Interleave", outputs, lambda: _inner_spec(dataset, fn)
+    return "Interleave", elements, lambda: _inner_spec(dataset, fn)
+
+
+class _Interleaved:
+    """Elements of the datasets that `fn` makes, in turn. After an error the pass goes on."""
+
+    def __init__(self, fn, values, cycle, block):
+        self._fn = fn
+        self._values = iter(values)
+        self._slots = [None] * cycle
+        self._block = block
+        self._slot = self._taken = self._position = self._open = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while self._values is not None or self._open:
+            if self._slots[self._slot] is None and self._values is not None:
+                try:
+                    value = next(self._values)
+                except StopIteration:
+                    self._values = None
+                    continue
+                self._position += 1
+                with naming("interleave", self._position - 1):
+                    inner = _inner_dataset(self._fn, value, "interleave")
+                    self._slots[self._slot] = iter(inner._start())
+                self._open += 1
+            if self._slots[self._slot] is not None and self._taken < self._block:
+                try:
+                    value = next(self._slots[self._slot])
+                except StopIteration:
+                    self._slots[self._slot] = None
+                    self._open -= 1
+                else:
+                    self._taken += 1
+                    return value
+            self._slot = (self._slot + 1) % len(self._slots)
+            self._taken = 0
+        raise StopIteration
 
 
 def scanned(dataset, initial_state, fn):

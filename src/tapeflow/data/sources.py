@@ -16,6 +16,7 @@ from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.rows import RowStream, all_rows
+from tapeflow.ops.ragged_tensor import RaggedTensorSpec
 
 
 def from_tensors(tensors):
@@ -28,8 +29,14 @@ def from_tensors(tensors):
 
 def from_tensor_slices(tensors):
     """Dataset arguments for the slices of tensors along axis 0."""
+    if isinstance(tensors, list) and tensors and all(hasattr(x, "element_spec") for x in tensors):
+        datasets = list(tensors)
+        spec = element.leaf_spec(datasets[0])
+        return "TensorSlice", lambda: iter(datasets), spec, len(datasets)
     columns = element.to_element(tensors)
     leaves = element.flatten(columns)
+    if any(isinstance(leaf, element.COMPOSITES) for leaf in leaves):
+        return _composite_slices(columns)
     if not leaves:
         raise ValueError("Invalid `element`. `element` should not be empty.")
     for leaf in leaves:
@@ -43,6 +50,45 @@ def from_tensor_slices(tensors):
     spec = element.map_leaves(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), columns)
     rows = RowStream(columns, lambda: all_rows(count))
     return "TensorSlice", rows.elements, spec, count, rows
+
+
+def _composite_slices(columns):
+    """Dataset arguments for slices where some of the columns are sparse or ragged."""
+    counts = {int(_outer(leaf)) for leaf in element.flatten(columns)}
+    if len(counts) != 1:
+        first, second = sorted(counts)[:2]
+        raise ValueError(f"Dimensions {first} and {second} are not compatible")
+    count = counts.pop()
+
+    def elements():
+        for number in range(count):
+            yield element.map_leaves(lambda leaf: _slice(leaf, number), columns)  # noqa: B023 - used at once
+
+    def spec(leaf):
+        whole = element.leaf_spec(leaf)
+        if isinstance(whole, RaggedTensorSpec):
+            if whole.ragged_rank == 1:
+                return TensorSpec([None, *leaf.flat_values.shape[1:]], leaf.dtype)
+            return RaggedTensorSpec(leaf.shape[1:], leaf.dtype, whole.ragged_rank - 1, whole.row_splits_dtype)
+        return type(whole)(leaf.shape[1:], leaf.dtype)
+
+    return "TensorSlice", elements, element.map_leaves(spec, columns), count
+
+
+def _outer(leaf):
+    return leaf.nrows() if isinstance(leaf, element.RaggedTensor) else leaf.shape[0]
+
+
+def _slice(leaf, number):
+    if not isinstance(leaf, element.SparseTensor):
+        return leaf[number]
+    indices = leaf.indices.numpy()
+    chosen = indices[:, 0] == number
+    return element.SparseTensor(
+        convert_to_tensor(indices[chosen, 1:]),
+        convert_to_tensor(leaf.values.numpy()[chosen], leaf.dtype),
+        leaf.dense_shape[1:],
+    )
 
 
 def range_of(args, output_type=dtypes.int64, name=None):
@@ -106,11 +152,21 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
             spec = _with_shapes(types, output_shapes)
     arguments = () if args is None else tuple(convert_to_tensor(a).numpy() for a in args)
 
-    def elements():
-        for value in generator(*arguments):
-            yield _checked(value, spec)
+    return "FlatMap", lambda: _Generated(generator(*arguments), spec), spec
 
-    return "FlatMap", elements, spec
+
+class _Generated:
+    """The values of a generator. After an unfit one the pass goes on with the next."""
+
+    def __init__(self, values, spec):
+        self._values = iter(values)
+        self._spec = spec
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return _checked(next(self._values), self._spec)
 
 
 def _tuples_for_lists(structure):

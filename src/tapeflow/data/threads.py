@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 _SLOW = 5e-4  # seconds per element from which threads are worth their cost
 _TRIALS = 4
@@ -21,95 +21,177 @@ _END = object()
 
 def map_in_threads(fn, values, workers):
     """fn of every value, in order, up to `workers` at a time (-1: as many as there are cores)."""
-    if workers < 0:
-        workers = os.cpu_count() or 1
+    return _InThreads(fn, values, workers)
+
+
+class _InThreads:
+    """After an error the pass goes on with the next value."""
+
+    _pool = None
+
+    def __init__(self, fn, values, workers):
+        self._fn = fn
+        self._values = iter(values)
+        self._trials = _TRIALS if workers < 0 else 0
+        self._spent = 0.0
+        self._workers = workers if workers > 0 else os.cpu_count() or 1
+        self._waiting = deque()
+        self._position = -1
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._trials > 0:
+            return self._tried()
+        if self._trials < 0:
+            return self._noted(self._fn, next(self._values))
+        while self._values is not None and len(self._waiting) <= self._workers:
+            self._submit()
+        if not self._waiting:
+            self._end()
+            raise StopIteration
+        return self._noted(self._waiting.popleft().result)
+
+    def _tried(self):
+        value = next(self._values)
         began = time.perf_counter()
-        for tried, value in zip(range(1, _TRIALS + 1), values):
-            yield fn(value)
-            if tried == _TRIALS and time.perf_counter() - began < _SLOW * _TRIALS:
-                yield from map(fn, values)
-                return
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="tapeflow-map")
-    waiting = deque()
-    position = 0
-    try:
-        for value in values:
-            waiting.append(pool.submit(fn, value))
-            if len(waiting) > workers:
-                output = waiting.popleft().result()
-                position += 1
-                yield output
-        while waiting:
-            output = waiting.popleft().result()
-            position += 1
-            yield output
-    except Exception as error:
-        error.add_note(f"in Dataset.map, at element {position}")
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        try:
+            return self._noted(self._fn, value)
+        finally:
+            self._spent += time.perf_counter() - began
+            self._trials -= 1
+            if self._trials == 0 and self._spent < _SLOW * _TRIALS:
+                self._trials = -1  # quick enough without threads
+
+    def _submit(self):
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="tapeflow-map")
+        try:
+            self._waiting.append(self._pool.submit(self._fn, next(self._values)))
+        except StopIteration:
+            self._values = None
+        except Exception as error:
+            failed = Future()
+            failed.set_exception(error)
+            self._waiting.append(failed)
+
+    def _noted(self, call, *args):
+        self._position += 1
+        try:
+            return call(*args)
+        except StopIteration as error:
+            raise RuntimeError("Dataset.map: the function raised StopIteration") from error
+        except Exception as error:
+            error.add_note(f"in Dataset.map, at element {self._position}")
+            raise
+
+    def _end(self):
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def __del__(self):
+        self._end()
 
 
 def read_ahead(start, size):
     """The values of the pass that `start()` begins, up to `size` of them made in advance."""
-    values = iter(start())
-    began = time.perf_counter()
-    spent = 0.0
-    for _ in range(_TRIALS):
+    return _ReadAhead(iter(start()), size)
+
+
+class _ReadAhead:
+    """Reads by itself until that has proved slow, then lets a thread read."""
+
+    def __init__(self, values, size):
+        self._values = values
+        self._size = size
+        self._left = _TRIALS
+        self._spent = 0.0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._left < 0:
+            return next(self._values)
+        if self._left == 0:
+            self._left = -1
+            if self._spent >= _SLOW * _TRIALS:
+                self._values = _Reader(self._values, self._size)
+            return next(self._values)
+        self._left -= 1
         began = time.perf_counter()
-        value = next(values, _END)
-        if value is _END:
-            return
-        spent += time.perf_counter() - began
-        yield value
-    if spent < _SLOW * _TRIALS:
-        yield from values
-        return
-    yield from _Reader(values, size)
+        try:
+            return next(self._values)
+        finally:
+            self._spent += time.perf_counter() - began
+
+
+class _Shelf:
+    """The queue between a reader and who it reads for."""
+
+    def __init__(self, size):
+        self.items = queue.Queue(size)
+        self.stop = threading.Event()
+
+    def put(self, item):
+        while not self.stop.is_set():
+            try:
+                self.items.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def read(self, values):
+        """Fills the queue; errors are handed on, and reading goes on after them."""
+        try:
+            while not self.stop.is_set():
+                try:
+                    item = next(values), None
+                except StopIteration:
+                    break
+                except BaseException as error:
+                    item = _END, error
+                if not self.put(item):
+                    return
+            self.put((_END, None))
+        finally:
+            close = getattr(values, "close", None)
+            if close is not None:
+                close()
 
 
 class _Reader:
     """A thread that reads an iterator into a queue."""
 
     def __init__(self, values, size):
-        self._queue = queue.Queue(size)
-        self._stop = threading.Event()
+        self._shelf = _Shelf(size)
         self._thread = threading.Thread(
-            target=self._read, args=(values,), name="tapeflow-prefetch", daemon=True
+            target=self._shelf.read, args=(values,), name="tapeflow-prefetch", daemon=True
         )
-
-    def _read(self, values):
-        try:
-            for value in values:
-                if not self._put((value, None)):
-                    return
-            self._put((_END, None))
-        except BaseException as error:
-            self._put((_END, error))
-        finally:
-            close = getattr(values, "close", None)
-            if close is not None:
-                close()
-
-    def _put(self, item):
-        while not self._stop.is_set():
-            try:
-                self._queue.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
+        self._thread.start()
 
     def __iter__(self):
-        self._thread.start()
-        try:
-            while True:
-                value, error = self._queue.get()
-                if error is not None:
-                    raise error
-                if value is _END:
-                    return
-                yield value
-        finally:
-            self._stop.set()
-            self._thread.join()
+        return self
+
+    def __next__(self):
+        if self._thread is None:
+            raise StopIteration
+        value, error = self._shelf.items.get()
+        if error is not None:
+            raise error
+        if value is _END:
+            self._end()
+            raise StopIteration
+        return value
+
+    def _end(self):
+        thread, self._thread = self._thread, None
+        self._shelf.stop.set()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def __del__(self):
+        self._end()

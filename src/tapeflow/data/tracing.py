@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.data import element, leaves
 from tapeflow.data.mapping import output_element
 from tapeflow.function.autograph import tf_convert
@@ -61,7 +62,10 @@ class Traced:
         for spec, value in zip(self._specs, arguments, strict=True):
             flat += leaves.to_tensors(spec, value)
         with context.eager_mode():
-            results = iter(self._plan(*flat, *captured))
+            try:
+                results = iter(self._plan(*flat, *captured))
+            except StopIteration as error:
+                raise InvalidArgumentError(None, None, f"StopIteration: {error}") from None
             return element.map_leaves(lambda rebuild: rebuild(results), self._rebuild)
 
 

@@ -78,9 +78,9 @@ def _packed(structure: Any, flat: Any) -> Any:
 
 
 def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any:
-    """Checks that all branches return the same; slices meet as tensors, IndexedSlices become dense where only some are."""
+    """Checks that all branches return the same; indices of slices become wide where some are."""
     first = bodies[0]
-    _densify(bodies)
+    _refuse_mixtures(bodies)
     _widen_indices(bodies)
     for other, label in zip(bodies[1:], labels[1:], strict=True):
         a, b = first.structured_outputs, other.structured_outputs
@@ -102,20 +102,14 @@ def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any
     return first.structured_outputs
 
 
-def _densify(bodies: Sequence[FuncGraph]) -> None:
+def _refuse_mixtures(bodies: Sequence[FuncGraph]) -> None:
+    """Raises TypeError where one branch returns slices and another a tensor."""
     flats = [nest.flatten(b.structured_outputs) for b in bodies]
     if len({len(f) for f in flats}) != 1:
         return
-    mixed = [
-        any(isinstance(f[i], IndexedSlices) for f in flats) and not all(isinstance(f[i], IndexedSlices) for f in flats)
-        for i in range(len(flats[0]))
-    ]
-    if not any(mixed):
-        return
-    for b, flat in zip(bodies, flats, strict=True):
-        with b.as_default():
-            dense = [x.to_dense() if m and isinstance(x, IndexedSlices) else x for x, m in zip(flat, mixed, strict=True)]
-            tracing.finish(b, nest.pack_sequence_as(b.structured_outputs, dense))
+    for i, found in enumerate(zip(*flats, strict=True)):
+        if len({isinstance(x, IndexedSlices) for x in found}) > 1:
+            raise TypeError(f"Cannot reconcile tf.cond {i}-th outputs:\n  branches returned: {found}")
 
 
 def _widen_indices(bodies: Sequence[FuncGraph]) -> None:

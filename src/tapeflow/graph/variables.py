@@ -220,6 +220,7 @@ class UnreadVariable(variable.Variable):
     def __init__(self, parent: Any, op: Operation):
         self._init(parent.dtype, parent.trainable)
         self.__dict__.update(parent.__dict__)
+        self._declared = parent.shape
         self._assignment = op
         self._parent = parent
         self._value: Any = None

@@ -11,6 +11,7 @@ from tapeflow.data import (
     NumpyIterator,
     Options,
     TextLineDataset,
+    TFRecordDataset,
     ThreadingOptions,
     experimental,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "Iterator",
     "NumpyIterator",
     "Options",
+    "TFRecordDataset",
     "TextLineDataset",
     "ThreadingOptions",
     "experimental",
