@@ -74,7 +74,7 @@ def test_map_uses_a_variable_of_the_session():
 @pytest.mark.parametrize("make", [number, lambda: v1.random_uniform((), 0, 9, tf.int64)])
 def test_one_shot_iterators_refuse_what_only_a_session_knows(make):
     y = make()
-    with pytest.raises(ValueError, match="Cannot capture a (placeholder|stateful node)"):
+    with pytest.raises(ValueError, match=r"Cannot capture a (placeholder|stateful node)"):
         v1.data.make_one_shot_iterator(Dataset.range(3).map(lambda x: x * y))
 
 
@@ -165,7 +165,8 @@ def test_sparse_and_ragged_elements():
     sparse = tf.SparseTensor([[0, 1], [1, 0]], [5, 6], [2, 2])
     dataset = Dataset.from_tensor_slices(sparse).map(lambda x: (x, tf.sparse.to_dense(x)))
     (first, dense), _ = one_shot(dataset)
-    assert first.values.tolist() == [5] and dense.tolist() == [0, 5]
+    assert first.values.tolist() == [5]
+    assert dense.tolist() == [0, 5]
     ragged = Dataset.from_tensor_slices(tf.ragged.constant([[1], [2, 3]]))
     assert [x.tolist() for x in one_shot(ragged)] == [[1], [2, 3]]
 
@@ -222,3 +223,18 @@ def test_a_pass_goes_on_after_an_error(workers):
         with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
             session.run(following)
         assert elements(session, following) == [3]
+
+
+def test_the_graph_seeds_shuffles():
+    def order(seed):
+        with tf.Graph().as_default():
+            v1.set_random_seed(seed)
+            return one_shot(Dataset.range(30).shuffle(30))
+
+    assert order(3) == order(3) != order(4)
+    assert sorted(order(None)) == list(range(30))
+
+
+def test_a_state_of_other_parts_is_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="initial_state=1, output=0"):
+        Dataset.range(3).reduce(0, lambda s, x: ())

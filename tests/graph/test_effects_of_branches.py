@@ -155,5 +155,41 @@ def test_initial_values_are_placed_with_their_variable(session):
 
 def test_slices_and_tensors_do_not_meet(session):
     x = tf.constant([1.0])
-    with pytest.raises(TypeError, match="Cannot reconcile tf.cond 0-th outputs"):
+    with pytest.raises(TypeError, match="Cannot reconcile"):
         tf.cond(tf.constant(1) < 2, lambda: tf.IndexedSlices(x, tf.constant([0])), lambda: x)
+
+
+def test_counting_to_a_limit(session):
+    v = v1.Variable(0)
+    count = v1.count_up_to(v, 2)
+    session.run(v.initializer)
+    assert [session.run(count), session.run(count)] == [0, 1]
+    with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
+        session.run(count)
+
+
+def test_a_variable_that_is_colocated_stays_where_it_was_put(session):
+    a = v1.Variable([2.0], name="a")
+    with v1.colocate_with(a.op):
+        b = v1.Variable([3.0], name="b")
+    assert b.op.colocation_groups() == [b"loc:@a"]
+    assert b.initial_value.op.colocation_groups() == [b"loc:@a"]
+
+
+def test_no_hessian_of_what_is_linear(session):
+    x = v1.placeholder(tf.float32, [2])
+    with pytest.raises(ValueError, match="no Hessian"):
+        v1.hessians(x, x)
+
+
+def test_parts_of_a_wrapped_function_are_named_by_infos():
+    v = tf.Variable(0)
+
+    def f():
+        v.assign(1, read_value=False, name="assign_to_v")
+
+    wrapped = v1.wrap_function(f, [])
+    wrapped()
+    assert int(v) == 0
+    wrapped.prune([], v1.MetaGraphDef().signature_def["a"].inputs["b"].__class__(name="assign_to_v"))()
+    assert int(v) == 1

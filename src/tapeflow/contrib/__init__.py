@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-_ROOMS = {"checkpoint", "cudnn_rnn", "eager", "layers", "summary"}
+_ROOMS = {"checkpoint", "cudnn_rnn", "eager", "layers", "summary", "util"}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ from tapeflow.data import (
     mapping,
     selecting,
     sources,
+    threads,
 )
 from tapeflow.graph.tensor import SymbolicTensor
 
@@ -326,7 +327,10 @@ class Dataset:
 
     def with_options(self, options, name=None):
         """The same dataset, remembering `options`."""
-        return Dataset("Options", self._start, self._spec, self._size, self._rows, options)
+        start = self._start
+        if False in (options.deterministic, options.experimental_deterministic):
+            start = lambda: threads.unordered(self._start)  # noqa: E731
+        return Dataset("Options", start, self._spec, self._size, self._rows, options)
 
     def options(self):
         """The options given by with_options, or default ones."""

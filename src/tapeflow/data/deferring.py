@@ -20,9 +20,12 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.element import DatasetSpec
+from tapeflow.data.mapping import same_count
+from tapeflow.data.selecting import GraphSeeds
 from tapeflow.data.tracing import Traced
 from tapeflow.graph import order, planning, python_ops
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.random_seed import get_seed
 from tapeflow.ops.variable import Variable
 
 _KEY = TensorSpec([], dtypes.int64)
@@ -80,7 +83,9 @@ def deferred(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _trace(name: str, arguments: dict[str, Any]) -> None:
-    dataset = arguments.get("self")
+    dataset: Any = arguments.get("self")
+    if name == "shuffle" and not hasattr(arguments.get("seed"), "dtype"):
+        arguments["seed"] = GraphSeeds(*get_seed(arguments.get("seed")))
     if name == "scan":
         state = _first_state(arguments["initial_state"])
         arguments["initial_state"] = state
@@ -96,7 +101,12 @@ def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """method(*args, **kwargs): at once, or where tensors of a graph are among the arguments when these are known."""
     args, kwargs = _replaced((args, kwargs), _known)
     places: list[Any] = []
-    _replaced((args, kwargs), lambda x: places.append(x) or x)
+
+    def noted(place: Any) -> Any:
+        places.append(place)
+        return place
+
+    _replaced((args, kwargs), noted)
     if not places:
         with context.eager_mode():
             return method(*args, **kwargs)
@@ -237,14 +247,9 @@ def _with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]
     while True:
         traced = Traced(fn, [kept, spec], name)
         new = traced.spec if name == "reduce" else _state_of(traced.spec)
-        try:
-            merged = element.map_leaves(_merged, kept, new)
-        except (TypeError, ValueError) as error:
-            if "element types" in str(error):
-                raise
-            raise TypeError(
-                f"The structure of the new state must match the initial state: {error}"
-            ) from None
+        if name == "reduce":
+            same_count(kept, new)
+        merged = element.map_leaves(_merged, kept, new)
         if merged == kept:
             return traced, kept
         kept = merged
@@ -257,8 +262,6 @@ def _state_of(spec: Any) -> Any:
 
 
 def _merged(old: Any, new: Any) -> Any:
-    if element.is_structure(new):
-        raise TypeError(f"got {new} in place of {old}")
     found = element.merge_specs(old, new)
     if found is None and old is not None:
         if getattr(old, "dtype", None) != getattr(new, "dtype", None) or type(old) is not type(new):

@@ -15,12 +15,13 @@ from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.ops.joining import stack as stack_tensors
-from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue
 from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.variable import Variable
 
 # Leaves of several tensors.
 COMPOSITES = (SparseTensor, RaggedTensor, TensorArray)
+_VALUES = (SparseTensorValue, RaggedTensorValue)  # of such as named tuples of arrays
 
 
 def is_structure(value):
@@ -90,12 +91,15 @@ def to_element(value):
     kind = type(value)
     if kind is EagerTensor:
         return value
-    if isinstance(value, (tuple, Mapping)) and not isinstance(value, SparseTensorValue):
+    if isinstance(value, (tuple, Mapping)) and not isinstance(value, _VALUES):
         return rebuild(value, [to_element(item) for item in children(value)])
     if value is None or hasattr(value, "element_spec") or isinstance(value, COMPOSITES):
         return value
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        inner = to_element(value.values)
+        return RaggedTensor.from_row_splits(inner, value.row_splits, validate=False)
     if isinstance(value, Variable):
         return value.read_value()
     return convert_to_tensor(value)

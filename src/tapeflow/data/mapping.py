@@ -270,13 +270,25 @@ def same_state(initial, state):
     return element.map_leaves(check, initial, state)
 
 
+def same_count(initial, state):
+    """Raises InvalidArgumentError for a state that is not of as many leaves as the first."""
+    counts = len(element.flatten(initial)), len(element.flatten(state))
+    message = (
+        "The number of components of the initial state and the reduce function output does not match. "
+        f"(initial_state={counts[0]}, output={counts[1]})."
+    )
+    require(counts[0] == counts[1], message, "ReduceDataset")
+
+
 def reduced(dataset, initial_state, fn):
     """The last state of a fold over the dataset."""
     require_callable(fn, "reduce_func")
     initial = state = element.to_element(initial_state)
     for position, value in enumerate(dataset):
         with naming("reduce", position):
-            state = same_state(initial, fn(state, value))
+            new = fn(state, value)
+            same_count(initial, new)
+            state = same_state(initial, new)
     return state
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_spec import TensorSpec
@@ -129,9 +130,19 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     return "Shuffle", start, _spec(dataset), dataset._size, rows
 
 
+class GraphSeeds(NamedTuple):
+    """The two seeds that a graph gives a random dataset, in place of its seed."""
+
+    first: int | None
+    second: int | None
+
+
 def graph_and_op_seed(seed):
     """The two seeds of a random dataset, never both zero, as TensorFlow derives them."""
-    first, second = get_seed(None if seed is None else integer(seed, "ShuffleDatasetV3"))
+    if isinstance(seed, GraphSeeds):
+        first, second = seed
+    else:
+        first, second = get_seed(None if seed is None else integer(seed, "ShuffleDatasetV3"))
     if first is None and second is None:
         first, second = get_seed(None)
     first, second = first or 0, second or 0

@@ -12,11 +12,30 @@ import queue
 import threading
 import time
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 _SLOW = 5e-4  # seconds per element from which threads are worth their cost
 _TRIALS = 4
 _END = object()
+
+
+class _Order(threading.local):
+    """Whether passes that begin now keep the order of their elements."""
+
+    kept = True
+
+
+_order = _Order()
+
+
+def unordered(start):
+    """Begins a pass whose parallel maps hand out elements as they get ready."""
+    before = _order.kept
+    _order.kept = False
+    try:
+        return start()
+    finally:
+        _order.kept = before
 
 
 def map_in_threads(fn, values, workers):
@@ -36,6 +55,7 @@ class _InThreads:
         self._spent = 0.0
         self._workers = workers if workers > 0 else os.cpu_count() or 1
         self._waiting = deque()
+        self._ordered = _order.kept
         self._position = -1
 
     def __iter__(self):
@@ -51,6 +71,11 @@ class _InThreads:
         if not self._waiting:
             self._end()
             raise StopIteration
+        if not self._ordered:
+            done = wait(self._waiting, return_when=FIRST_COMPLETED).done
+            first = next(iter(done))
+            self._waiting.remove(first)
+            return self._noted(first.result)
         return self._noted(self._waiting.popleft().result)
 
     def _tried(self):

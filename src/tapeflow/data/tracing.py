@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.mapping import output_element
 from tapeflow.function.autograph import tf_convert
@@ -44,6 +45,10 @@ class Traced:
         self._compiled = Compiled(graph)
         self.inputs = [outer for outer in graph.external_captures if not isinstance(outer, _Eager)]
         self._plan = self._compiled.plan
+        # Of tensors alone, the plan's arguments and results are those of the function.
+        self._plain = all(isinstance(spec, TensorSpec) for spec in self._specs)
+        self._single = isinstance(self.spec, TensorSpec)
+        self._tuple = type(self.spec) is tuple and all(isinstance(s, TensorSpec) for s in self.spec)
 
     @staticmethod
     def _argument(graph: FuncGraph, spec: Any) -> Any:
@@ -58,14 +63,22 @@ class Traced:
         return _Bound(self, tuple(values))
 
     def _run(self, captured: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-        flat: list[Any] = []
-        for spec, value in zip(self._specs, arguments, strict=True):
-            flat += leaves.to_tensors(spec, value)
+        if self._plain:
+            flat = list(arguments)
+        else:
+            flat = []
+            for spec, value in zip(self._specs, arguments, strict=True):
+                flat += leaves.to_tensors(spec, value)
+        try:
+            found = self._plan(*flat, *captured)
+        except StopIteration as error:
+            raise InvalidArgumentError(None, None, f"StopIteration: {error}") from None
+        if self._single:
+            return found[0]
+        if self._tuple:
+            return tuple(found)
+        results = iter(found)
         with context.eager_mode():
-            try:
-                results = iter(self._plan(*flat, *captured))
-            except StopIteration as error:
-                raise InvalidArgumentError(None, None, f"StopIteration: {error}") from None
             return element.map_leaves(lambda rebuild: rebuild(results), self._rebuild)
 
 

@@ -71,6 +71,8 @@ class WrappedFunction(ConcreteFunction):
 def _element(graph: Any, x: Any) -> Any:
     if isinstance(x, str):
         return graph.as_graph_element(x)
+    if hasattr(x, "tensor_shape"):  # a TensorInfo
+        return graph.as_graph_element(x.name)
     if isinstance(x, _native.Variable):
         return graph.variables_by_handle.get(x) or x
     return x

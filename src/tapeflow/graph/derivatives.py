@@ -160,7 +160,9 @@ def hessians(
         rows = TensorArray(x.dtype, count)
 
         def row(i, rows, flat=flat, x=x):
-            (second,) = gradients(flat[i], [x], unconnected_gradients=UnconnectedGradients.ZERO)
+            (second,) = gradients(flat[i], [x])
+            if second is None:
+                raise ValueError(f"the gradient of {flat[i]} does not depend on {x}: there is no Hessian")
             return i + 1, rows.write(i, convert_to_tensor(second))
 
         _, rows = control.while_loop(lambda i, _, count=count: i < count, row, [0, rows])

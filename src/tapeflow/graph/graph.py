@@ -141,7 +141,7 @@ class Graph:
         if scopes.attributes:
             for key, value in scopes.attributes.items():
                 value = value(op.node_def) if callable(value) else value
-                if value is not None:
+                if value is not None and key not in op.extra_attrs:
                     op._set_attr(key, value)
         if scopes.overrides and kind in scopes.overrides:
             op._set_attr("_gradient_op_type", scopes.overrides[kind].encode())

@@ -202,7 +202,8 @@ class Operation:
             from tapeflow.core.errors import InvalidArgumentError
 
             raise InvalidArgumentError(
-                None, None, f"Cannot update edge, incompatible shapes: {_bracketed(tensor)} and {_bracketed(before)}."
+                None, None,
+                f"Cannot update edge, incompatible shapes: {_bracketed(tensor)} and {_bracketed(before)}.",
             )
         self.graph.mistyped.pop(self, None)
         if tensor.dtype != before.dtype:

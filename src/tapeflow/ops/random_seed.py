@@ -32,6 +32,9 @@ def set_seed(seed):
     Raises TypeError when `seed` is not a whole number.
     """
     global _global_seed, _draws
+    if seed is None and not context.executing_eagerly():
+        context.current_graph().seed = None
+        return
     value = _whole(seed)
     if context.executing_eagerly():
         _global_seed = value

@@ -15,6 +15,12 @@ def _scatter(row, ref, indices, updates):
 
 
 @public
+def count_up_to(ref, limit, name=None):
+    """Adds one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`."""
+    return ref.count_up_to(limit)
+
+
+@public
 def scatter_update(ref, indices, updates, use_locking=True, name=None):
     """Replaces the rows `indices` of the variable `ref` by `updates`. Returns the variable."""
     return _scatter(state.ResourceScatterUpdate, ref, indices, updates)

@@ -414,6 +414,7 @@ _LAZY_NAMES = {
     "fixed_size_partitioner": "tapeflow.compat.v1.partitioned",
     "min_max_variable_partitioner": "tapeflow.compat.v1.partitioned",
     "variable_axis_size_partitioner": "tapeflow.compat.v1.partitioned",
+    "count_up_to": "tapeflow.ops.variable_scatter",
     "Graph": "tapeflow.graph.graph",
     "GraphKeys": "tapeflow.graph.collections",
     "InteractiveSession": "tapeflow.graph.session",
