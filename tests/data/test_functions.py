@@ -1,5 +1,7 @@
 """Datasets made and iterated inside functions."""
 
+import pytest
+
 import tapeflow as tf
 
 Dataset = tf.data.Dataset
@@ -32,3 +34,13 @@ def test_reduce_in_a_function():
         return Dataset.range(n).reduce(tf.constant(0, tf.int64), lambda s, x: s + x * scale)
 
     assert int(fold(tf.constant(4, tf.int64), tf.constant(2, tf.int64))) == 12
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_function_cannot_end_the_pass(workers):
+    def ends(x):
+        raise StopIteration
+
+    dataset = Dataset.range(3).map(lambda x: tf.numpy_function(ends, [x], tf.int64), workers)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="StopIteration"):
+        list(dataset)

@@ -238,3 +238,20 @@ def test_the_graph_seeds_shuffles():
 def test_a_state_of_other_parts_is_refused():
     with pytest.raises(tf.errors.InvalidArgumentError, match="initial_state=1, output=0"):
         Dataset.range(3).reduce(0, lambda s, x: ())
+
+
+def test_without_order_elements_come_as_they_get_ready():
+    ready = [threading.Event() for _ in range(3)]
+
+    def waits(x):
+        ready[x].wait(10)
+        return x
+
+    options = tf.data.Options()
+    options.deterministic = False
+    dataset = Dataset.range(3).map(lambda x: v1.py_func(waits, [x], x.dtype), 3).with_options(options)
+    following = v1.data.make_one_shot_iterator(dataset).get_next()
+    with v1.Session() as session:
+        for number in (2, 0, 1):
+            ready[number].set()
+            assert session.run(following) == number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require, require_callable
@@ -70,7 +71,9 @@ class _Mapped:
         except Exception as error:
             note = f"in Dataset.map, at element {self._position}"
             if isinstance(error, StopIteration):
-                raise RuntimeError(f"Dataset.map: {self._fn} raised StopIteration {note}") from error
+                raise InvalidArgumentError(
+                    None, None, f"Function invocation produced OutOfRangeError: StopIteration {note}"
+                ) from error
             error.add_note(note)
             raise
 

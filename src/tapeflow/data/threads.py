@@ -14,6 +14,8 @@ import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
+from tapeflow.core.errors import InvalidArgumentError
+
 _SLOW = 5e-4  # seconds per element from which threads are worth their cost
 _TRIALS = 4
 _END = object()
@@ -106,7 +108,12 @@ class _InThreads:
         try:
             return call(*args)
         except StopIteration as error:
-            raise RuntimeError("Dataset.map: the function raised StopIteration") from error
+            raise InvalidArgumentError(
+                None,
+                None,
+                "Function invocation produced OutOfRangeError: StopIteration in Dataset.map, at element "
+                f"{self._position}",
+            ) from error
         except Exception as error:
             error.add_note(f"in Dataset.map, at element {self._position}")
             raise

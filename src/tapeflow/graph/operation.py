@@ -208,8 +208,8 @@ class Operation:
         self.graph.mistyped.pop(self, None)
         if tensor.dtype != before.dtype:
             self.graph.mistyped[self] = (
-                f"Input {index} of node {self.name} was passed {tensor.dtype.name} from {tensor.name} incompatible with "
-                f"expected {before.dtype.name}."
+                f"Input {index} of node {self.name} was passed {tensor.dtype.name} from {tensor.name} incompatible "
+                f"with expected {before.dtype.name}."
             )
         inputs[index] = tensor
         self.inputs = tuple(inputs)
