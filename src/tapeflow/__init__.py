@@ -314,7 +314,8 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AggregationMethod", "Assert", "DType", "DeviceSpec", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
-    "Module", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients", "Variable",
+    "Module", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec",
+    "UnconnectedGradients", "Variable",
     "VariableAggregation", "VariableSynchronization", "variable_creator_scope",
     "abs", "acos", "acosh", "add", "add_n", "argmax",
     "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",

@@ -53,19 +53,91 @@ def call(function, *args, label="", **kwargs):
 
 # Elementwise.
 for f in (
-    tf.abs, tf.negative, tf.sign, tf.square, tf.exp, tf.math.expm1, tf.floor, tf.math.ceil, tf.round, tf.math.rint,
-    tf.sin, tf.cos, tf.tan, tf.sinh, tf.cosh, tf.tanh, tf.sigmoid, tf.math.log_sigmoid, tf.atan, tf.asinh,
-    tf.math.erf, tf.math.erfc, tf.math.softplus, tf.nn.relu, tf.nn.relu6, tf.nn.elu, tf.nn.selu, tf.nn.softsign,
-    tf.nn.gelu, tf.nn.silu, tf.nn.crelu, tf.nn.leaky_relu, tf.math.is_nan, tf.math.is_inf, tf.math.is_finite,
-    tf.math.bessel_i0e, tf.math.bessel_i1, tf.math.special.dawsn, tf.math.special.expint, tf.math.special.spence,
-    tf.math.special.fresnel_cos, tf.math.special.bessel_j0, tf.identity, tf.stop_gradient, tf.zeros_like,
-    tf.ones_like, tf.shape, tf.size, tf.rank, tf.math.reciprocal_no_nan, tf.nn.softmax, tf.nn.log_softmax,
-    tf.nn.l2_loss, tf.math.zero_fraction, tf.math.is_strictly_increasing, tf.math.is_non_decreasing,
-    tf.math.l2_normalize, tf.transpose, tf.squeeze, tf.sort, tf.argsort, tf.norm, tf.math.reduce_std,
-    tf.math.reduce_variance, tf.reduce_logsumexp, tf.math.count_nonzero, tf.math.reduce_euclidean_norm, tf.cumsum,
-    tf.math.cumprod, tf.math.cumulative_logsumexp, tf.argmax, tf.argmin, tf.where, tf.linalg.trace,
-    tf.linalg.diag, tf.linalg.diag_part, tf.linalg.matrix_transpose, tf.linalg.adjoint, tf.reduce_sum, tf.reduce_mean,
-    tf.reduce_max, tf.reduce_min, tf.reduce_prod, tf.nn.zero_fraction, tf.math.conj,
+    tf.abs,
+    tf.negative,
+    tf.sign,
+    tf.square,
+    tf.exp,
+    tf.math.expm1,
+    tf.floor,
+    tf.math.ceil,
+    tf.round,
+    tf.math.rint,
+    tf.sin,
+    tf.cos,
+    tf.tan,
+    tf.sinh,
+    tf.cosh,
+    tf.tanh,
+    tf.sigmoid,
+    tf.math.log_sigmoid,
+    tf.atan,
+    tf.asinh,
+    tf.math.erf,
+    tf.math.erfc,
+    tf.math.softplus,
+    tf.nn.relu,
+    tf.nn.relu6,
+    tf.nn.elu,
+    tf.nn.selu,
+    tf.nn.softsign,
+    tf.nn.gelu,
+    tf.nn.silu,
+    tf.nn.crelu,
+    tf.nn.leaky_relu,
+    tf.math.is_nan,
+    tf.math.is_inf,
+    tf.math.is_finite,
+    tf.math.bessel_i0e,
+    tf.math.bessel_i1,
+    tf.math.special.dawsn,
+    tf.math.special.expint,
+    tf.math.special.spence,
+    tf.math.special.fresnel_cos,
+    tf.math.special.bessel_j0,
+    tf.identity,
+    tf.stop_gradient,
+    tf.zeros_like,
+    tf.ones_like,
+    tf.shape,
+    tf.size,
+    tf.rank,
+    tf.math.reciprocal_no_nan,
+    tf.nn.softmax,
+    tf.nn.log_softmax,
+    tf.nn.l2_loss,
+    tf.math.zero_fraction,
+    tf.math.is_strictly_increasing,
+    tf.math.is_non_decreasing,
+    tf.math.l2_normalize,
+    tf.transpose,
+    tf.squeeze,
+    tf.sort,
+    tf.argsort,
+    tf.norm,
+    tf.math.reduce_std,
+    tf.math.reduce_variance,
+    tf.reduce_logsumexp,
+    tf.math.count_nonzero,
+    tf.math.reduce_euclidean_norm,
+    tf.cumsum,
+    tf.math.cumprod,
+    tf.math.cumulative_logsumexp,
+    tf.argmax,
+    tf.argmin,
+    tf.where,
+    tf.linalg.trace,
+    tf.linalg.diag,
+    tf.linalg.diag_part,
+    tf.linalg.matrix_transpose,
+    tf.linalg.adjoint,
+    tf.reduce_sum,
+    tf.reduce_mean,
+    tf.reduce_max,
+    tf.reduce_min,
+    tf.reduce_prod,
+    tf.nn.zero_fraction,
+    tf.math.conj,
 ):
     call(f, F(3, 4))
 for f in (tf.sqrt, tf.math.rsqrt, tf.math.reciprocal, tf.math.log, tf.math.log1p, tf.math.acosh, tf.math.lgamma,
@@ -155,7 +227,9 @@ call(tf.histogram_fixed_width, F(20), [-1.0, 1.0], nbins=5)
 call(tf.histogram_fixed_width, F(20), np.array([-1.0, 1.0], np.float32), nbins=5)
 call(tf.histogram_fixed_width_bins, F(20), np.array([-1.0, 1.0], np.float32))
 call(tf.math.confusion_matrix, N(0, 1, 2), N(0, 2, 2))
-call(tf.math.confusion_matrix, N(0, 1, 2), N(0, 2, 2), num_classes=4, weights=F(3), dtype=tf.float32)
+call(
+    tf.math.confusion_matrix, N(0, 1, 2), N(0, 2, 2), num_classes=4, weights=F(3), dtype=tf.float32
+)
 call(tf.compat.v1.confusion_matrix, N([0], [1]), N(0, 1), 2)
 
 # Shapes and parts.
@@ -216,7 +290,12 @@ call(tf.boolean_mask, F(3, 4), [True, False, True])
 call(tf.boolean_mask, F(3, 4), [True, False, True, True], axis=1)
 call(tf.scatter_nd, N([0], [2]), F(2, 3), [4, 3])
 call(tf.scatter_nd, N([0], [2]), F(2, 3), N(4, 3))
-for f in (tf.tensor_scatter_nd_update, tf.tensor_scatter_nd_add, tf.tensor_scatter_nd_sub, tf.tensor_scatter_nd_min):
+for f in (
+    tf.tensor_scatter_nd_update,
+    tf.tensor_scatter_nd_add,
+    tf.tensor_scatter_nd_sub,
+    tf.tensor_scatter_nd_min,
+):
     call(f, F(4, 3), N([0], [2]), F(2, 3))
 call(tf.dynamic_partition, F(4, 2), N(0, 1, 0, 1), 2)
 call(tf.dynamic_stitch, [N(0, 2), N(1, 3)], [F(2, 2), F(2, 2)])
@@ -313,9 +392,22 @@ call(tf.linalg.expm, F(3, 3) * 0.1)
 call(tf.linalg.sqrtm, positive_definite(3))
 call(tf.linalg.logm, np.diag([1.0, 2.0]).astype(np.complex128))
 call(tf.linalg.lu, positive_definite(3))
-call(lambda x: tf.linalg.lu_reconstruct(*tf.linalg.lu(x)), positive_definite(3), label="lu_reconstruct")
-call(lambda x, b: tf.linalg.lu_solve(*tf.linalg.lu(x), b), positive_definite(3), F(3, 1), label="lu_solve")
-call(lambda x: tf.linalg.lu_matrix_inverse(*tf.linalg.lu(x)), positive_definite(3), label="lu_inverse")
+call(
+    lambda x: tf.linalg.lu_reconstruct(*tf.linalg.lu(x)),
+    positive_definite(3),
+    label="lu_reconstruct",
+)
+call(
+    lambda x, b: tf.linalg.lu_solve(*tf.linalg.lu(x), b),
+    positive_definite(3),
+    F(3, 1),
+    label="lu_solve",
+)
+call(
+    lambda x: tf.linalg.lu_matrix_inverse(*tf.linalg.lu(x)),
+    positive_definite(3),
+    label="lu_inverse",
+)
 call(tf.linalg.matrix_rank, F(2, 4, 3))
 call(tf.linalg.pinv, F(4, 3))
 call(tf.norm, F(2, 3, 4), axis=1)
@@ -340,7 +432,13 @@ call(tf.linalg.tridiagonal_matmul, F(3, 4), F(4, 2))
 call(tf.linalg.tridiagonal_matmul, [F(4), F(4), F(4)], F(4, 2), diagonals_format="sequence")
 call(tf.linalg.tridiagonal_solve, F(3, 4) + np.array([[0], [5], [0]], np.float32), F(4, 2))
 call(tf.linalg.tridiagonal_solve, F(3, 4) + np.array([[0], [5], [0]], np.float32), F(4))
-call(tf.linalg.tridiagonal_solve, [F(3), F(4) + 4, F(3)], F(2, 4), diagonals_format="sequence", transpose_rhs=True)
+call(
+    tf.linalg.tridiagonal_solve,
+    [F(3), F(4) + 4, F(3)],
+    F(2, 4),
+    diagonals_format="sequence",
+    transpose_rhs=True,
+)
 call(tf.linalg.tridiagonal_solve, positive_definite(4), F(4), diagonals_format="matrix")
 call(tf.linalg.banded_triangular_solve, F(2, 4) + 2, F(4, 2))
 
@@ -465,7 +563,14 @@ call(regex.decode_base64, S(b"YWJj"))
 
 # Random numbers that seeds fix.
 call(tf.random.stateless_uniform, [3], N(1, 2))
-call(tf.random.stateless_uniform, N(3, 2), [1, 2], np.array(1, np.int32), np.array(9, np.int32), tf.int32)
+call(
+    tf.random.stateless_uniform,
+    N(3, 2),
+    [1, 2],
+    np.array(1, np.int32),
+    np.array(9, np.int32),
+    tf.int32,
+)
 call(tf.random.stateless_normal, N([3]), N(1, 2), mean=F(3), stddev=P())
 call(tf.random.stateless_truncated_normal, [3], N(1, 2))
 call(tf.random.stateless_categorical, F(2, 3), 4, N(1, 2))

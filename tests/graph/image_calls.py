@@ -34,7 +34,13 @@ call(tf.image.central_crop, batch, 0.5, label="image needs rank central")
 for method in ("bilinear", "nearest", "bicubic", "area", "lanczos3"):
     call(tf.image.resize, batch, [3, 9], method=method, label=f"image needs rank resize {method}")
 call(tf.image.resize, batch, N(4, 4), label="image needs rank resize size")
-call(tf.image.resize, image, [4, 8], preserve_aspect_ratio=True, label="image needs rank resize aspect")
+call(
+    tf.image.resize,
+    image,
+    [4, 8],
+    preserve_aspect_ratio=True,
+    label="image needs rank resize aspect",
+)
 call(tf.image.resize_with_pad, batch, 4, 9, label="image needs rank with_pad")
 call(v1.image.resize_bilinear, batch, [3, 4])
 call(v1.image.resize_nearest_neighbor, batch, N(3, 4))
@@ -54,7 +60,9 @@ call(tf.image.stateless_random_hue, image, 0.2, N(1, 2))
 call(tf.image.stateless_random_saturation, image, 0.2, 0.5, N(1, 2))
 call(tf.io.decode_csv, S(b"1,a", b"2,b"), [[0], [""]])
 call(tf.io.decode_raw, S(b"abcd", b"efgh"), tf.uint8)
-call(lambda x: tf.io.parse_tensor(tf.io.serialize_tensor(x), tf.float32), F(2, 3), label="serialized")
+call(
+    lambda x: tf.io.parse_tensor(tf.io.serialize_tensor(x), tf.float32), F(2, 3), label="serialized"
+)
 pixels = (P(4, 4, 3) * 255).astype(np.uint8)
 call(lambda x: tf.io.decode_png(tf.io.encode_png(x)), pixels, label="png")
 call(lambda x: tf.io.decode_image(tf.io.encode_png(x)), pixels, label="decode_image")
@@ -132,7 +140,9 @@ OPERATORS = {
     "identity": lambda x: LO.LinearOperatorScaledIdentity(3, x[0, 0]),
     "kronecker": lambda x: LO.LinearOperatorKronecker([LO.LinearOperatorFullMatrix(x)]),
     "block diag": lambda x: LO.LinearOperatorBlockDiag([LO.LinearOperatorFullMatrix(x)]),
-    "low rank": lambda x: LO.LinearOperatorLowRankUpdate(LO.LinearOperatorDiag(x[:, 0] ** 2 + 1), x[:, :1]),
+    "low rank": lambda x: LO.LinearOperatorLowRankUpdate(
+        LO.LinearOperatorDiag(x[:, 0] ** 2 + 1), x[:, :1]
+    ),
 }
 for label, make in OPERATORS.items():
     label = f"needs rank {label}"

@@ -99,15 +99,24 @@ METHODS = {
     "assign_sub": (lambda v, x: v.assign_sub(x), A),
     **{
         name: (lambda v, x, i, name=name: getattr(v, name)(tf.IndexedSlices(x, i)), A[:2] + 1, rows)
-        for name in ("scatter_add", "scatter_sub", "scatter_mul", "scatter_div", "scatter_max",
-                     "scatter_min", "scatter_update")
+        for name in (
+            "scatter_add",
+            "scatter_sub",
+            "scatter_mul",
+            "scatter_div",
+            "scatter_max",
+            "scatter_min",
+            "scatter_update",
+        )
     },
     **{
         name: (lambda v, i, x, name=name: getattr(v, name)(i, x), places, A[0, 1:])
         for name in ("scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_nd_max")
     },
     "batch_scatter_update": (
-        lambda v, i, x: v.batch_scatter_update(tf.IndexedSlices(x, tf.ensure_shape(i, [None, None]))),
+        lambda v, i, x: v.batch_scatter_update(
+            tf.IndexedSlices(x, tf.ensure_shape(i, [None, None]))
+        ),
         np.array([[0, 1], [2, 1], [0, 1], [0, 2]], np.int32),
         np.ones((4, 2), np.float32),
     ),
@@ -133,7 +142,9 @@ def test_methods_of_variables(label, known):
     eager, staged = tf.Variable(A), tf.Variable(A)
     want = method(eager, *arguments)
     specs = [tf.TensorSpec(x.shape if known else None, x.dtype) for x in arguments]
-    got = tf.function(lambda *args: method(staged, *args), autograph=False, input_signature=specs)(*arguments)
+    got = tf.function(lambda *args: method(staged, *args), autograph=False, input_signature=specs)(
+        *arguments
+    )
     np.testing.assert_allclose(staged, eager)
     if got is not None and want is not None:
         np.testing.assert_allclose(got.numpy(), want.numpy())

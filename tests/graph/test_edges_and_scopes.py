@@ -33,7 +33,9 @@ def test_control_inputs_can_be_removed(graph):
 def test_a_changed_input_must_fit(graph):
     x, y = tf.zeros([3, 1]), tf.zeros([2, 2])
     z = x + x
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"incompatible shapes: \[2,2\] and \[3,1\]"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"incompatible shapes: \[2,2\] and \[3,1\]"
+    ):
         z.op._update_input(0, y)
 
 
@@ -41,7 +43,9 @@ def test_an_input_of_a_wrong_dtype_is_told_when_it_runs(graph):
     x, y = tf.constant(""), tf.constant(1)
     z = y + y
     z.op._update_input(0, x)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Input 0 of node add was passed string from Const:0"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Input 0 of node add was passed string from Const:0"
+    ):
         v1.Session().run(z)
 
 
@@ -64,7 +68,10 @@ def test_values_of_a_name_scope_are_of_one_graph(graph):
     x = tf.constant(1)
     with tf.Graph().as_default():
         y = tf.constant(1)
-    with pytest.raises(ValueError, match="must be from the same graph"), v1.name_scope("a", values=[x, y]):
+    with (
+        pytest.raises(ValueError, match="must be from the same graph"),
+        v1.name_scope("a", values=[x, y]),
+    ):
         pass
     with pytest.raises(TypeError, match="default_name"):
         v1.name_scope("a", [x])

@@ -119,7 +119,10 @@ def test_an_endless_loop_ends_at_the_deadline(session):
     with pytest.raises(tf.errors.DeadlineExceededError, match="Timed out"):
         session.run(r, options=v1.RunOptions(timeout_in_ms=5))
     config = v1.ConfigProto(operation_timeout_in_ms=5)
-    with v1.Session(graph=session.graph, config=config) as other, pytest.raises(tf.errors.DeadlineExceededError):
+    with (
+        v1.Session(graph=session.graph, config=config) as other,
+        pytest.raises(tf.errors.DeadlineExceededError),
+    ):
         other.run(r)
     short = tf.while_loop(lambda x: x < 3, lambda x: x + 1, [tf.constant(0)])
     assert session.run(short)[0] == 3
@@ -191,5 +194,7 @@ def test_parts_of_a_wrapped_function_are_named_by_infos():
     wrapped = v1.wrap_function(f, [])
     wrapped()
     assert int(v) == 0
-    wrapped.prune([], v1.MetaGraphDef().signature_def["a"].inputs["b"].__class__(name="assign_to_v"))()
+    wrapped.prune(
+        [], v1.MetaGraphDef().signature_def["a"].inputs["b"].__class__(name="assign_to_v")
+    )()
     assert int(v) == 1

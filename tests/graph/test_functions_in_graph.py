@@ -15,7 +15,9 @@ import tapeflow.graph
 
 def table(name):
     """A module beside this one."""
-    spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(f"{name}.py"))
+    spec = importlib.util.spec_from_file_location(
+        name, pathlib.Path(__file__).with_name(f"{name}.py")
+    )
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -73,7 +75,9 @@ class Case:
         )
 
     def staged(self, knowledge):
-        specs = [tf.TensorSpec(KNOWLEDGE[knowledge](x.shape.as_list()), x.dtype) for x in self.inputs]
+        specs = [
+            tf.TensorSpec(KNOWLEDGE[knowledge](x.shape.as_list()), x.dtype) for x in self.inputs
+        ]
         return tf.function(self, input_signature=specs, autograph=False)
 
     def gradients(self, function):
@@ -153,7 +157,9 @@ def test_a_session_gives_the_eager_result(function, args, kwargs, knowledge):
         ]
         fetched = leaves(case(*fed))
         with tf.compat.v1.Session() as session:
-            got = session.run(fetched, {p: x.numpy() for p, x in zip(fed, case.inputs, strict=True)})
+            got = session.run(
+                fetched, {p: x.numpy() for p, x in zip(fed, case.inputs, strict=True)}
+            )
     assert [y.dtype for y in fetched] == [y.dtype for y in want]
     for a, b in zip(got, want, strict=True):
         a, b = np.asarray(a), np.asarray(b.numpy())

@@ -166,7 +166,9 @@ GENERATOR_CALLS = {
     "skip": lambda g, s: g.skip(s[0]),
     "reset": lambda g, s: [g.reset_from_seed(7), g.normal(s)][1],
     "reset, seed of the graph": lambda g, s: [g.reset_from_seed(s), g.normal(s)][1],
-    "reset, state": lambda g, s: [g.reset(tf.cast(tf.concat([s, [1]], 0), tf.int64)), g.normal(s)][1],
+    "reset, state": lambda g, s: [g.reset(tf.cast(tf.concat([s, [1]], 0), tf.int64)), g.normal(s)][
+        1
+    ],
     "key": lambda g, s: [g.reset_from_key_counter(s[0], tf.cast(s, tf.int64)), g.normal(s)][1],
 }
 

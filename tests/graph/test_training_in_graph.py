@@ -74,7 +74,9 @@ def test_optimizers_step_as_eagerly(label, rng):
     xs = [rng.normal(size=(n, 3)).astype(np.float32) for n in (2, 5, 3)]
     ids = [np.array(i, np.int32) for i in ([1, 1, 3], [0, 2, 2], [3, 3, 3])]
     eager = OPTIMIZERS[label](), tf.Variable(w0), tf.Variable(e0)
-    want = [float(step(*eager, tf.constant(x), tf.constant(i))) for x, i in zip(xs, ids, strict=True)]
+    want = [
+        float(step(*eager, tf.constant(x), tf.constant(i))) for x, i in zip(xs, ids, strict=True)
+    ]
     staged = OPTIMIZERS[label](), tf.Variable(w0), tf.Variable(e0)
     specs = [tf.TensorSpec([None, 3], tf.float32), tf.TensorSpec([None], tf.int32)]
     f = function(lambda x, i: step(*staged, x, i), specs)

@@ -90,6 +90,6 @@ class Mapping(_Collected, dict):
         return self.values()
 
 
-def NoDependency(value: Any) -> Any:  # noqa: N802 (TensorFlow's name)
+def NoDependency(value: Any) -> Any:
     """`value`, which the program does not want to be followed; containers that hold no variables never are."""
     return value

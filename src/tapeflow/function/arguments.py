@@ -90,7 +90,8 @@ class Signature:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(
-                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} for "
+                f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} "
+                f"and kwargs: {kwargs} for "
                 f"signature: {self.signature}."
             ) from None
         bound.apply_defaults()

@@ -304,10 +304,13 @@ class Function:
             import logging
 
             logging.getLogger("tapeflow").warning(
-                "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is expensive and the excessive "
-                "number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
+                "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is "
+                "expensive and the excessive "
+                "number of tracings could be due to (1) creating @tf.function repeatedly in a "
+                "loop, (2) passing tensors "
                 "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
-                "@tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid "
+                "@tf.function outside of the loop. For (2), @tf.function has "
+                "reduce_retracing=True option that can avoid "
                 "unnecessary retracing. For (3), pass tensors. The last trace was needed because: %s",
                 recent, recent, self, self.why_retraced(),
             )  # fmt: skip

@@ -4,7 +4,7 @@ Loading this room gives the native core and the rooms below their hooks for grap
 loaded with all that building a graph needs.
 """
 
-from tapeflow.graph import (  # noqa: F401
+from tapeflow.graph import (
     building,
     conditional,
     control,

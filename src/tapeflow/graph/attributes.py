@@ -195,7 +195,9 @@ def own_value(attr: Any) -> Any:
     if not found:
         return attr
     if found == "placeholder":  # stands for an attr of the function that a node is in
-        raise ValueError(f"attr placeholder '{attr.placeholder}' stands outside of a function's body")
+        raise ValueError(
+            f"attr placeholder '{attr.placeholder}' stands outside of a function's body"
+        )
     if found != "list":
         return attr.s if found == "string" else value_of(attr, found, "")
     kind = _list_kind(attr)

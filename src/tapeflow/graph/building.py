@@ -53,7 +53,9 @@ def placeholder(
     return op.add_output(dtype, shape)
 
 
-def as_symbolic(graph: Graph, value: Any, dtype: DType | None = None, name: str = "Const") -> SymbolicTensor:
+def as_symbolic(
+    graph: Graph, value: Any, dtype: DType | None = None, name: str = "Const"
+) -> SymbolicTensor:
     """`value` as a tensor that operations of `graph` can take."""
     if isinstance(value, SymbolicTensor):
         if dtype is not None and value.dtype != dtype:
@@ -75,7 +77,9 @@ def as_symbolic(graph: Graph, value: Any, dtype: DType | None = None, name: str 
             )
         return graph.capture(value)
     made = _made(value, dtype)
-    return constant(graph, made, name) if isinstance(made, Eager) else as_symbolic(graph, made, dtype)
+    return (
+        constant(graph, made, name) if isinstance(made, Eager) else as_symbolic(graph, made, dtype)
+    )
 
 
 def _made(value: Any, dtype: DType | None) -> Any:
@@ -105,14 +109,18 @@ def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
     graph = context.current_graph() if graph is None else graph
     handle = handle_in(graph, variable)
     row = REGISTRY["ReadVariableOp"]
-    op = graph.add("ReadVariableOp", row, (handle,), (None,), {"dtype": variable.dtype}, "ReadVariableOp")
+    op = graph.add(
+        "ReadVariableOp", row, (handle,), (None,), {"dtype": variable.dtype}, "ReadVariableOp"
+    )
     shape = handle.handle_shape
     return op.add_output(variable.dtype, shape)
 
 
 def handle_in(graph: Any, variable: Any) -> SymbolicTensor:
     """The resource tensor that stands for a variable in `graph`."""
-    variable = getattr(variable, "_parent", variable)  # one that an assignment returned stands for it
+    variable = getattr(
+        variable, "_parent", variable
+    )  # one that an assignment returned stands for it
     handle = variable.handle
     if isinstance(handle, Eager):
         handle = graph.capture_variable(variable, handle)
@@ -153,7 +161,9 @@ def build(row: Any, values: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     return packed(row, op)
 
 
-def call(graph: Graph, row: Any, values: Sequence[Any], attrs: dict[str, Any], name: str | None = None) -> Operation:
+def call(
+    graph: Graph, row: Any, values: Sequence[Any], attrs: dict[str, Any], name: str | None = None
+) -> Operation:
     """The operation that a call of `row` becomes."""
     schema = shape_inference.schema(row)
     name = name or _FIXED_NAMES.get(row.name) or row.name
@@ -177,7 +187,9 @@ def node(
     except InvalidArgumentError as error:
         message = getattr(error, "message", str(error))
         found = ", ".join(str(TensorShape(x.shape_tuple)) for x in inputs)
-        raise ValueError(f"{message} for '{{{{node {name}}}}} = {row.name}[]' with input shapes: {found}.") from None
+        raise ValueError(
+            f"{message} for '{{{{node {name}}}}} = {row.name}[]' with input shapes: {found}."
+        ) from None
     op = graph.add(row.name, row, inputs, sizes, attrs, name)
     for kind, shape in zip(kinds, shapes, strict=True):
         op.add_output(kind, shape)
@@ -208,7 +220,9 @@ def packed(row: Any, op: Operation) -> Any:
     return row.result_type(*parts)
 
 
-def _inputs(graph: Graph, row: Any, schema: Any, values: Sequence[Any], name: str) -> tuple[list[Any], list[Any]]:
+def _inputs(
+    graph: Graph, row: Any, schema: Any, values: Sequence[Any], name: str
+) -> tuple[list[Any], list[Any]]:
     """The inputs as tensors of the graph, flat, and the length of each that is a list."""
     bound: dict[str, DType] = {}
     # Tensors decide the type variables; Python and NumPy values follow.
@@ -219,7 +233,11 @@ def _inputs(graph: Graph, row: Any, schema: Any, values: Sequence[Any], name: st
                     bound[argument.variable] = x.dtype
                     break
                 found = getattr(x, "dtype", None)
-                if found is not None and not argument.is_list and isinstance(x, (np.ndarray, np.generic)):
+                if (
+                    found is not None
+                    and not argument.is_list
+                    and isinstance(x, (np.ndarray, np.generic))
+                ):
                     bound[argument.variable] = dtypes.as_dtype(found)
                     break
     flat: list[Any] = []
@@ -243,7 +261,9 @@ def _inputs(graph: Graph, row: Any, schema: Any, values: Sequence[Any], name: st
     return flat, sizes
 
 
-def _input(graph: Graph, row: Any, argument: Any, value: Any, bound: dict[str, DType], name: str) -> Any:
+def _input(
+    graph: Graph, row: Any, argument: Any, value: Any, bound: dict[str, DType], name: str
+) -> Any:
     variable = argument.variable
     if isinstance(value, SymbolicTensor):
         tensor = value if value.op.graph is graph else graph.capture(value)
@@ -292,19 +312,27 @@ def _checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
             check, label = _checkers[kind.number]
             if not check(value):
                 raise TypeError(f"Expected {label} for argument '{key}' not {value!r}.")
-            if kind.choices and value not in kind.choices and (
-                not isinstance(value, bytes) or value.decode(errors="replace") not in kind.choices
+            if (
+                kind.choices
+                and value not in kind.choices
+                and (
+                    not isinstance(value, bytes)
+                    or value.decode(errors="replace") not in kind.choices
+                )
             ):
                 allowed = '", "'.join(sorted(kind.choices))
                 raise ValueError(
-                    f"Value passed to parameter '{key}' of op '{row.name}' has value \"{value}\" not in list of allowed "
+                    f"Value passed to parameter '{key}' of op '{row.name}' has value \"{value}\" not "
+                    "in list of allowed "
                     f'values: "{allowed}".'
                 )
         result[key] = value
     return result
 
 
-def create(graph: Graph, kind: str, inputs: list[Any], kinds: Any, attrs: dict[str, Any], name: str | None) -> Operation:
+def create(
+    graph: Graph, kind: str, inputs: list[Any], kinds: Any, attrs: dict[str, Any], name: str | None
+) -> Operation:
     """An operation of any type on tensors, for those who build graphs node by node."""
     for x in inputs:
         if not isinstance(x, SymbolicTensor):
@@ -319,7 +347,14 @@ def create(graph: Graph, kind: str, inputs: list[Any], kinds: Any, attrs: dict[s
     sizes = shape_inference.sizes_of_lists(schema, len(inputs), None)
     at = iter(sizes)
     own = {key: value for key, value in attrs.items() if key in row.attrs}
-    return node(graph, row, tuple(inputs), tuple(next(at) if a.is_list else None for a in schema.inputs), own, name or kind)
+    return node(
+        graph,
+        row,
+        tuple(inputs),
+        tuple(next(at) if a.is_list else None for a in schema.inputs),
+        own,
+        name or kind,
+    )
 
 
 # Names.
@@ -359,7 +394,11 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def takes_over(function: Any) -> bool:
     """Whether `name=` means the operations that a function adds: not for methods, nor where the name comes first."""
     code = getattr(function, "__code__", None)
-    if code is None or "." in function.__qualname__.replace("<locals>.", "") or hasattr(function, "names_itself"):
+    if (
+        code is None
+        or "." in function.__qualname__.replace("<locals>.", "")
+        or hasattr(function, "names_itself")
+    ):
         return False
     return code.co_varnames[:1] != ("name",)
 
@@ -367,7 +406,13 @@ def takes_over(function: Any) -> bool:
 def _take_name(graph: Graph, result: Any, name: str, first: int) -> None:
     while isinstance(result, (list, tuple)) and result:
         result = result[0]
-    op = result if isinstance(result, Operation) else getattr(result, "op", None) if isinstance(result, SymbolicTensor) else None
+    op = (
+        result
+        if isinstance(result, Operation)
+        else getattr(result, "op", None)
+        if isinstance(result, SymbolicTensor)
+        else None
+    )
     if op is None or op.graph is not graph or op.index < first or name in graph._by_name:
         return
     graph._by_name.pop(op.name, None)

@@ -25,8 +25,11 @@ class Body(NamedTuple):
     outputs: list[SymbolicTensor]
 
 
-def conditional(pred: Any, functions: Sequence[Callable[[], Any]], labels: Sequence[str], name: str = "cond") -> Any:
-    """What `functions[0]()` returns where `pred` is true, else what `functions[1]()` does; with an int `pred`, that of its number.
+def conditional(
+    pred: Any, functions: Sequence[Callable[[], Any]], labels: Sequence[str], name: str = "cond"
+) -> Any:
+    """What `functions[0]()` returns where `pred` is true, else what `functions[1]()` does; with an
+    int `pred`, that of its number.
 
     Raises TypeError or ValueError where the functions return different structures or dtypes.
     """
@@ -98,7 +101,9 @@ def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any
                     f"in the second: {x}, {y}."
                 )
         if len(first.outputs) != len(other.outputs):
-            raise ValueError(f"{labels[0]}_fn and {label}_fn return {len(first.outputs)} and {len(other.outputs)} tensors.")
+            raise ValueError(
+                f"{labels[0]}_fn and {label}_fn return {len(first.outputs)} and {len(other.outputs)} tensors."
+            )
     return first.structured_outputs
 
 
@@ -109,7 +114,9 @@ def _refuse_mixtures(bodies: Sequence[FuncGraph]) -> None:
         return
     for i, found in enumerate(zip(*flats, strict=True)):
         if len({isinstance(x, IndexedSlices) for x in found}) > 1:
-            raise TypeError(f"Cannot reconcile tf.cond {i}-th outputs:\n  branches returned: {found}")
+            raise TypeError(
+                f"Cannot reconcile tf.cond {i}-th outputs:\n  branches returned: {found}"
+            )
 
 
 def _widen_indices(bodies: Sequence[FuncGraph]) -> None:
@@ -118,7 +125,8 @@ def _widen_indices(bodies: Sequence[FuncGraph]) -> None:
     if len({len(f) for f in flats}) != 1:
         return
     mixed = [
-        all(isinstance(f[i], IndexedSlices) for f in flats) and len({f[i].indices.dtype for f in flats}) > 1
+        all(isinstance(f[i], IndexedSlices) for f in flats)
+        and len({f[i].indices.dtype for f in flats}) > 1
         for i in range(len(flats[0]))
     ]
     if not any(mixed):
@@ -152,7 +160,11 @@ def share_inputs(graphs: Sequence[FuncGraph], first: int = 0) -> list[Any]:
                 rest.append(inner[key])
                 continue
             with graph.as_default(), graph.control_dependencies(None):
-                shape = tensor.shape_tuple if isinstance(tensor, SymbolicTensor) else tuple(tensor.shape.as_list())
+                shape = (
+                    tensor.shape_tuple
+                    if isinstance(tensor, SymbolicTensor)
+                    else tuple(tensor.shape.as_list())
+                )
                 made = building.placeholder(graph, tensor.dtype, shape, "unused")
                 if isinstance(tensor, SymbolicTensor):
                     copy_handle(tensor, made)
@@ -161,7 +173,9 @@ def share_inputs(graphs: Sequence[FuncGraph], first: int = 0) -> list[Any]:
     return list(outer.values())
 
 
-def build(graph: Graph, pred: SymbolicTensor, bodies: list[Body], name: str, arguments: Sequence[Any] = ()) -> Operation:
+def build(
+    graph: Graph, pred: SymbolicTensor, bodies: list[Body], name: str, arguments: Sequence[Any] = ()
+) -> Operation:
     """The node. The bodies' own inputs, one for each of `arguments`, come before what they capture."""
     captured = share_inputs([b.graph for b in bodies], len(arguments))
     inputs = [building.as_symbolic(graph, x) for x in (*arguments, *captured)]
@@ -228,8 +242,9 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
             ])  # fmt: skip
     for k, (body, back) in enumerate(zip(bodies, backs, strict=True)):
         _connect(op, k, body, back)
-    node = build(graph, building.as_symbolic(graph, op.inputs[0]),
-                 [Body(b, ys) for b, ys in zip(backs, outputs, strict=True)], f"{op.name.rpartition('/')[2]}_grad", upstream)  # fmt: skip
+    pred = building.as_symbolic(graph, op.inputs[0])
+    both = [Body(b, ys) for b, ys in zip(backs, outputs, strict=True)]
+    node = build(graph, pred, both, f"{op.name.rpartition('/')[2]}_grad", upstream)
     result: list[Any] = [None] * len(op.inputs)
     for k, y in zip(kept, node.outputs, strict=True):
         result[1 + wanted[k]] = y
@@ -248,7 +263,9 @@ def _zeros(x: SymbolicTensor) -> Any:
     return zeros_like(x)
 
 
-def backward(body: Body, given: Sequence[int], wanted: Sequence[int]) -> tuple[FuncGraph, list[Any]]:
+def backward(
+    body: Body, given: Sequence[int], wanted: Sequence[int]
+) -> tuple[FuncGraph, list[Any]]:
     """The graph of the gradients of a body, and these for the inputs `wanted`.
 
     Its own inputs are the gradients of the outputs `given`; it captures tensors of the body's graph.
@@ -260,8 +277,12 @@ def backward(body: Body, given: Sequence[int], wanted: Sequence[int]) -> tuple[F
         for i in given:
             y = body.outputs[i]
             dys.append(back.add_input(y.dtype, y.shape_tuple, f"grad_{i}"))
-        found = gradients.gradients([body.outputs[i] for i in given], [body.graph.inputs[i] for i in wanted], dys)
-        return back, [None if dx is None else building.as_symbolic(back, _dense(dx)) for dx in found]
+        found = gradients.gradients(
+            [body.outputs[i] for i in given], [body.graph.inputs[i] for i in wanted], dys
+        )
+        return back, [
+            None if dx is None else building.as_symbolic(back, _dense(dx)) for dx in found
+        ]
 
 
 def _connect(op: Operation, k: int, body: Body, back: FuncGraph) -> None:

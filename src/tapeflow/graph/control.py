@@ -40,7 +40,9 @@ class Staging:
         graph = FuncGraph("element")
         with graph.as_default():
             inputs = [
-                graph.add_input(dtype, None if shape.rank is None else tuple(shape.as_list()), f"arg{i}")
+                graph.add_input(
+                    dtype, None if shape.rank is None else tuple(shape.as_list()), f"arg{i}"
+                )
                 for i, (dtype, shape) in enumerate(arguments)
             ]
             tracing.finish(graph, function(*inputs))
@@ -51,7 +53,9 @@ class Staging:
         """The function with number `index`, the last one for others."""
         graph = context.current_graph() or building.graph_of([index])
         labels = [f"branch{i}" for i in range(len(functions))]
-        return conditional(building.as_symbolic(graph, index), functions, labels, name or "switch_case")
+        return conditional(
+            building.as_symbolic(graph, index), functions, labels, name or "switch_case"
+        )
 
     @staticmethod
     @contextlib.contextmanager
@@ -76,8 +80,14 @@ class Staging:
         for x in nest.flatten(inputs, expand_composites=True):
             if x is None:
                 continue
-            if not hasattr(x, "device") and not hasattr(x, "op") and not isinstance(x, (Operation, IndexedSlices)):
-                raise TypeError(f"'inputs' should be zero (or one or more) TensorFlow objects, got type {type(x)}.")
+            if (
+                not hasattr(x, "device")
+                and not hasattr(x, "op")
+                and not isinstance(x, (Operation, IndexedSlices))
+            ):
+                raise TypeError(
+                    f"'inputs' should be zero (or one or more) TensorFlow objects, got type {type(x)}."
+                )
             found.append(x)
         ops = [op for op in map(graph._control_operation, found) if op is not None]
         by_device: dict[str, list[Operation]] = {}
@@ -85,7 +95,9 @@ class Staging:
             by_device.setdefault(op.device, []).append(op)
         with graph.name_scope(name or "group_deps") as scope:
             if len(by_device) > 1:
-                ops = [_gate(graph, device, ops, "NoOp") for device, ops in sorted(by_device.items())]
+                ops = [
+                    _gate(graph, device, ops, "NoOp") for device, ops in sorted(by_device.items())
+                ]
                 return _gate(graph, "", ops, scope)
             return _gate(graph, next(iter(by_device), ""), ops, scope)
 
@@ -95,7 +107,9 @@ class Staging:
         gates = [x for x in tensors if x is not None]
         for x in control_inputs or ():
             if not isinstance(x, (SymbolicTensor, Operation)) and not hasattr(x, "op"):
-                raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(x)}")
+                raise TypeError(
+                    f"'control_inputs' must only contain Operation or Tensor. Received: {type(x)}"
+                )
         with graph.name_scope(name or "tuple"):
             with graph.control_dependencies([*gates, *(control_inputs or ())]):
                 gate = graph.add("NoOp", None, (), (), {}, "group_deps")

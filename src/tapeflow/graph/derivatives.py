@@ -95,7 +95,8 @@ def _weight(w, y):
     w = convert_to_tensor(w, None if hasattr(w, "dtype") else y.dtype)
     if y.dtype.is_integer and not w.dtype.is_integer:
         raise TypeError(
-            f"Gradient type {w.dtype.name} generated for integer type {y.dtype.name} does not match: expected an integer."
+            f"Gradient type {w.dtype.name} generated for integer type {y.dtype.name} does not "
+            "match: expected an integer."
         )
     if w.dtype != y.dtype:
         raise TypeError(
@@ -162,7 +163,9 @@ def hessians(
         def row(i, rows, flat=flat, x=x):
             (second,) = gradients(flat[i], [x])
             if second is None:
-                raise ValueError(f"the gradient of {flat[i]} does not depend on {x}: there is no Hessian")
+                raise ValueError(
+                    f"the gradient of {flat[i]} does not depend on {x}: there is no Hessian"
+                )
             return i + 1, rows.write(i, convert_to_tensor(second))
 
         _, rows = control.while_loop(lambda i, _, count=count: i < count, row, [0, rows])

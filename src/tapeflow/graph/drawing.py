@@ -1,4 +1,5 @@
-"""Graphs as pictures: `draw` makes an SVG of a graph, of a function, or of its program after each pass; `text` prints them.
+"""Graphs as pictures: `draw` makes an SVG of a graph, of a function, or of its program after
+each pass; `text` prints them.
 
 Nodes stand in layers, each below all that it takes; within a layer they are ordered by where their inputs are
 (the barycentre heuristic of Sugiyama, Tagawa and Toda 1981).
@@ -169,7 +170,8 @@ def _svg(boxes: list[Box]) -> str:
     width = 20 + widest * (_WIDTH + _GAP_X)
     height = 20 + len(layers) * (_HEIGHT + _GAP_Y)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        'font-family="sans-serif" font-size="11">'
     ]
     for box in boxes:
         x, y = place[box.key]

@@ -25,10 +25,12 @@ def amend(error: BaseException, label: Any) -> BaseException:
     if isinstance(error, FailedPreconditionError) and label.type in READS and label.inputs:
         name = label.inputs[0].op.name
         text = (
-            f"Attempting to use uninitialized value {name}: Error while reading resource variable {name} from Container: "
+            f"Attempting to use uninitialized value {name}: Error while reading resource "
+            f"variable {name} from Container: "
             f"localhost. This could mean that the variable was uninitialized. {text}"
         )
-    error._message = f"{text}\n\t [[{{{{node {label.name}}}}}]] defined at {file}:{line}, in {function} [Op:{label.type}]"
+    where = f"[[{{{{node {label.name}}}}}]] defined at {file}:{line}, in {function}"
+    error._message = f"{text}\n\t {where} [Op:{label.type}]"
     error._op = label
     return error
 

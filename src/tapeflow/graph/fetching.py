@@ -185,7 +185,8 @@ def fed(graph: Graph, tensor: SymbolicTensor, value: Any) -> Any:
     if isinstance(value, (SymbolicTensor, _native.Variable)):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
-            f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed to "
+            "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
+            f"{value} which was passed to "
             f"the feed with key {tensor}."
         )
     if not graph.is_feedable(tensor):
@@ -211,7 +212,8 @@ def fed(graph: Graph, tensor: SymbolicTensor, value: Any) -> Any:
             and int(np.asarray(value).astype(numpy_type)) != value
         ):
             raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-                            f"{numpy_type}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).")  # fmt: skip
+                            f"{numpy_type}. Try explicitly setting the type of the feed tensor to a larger type "
+                            "(e.g. int64).")  # fmt: skip
         array = np.asarray(value, dtype=numpy_type)
         made = _native.tensor_of(np.array(array, copy=True), dtype)
     if not tensor.shape.is_compatible_with(made.shape):

@@ -33,7 +33,9 @@ class FuncGraph(Graph):
     pruned = False
     targets: Sequence[Any] = ()
 
-    def __init__(self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any):
+    def __init__(
+        self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any
+    ):
         super().__init__()
         self.name = name
         self.inputs: list[SymbolicTensor] = []
@@ -105,7 +107,9 @@ class FuncGraph(Graph):
                 return building.constant(self, tensor, name or "Const")
         else:
             if tensor.op.type == "Const" and not _differentiable(tensor.dtype):
-                made = building.constant(self, tensor.op.attrs["value"], tensor.op.name.rpartition("/")[2])
+                made = building.constant(
+                    self, tensor.op.attrs["value"], tensor.op.name.rpartition("/")[2]
+                )
                 self._captured_constant(tensor, made)
                 return made
             outer = self._from_outer(tensor)
@@ -132,7 +136,9 @@ class FuncGraph(Graph):
         return tensor if self.outer_graph is tensor.op.graph else self.outer_graph.capture(tensor)
 
     def _add_capture(self, outer: Any, name: str | None = None) -> SymbolicTensor:
-        shape = outer.shape_tuple if isinstance(outer, SymbolicTensor) else tuple(outer.shape.as_list())
+        shape = (
+            outer.shape_tuple if isinstance(outer, SymbolicTensor) else tuple(outer.shape.as_list())
+        )
         with self.control_dependencies(None), self.name_scope(None):
             inner = building.placeholder(self, outer.dtype, shape, name or "captured")
         if isinstance(outer, SymbolicTensor):
@@ -150,7 +156,9 @@ class FuncGraph(Graph):
         outer = handle
         if self.outer_graph is not None:
             outer = self.outer_graph.capture_variable(variable, handle)
-        inner = self._add_capture(outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None)
+        inner = self._add_capture(
+            outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None
+        )
         inner.handle_shape = _known_shape(variable)
         inner.handle_dtype = variable.dtype
         self.variables_by_handle[variable] = inner
@@ -246,7 +254,11 @@ def own_collections() -> dict[Any, list[Any]] | None:
         return None
     shared = ("variables", "local_variables", "trainable_variables")
     found = {key: list(items) for key, items in outer._collections.items() if isinstance(key, str)}
-    kept = {key: items for key, items in outer._collections.items() if not isinstance(key, str) or key.startswith("_")}
+    kept = {
+        key: items
+        for key, items in outer._collections.items()
+        if not isinstance(key, str) or key.startswith("_")
+    }
     return {**found, **kept, **{key: outer.get_collection_ref(key) for key in shared}}
 
 

@@ -97,7 +97,9 @@ class Call:
     def shape(self, name: str) -> Any:
         """The shape of a named input or output, as a vector."""
         found = self._tensors(name)
-        return [_shape_vector(x) for x in found] if isinstance(found, list) else _shape_vector(found)
+        return (
+            [_shape_vector(x) for x in found] if isinstance(found, list) else _shape_vector(found)
+        )
 
     def static_shape(self, name: str) -> Any:
         """What is known of it."""
@@ -211,7 +213,9 @@ def gradients(
             continue
         inputs = [origin(x) for x in op.inputs]  # a loop may get more while it is differentiated
         wanted = [
-            (id(x) in sources or x.op in way) and differentiable(x.dtype) and (id(x) not in stopped or id(x) in sources)
+            (id(x) in sources or x.op in way)
+            and differentiable(x.dtype)
+            and (id(x) not in stopped or id(x) in sources)
             for x in inputs
         ]
         if not any(wanted):
@@ -397,7 +401,11 @@ def _summed(dx: Any, x: SymbolicTensor) -> Any:
     from tapeflow.ops.broadcasting import sum_to_shape
 
     dx = convert_to_tensor(dx)
-    if dx.shape.is_fully_defined() and x.shape.is_fully_defined() and dx.shape.as_list() == x.shape.as_list():
+    if (
+        dx.shape.is_fully_defined()
+        and x.shape.is_fully_defined()
+        and dx.shape.as_list() == x.shape.as_list()
+    ):
         return dx
     return sum_to_shape(dx, x.shape, _shape_vector(x))
 
@@ -410,7 +418,8 @@ def _checked(op: Operation, result: Any) -> list[Any]:
             f"Num gradients {len(found)} generated for op {op.node_def!r} do not match num inputs {len(op.inputs)}"
         )
     return [
-        g if g is None or isinstance(g, (IndexedSlices, SymbolicTensor)) else convert_to_tensor(g) for g in found
+        g if g is None or isinstance(g, (IndexedSlices, SymbolicTensor)) else convert_to_tensor(g)
+        for g in found
     ]
 
 
@@ -425,4 +434,3 @@ for _kind in ("IdentityN", "RefIdentity"):
 @gradient_of("PlaceholderWithDefault")
 def _placeholder_with_default(op: Operation, dy: Any) -> list[Any]:
     return [dy]
-

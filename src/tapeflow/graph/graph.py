@@ -155,9 +155,7 @@ class Graph:
             self._names.mark(name)
             return name
         scope = self._scopes.name
-        if not scope:
-            check_op(name)
-        elif not all(c.isalnum() or c in "_.\\/>-" for c in name):
+        if not scope or not all(c.isalnum() or c in "_.\\/>-" for c in name):
             check_op(name)
         return self._names.unique(f"{scope}/{name}" if scope else name)
 
@@ -210,7 +208,9 @@ class Graph:
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
         """The operation or tensor that `obj` is, names or stands for.
 
         Raises TypeError, ValueError or KeyError if it is none of this graph.
@@ -246,7 +246,7 @@ class Graph:
             op_name, _, number = name.partition(":")
             if not number.isdigit() or not op_name:
                 raise ValueError(
-                    f'The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of '
+                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of "
                     'the form "<op_name>:<output_index>".'
                 )
             op = self._by_name.get(op_name)
@@ -360,7 +360,9 @@ class Graph:
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
         """A block whose operations share the device of `op`."""
         if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+            raise ValueError(
+                "Trying to reset colocation (op is None) but ignore_existing is not True"
+            )
         scopes = self._scopes
         saved = scopes.colocated
         if op is not None:
@@ -546,7 +548,11 @@ class Graph:
         first = len(self._operations)
         function()
         fresh = self._operations[first:]
-        initial = {v._parts.initializer for v, _ in self.variables_by_handle.items() if v._parts is not None}
+        initial = {
+            v._parts.initializer
+            for v, _ in self.variables_by_handle.items()
+            if v._parts is not None
+        }
         return [op for op in fresh if op.effects and op not in initial]
 
     def gradients(self, ys: list[Any], xs: list[Any], grad_ys: Any = None) -> list[Any]:
@@ -561,14 +567,23 @@ class Graph:
 
         return building.as_symbolic(self, value)
 
-    def with_gradient(self, outputs: list[Any], inputs: list[Any], variables: list[Any], backward: Any) -> list[Any]:
+    def with_gradient(
+        self, outputs: list[Any], inputs: list[Any], variables: list[Any], backward: Any
+    ) -> list[Any]:
         """`outputs`, through a node whose gradients for `inputs` and `variables` are what `backward(*dys)` returns."""
         from tapeflow.graph import building
 
         own = [building.as_symbolic(self, x) for x in (*outputs, *inputs)]
         handles = [building.handle_in(self, v) for v in variables]
         count = len(outputs)
-        op = self.add("IdentityN", None, (*own, *handles), (None,) * (len(own) + len(handles)), {}, "IdentityN")
+        op = self.add(
+            "IdentityN",
+            None,
+            (*own, *handles),
+            (None,) * (len(own) + len(handles)),
+            {},
+            "IdentityN",
+        )
         op.custom_gradient = lambda _, *dys: [None] * count + backward(*dys[:count])
         return [op.add_output(x.dtype, x.shape_tuple) for x in own[:count]]
 
@@ -583,7 +598,9 @@ class Graph:
             from tapeflow.graph import building
 
             return building.constant(self, tensor, name or "Const")
-        raise ValueError(f"Tensor {tensor!r} must be from the same graph as the operations that use it.")
+        raise ValueError(
+            f"Tensor {tensor!r} must be from the same graph as the operations that use it."
+        )
 
     def capture_variable(self, variable: Any, handle: Any) -> SymbolicTensor:
         """The handle of an eager variable as a tensor of this graph."""
@@ -599,7 +616,9 @@ class Graph:
     def graph_def_versions(self) -> Any:
         return self.as_graph_def().versions
 
-    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False, **_options: Any) -> Any:
+    def as_graph_def(
+        self, from_version: int | None = None, add_shapes: bool = False, **_options: Any
+    ) -> Any:
         """The graph as a `GraphDef`."""
         from tapeflow.graph import graph_def
 
@@ -630,7 +649,8 @@ def output_specs(dtypes: Any, shapes: Any = None) -> list[tuple[DType, Any]]:
     kinds = [as_dtype(d).base_dtype for d in dtypes or ()]
     found = [None] * len(kinds) if shapes is None else [as_shape(s) for s in shapes]
     return [
-        (kind, None if s is None or s.rank is None else tuple(s.as_list())) for kind, s in zip(kinds, found, strict=True)
+        (kind, None if s is None or s.rank is None else tuple(s.as_list()))
+        for kind, s in zip(kinds, found, strict=True)
     ]
 
 
@@ -674,4 +694,3 @@ def reset_default_graph() -> None:
             "nesting and create a new graph."
         )
     _defaults.graph = Graph()
-

@@ -35,7 +35,9 @@ def loop(
 
     Raises ValueError or TypeError where `body` changes structure, dtypes, or shapes beyond `shape_invariants`.
     """
-    graph = context.current_graph() or building.graph_of(nest.flatten(loop_vars, expand_composites=True))
+    graph = context.current_graph() or building.graph_of(
+        nest.flatten(loop_vars, expand_composites=True)
+    )
     if context.current_graph() is None:
         with graph.as_default():
             return loop(cond, body, loop_vars, shape_invariants, maximum_iterations, name, pack)
@@ -70,18 +72,31 @@ def loop(
         result = _listed(result, structure)
         _same(structure, result, name)
         flat_result = [
-            building.as_symbolic(context.current_graph(), y, None if not hasattr(x, "dtype") else _kind(y, x))
+            building.as_symbolic(
+                context.current_graph(), y, None if not hasattr(x, "dtype") else _kind(y, x)
+            )
             for x, y in zip(
-                nest.flatten(structure, expand_composites=True), nest.flatten(result, expand_composites=True), strict=True
+                nest.flatten(structure, expand_composites=True),
+                nest.flatten(result, expand_composites=True),
+                strict=True,
             )
         ]
         return [values[0] + 1, *flat_result] if counted else flat_result
 
     names = ["loop_counter"] if counted else []
-    conditions = tracing.body(f"{name}_cond", condition, flat, names, shapes, branch(f"{name}_cond"))
+    conditions = tracing.body(
+        f"{name}_cond", condition, flat, names, shapes, branch(f"{name}_cond")
+    )
     steps = tracing.body(f"{name}_body", step, flat, names, shapes, branch(f"{name}_body"))
     _check(flat, steps, shapes, name)
-    node = build(graph, flat, Body(conditions, list(conditions.outputs)), Body(steps, list(steps.outputs)), name, shapes)
+    node = build(
+        graph,
+        flat,
+        Body(conditions, list(conditions.outputs)),
+        Body(steps, list(steps.outputs)),
+        name,
+        shapes,
+    )
     return unpacked(node.outputs)
 
 
@@ -92,7 +107,9 @@ def _kind(value: Any, like: Any) -> Any:
 
 def _variable(graph: Graph, value: Any) -> Any:
     if nest.is_nested_or_composite(value):
-        return nest.map_structure(lambda x: building.as_symbolic(graph, x), value, expand_composites=True)
+        return nest.map_structure(
+            lambda x: building.as_symbolic(graph, x), value, expand_composites=True
+        )
     return building.as_symbolic(graph, value)
 
 
@@ -119,7 +136,11 @@ def _invariants(given: Any, structure: Any, flat: Sequence[Any], invariants: Any
     if invariants is None:
         return [x.shape_tuple for x in flat]
     found = []
-    specs = nest.flatten_up_to(structure, list(invariants)) if nest.is_nested(invariants) else [invariants]
+    specs = (
+        nest.flatten_up_to(structure, list(invariants))
+        if nest.is_nested(invariants)
+        else [invariants]
+    )
     leaves = nest.flatten(structure)
     if len(specs) != len(leaves):
         raise ValueError("shape_invariants must have the structure of loop_vars")
@@ -155,18 +176,25 @@ def _check(flat: Sequence[Any], steps: FuncGraph, shapes: Sequence[Any], name: s
     for x, inner, y, shape in zip(flat, steps.inputs, steps.outputs, shapes, strict=False):
         if x.dtype != y.dtype:
             raise TypeError(
-                f"Loop var {inner.name} enters the loop with type {x.dtype!r} but has type {y.dtype!r} after 1 iteration."
+                f"Loop var {inner.name} enters the loop with type {x.dtype!r} but has type "
+                f"{y.dtype!r} after 1 iteration."
             )
         if not _less_specific(TensorShape(shape), TensorShape(y.shape_tuple)):
             raise ValueError(
-                f"Input tensor '{x.name}' enters the loop with shape {TensorShape(shape)}, but has shape {y.shape} after "
+                f"Input tensor '{x.name}' enters the loop with shape {TensorShape(shape)}, but "
+                f"has shape {y.shape} after "
                 "one iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
                 "tf.while_loop to specify a less-specific shape."
             )
 
 
 def build(
-    graph: Graph, variables: Sequence[SymbolicTensor], cond: Body, body: Body, name: str, shapes: Sequence[Any] | None = None
+    graph: Graph,
+    variables: Sequence[SymbolicTensor],
+    cond: Body,
+    body: Body,
+    name: str,
+    shapes: Sequence[Any] | None = None,
 ) -> Operation:
     """The node: variables first, then what condition and body capture, the same inputs for both."""
     captured = conditional.share_inputs([cond.graph, body.graph], len(variables))
@@ -174,7 +202,9 @@ def build(
     attrs = {"cond": cond, "body": body, "n_vars": len(variables)}
     op = graph.add("While", None, tuple(inputs), (None,) * len(inputs), attrs, name)
     for i, x in enumerate(variables):
-        made = op.add_output(x.dtype, body.graph.inputs[i].shape_tuple if shapes is None else shapes[i])
+        made = op.add_output(
+            x.dtype, body.graph.inputs[i].shape_tuple if shapes is None else shapes[i]
+        )
         copy_handle(x, made)
     wait_for_captures(op, [cond.graph, body.graph])
     return op
@@ -186,7 +216,9 @@ def _emit(emitter: Any, op: Operation) -> None:
     inputs = [emitter.number(x) for x in op.inputs]
     outputs = [emitter.output(y) for y in op.outputs]
     payload = (cond, body, op.attrs["n_vars"])
-    emitter.program.instructions.append(Instruction("while", payload, inputs, outputs, op, op.effects))
+    emitter.program.instructions.append(
+        Instruction("while", payload, inputs, outputs, op, op.effects)
+    )
 
 
 # Gradient.
@@ -222,7 +254,11 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     start: list[Any] = [building.as_symbolic(graph, total)]
     for i in live:
         dy = dys[i]
-        start.append(building.as_symbolic(graph, zeros_like(op.outputs[i]) if dy is None else conditional._dense(dy)))
+        start.append(
+            building.as_symbolic(
+                graph, zeros_like(op.outputs[i]) if dy is None else conditional._dense(dy)
+            )
+        )
     start += [building.as_symbolic(graph, conditional._zeros(outer[i])) for i in sums]
     start += [building.as_symbolic(graph, x) for x in stacks]
 
@@ -233,10 +269,14 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
         values = list(upstream)
         for x in back.inputs[len(live) :]:
             source = given[id(x)]
-            values.append(popped[source] if isinstance(source, int) else building.as_symbolic(current, source))
+            values.append(
+                popped[source] if isinstance(source, int) else building.as_symbolic(current, source)
+            )
         wanted = [i for i in live if dxs[i] is not None] + sums
         fresh = dict(zip(wanted, inline(back, [dxs[i] for i in wanted], values), strict=True))
-        onwards = [fresh[i] if i in fresh else zeros_like(dy) for i, dy in zip(live, upstream, strict=True)]
+        onwards = [
+            fresh[i] if i in fresh else zeros_like(dy) for i, dy in zip(live, upstream, strict=True)
+        ]
         added = [operators._accumulate(t, fresh[i]) for t, i in zip(totals, sums, strict=True)]
         return [remaining - 1, *onwards, *added, *shorter]
 
@@ -244,9 +284,18 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     for k, i in enumerate(live):
         shapes[1 + k] = op.outputs[i].shape_tuple
     name = f"{op.name.rpartition('/')[2]}_grad"
-    conditions = tracing.body(f"{name}_cond", lambda remaining, *_: remaining > 0, start, (), shapes)
+    conditions = tracing.body(
+        f"{name}_cond", lambda remaining, *_: remaining > 0, start, (), shapes
+    )
     steps = tracing.body(f"{name}_body", step, start, (), shapes)
-    node = build(graph, start, Body(conditions, list(conditions.outputs)), Body(steps, list(steps.outputs)), name, shapes)
+    node = build(
+        graph,
+        start,
+        Body(conditions, list(conditions.outputs)),
+        Body(steps, list(steps.outputs)),
+        name,
+        shapes,
+    )
     result: list[Any] = [None] * len(outer)
     for i, dx in zip([*live, *sums], node.outputs[1:], strict=False):
         result[i] = dx
@@ -274,7 +323,9 @@ def _live(body: Body, count: int, given: list[int]) -> list[int]:
     return sorted(live)
 
 
-def _popped(tensors: Sequence[SymbolicTensor], stacks: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _popped(
+    tensors: Sequence[SymbolicTensor], stacks: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
     """The last elements of lists, which hold values of `tensors`, and the lists without them."""
     from tapeflow.ops.tensor_list import TensorListPopBack
 
@@ -288,7 +339,9 @@ def _popped(tensors: Sequence[SymbolicTensor], stacks: Sequence[Any]) -> tuple[l
     return values, rest
 
 
-def _extended(op: Operation, tensors: list[SymbolicTensor]) -> tuple[list[SymbolicTensor], SymbolicTensor]:
+def _extended(
+    op: Operation, tensors: list[SymbolicTensor]
+) -> tuple[list[SymbolicTensor], SymbolicTensor]:
     """The lists of the values that `tensors` of the body have in each iteration, and the number of iterations.
 
     They become outputs of the node, which gets a body of its own for it.
@@ -353,7 +406,9 @@ def _element_shape(t: SymbolicTensor) -> Any:
     return np.array([-1 if d is None else d for d in t.shape_tuple], np.int32)
 
 
-def _clone(body: Body, count: int, extra: Sequence[tuple[Any, Any]]) -> tuple[Body, dict[int, SymbolicTensor]]:
+def _clone(
+    body: Body, count: int, extra: Sequence[tuple[Any, Any]]
+) -> tuple[Body, dict[int, SymbolicTensor]]:
     """A copy of a body with further inputs after the first `count`, and where its tensors went."""
     old = body.graph
     outer = old.outer_graph
@@ -363,6 +418,7 @@ def _clone(body: Body, count: int, extra: Sequence[tuple[Any, Any]]) -> tuple[Bo
     new.control_captures = list(old.control_captures)
     found: dict[int, SymbolicTensor] = {}
     with new.as_default():
+
         def take(x: SymbolicTensor) -> None:
             made = new.add_input(x.dtype, x.shape_tuple, x.op.name)
             copy_handle(x, made)

@@ -77,7 +77,9 @@ class Operation:
         if self.row is not None:
             return self.row.stateful
         if self.type in ("If", "Case", "PartitionedCall"):
-            return any(op.stateful for body in self.attrs["branches"] for op in body.graph.operations)
+            return any(
+                op.stateful for body in self.attrs["branches"] for op in body.graph.operations
+            )
         if self.type == "While":
             bodies = (self.attrs["cond"], self.attrs["body"])
             return any(op.stateful for body in bodies for op in body.graph.operations)
@@ -87,7 +89,9 @@ class Operation:
     def effects(self) -> bool:
         """Whether a run of it is noticed by others, so that it runs though nobody needs its outputs."""
         if self.type in ("If", "Case", "PartitionedCall"):
-            return any(op.effects for body in self.attrs["branches"] for op in body.graph.operations)
+            return any(
+                op.effects for body in self.attrs["branches"] for op in body.graph.operations
+            )
         if self.type == "While":
             bodies = (self.attrs["cond"], self.attrs["body"])
             return any(op.effects for body in bodies for op in body.graph.operations)
@@ -202,7 +206,8 @@ class Operation:
             from tapeflow.core.errors import InvalidArgumentError
 
             raise InvalidArgumentError(
-                None, None,
+                None,
+                None,
                 f"Cannot update edge, incompatible shapes: {_bracketed(tensor)} and {_bracketed(before)}.",
             )
         self.graph.mistyped.pop(self, None)
@@ -247,16 +252,28 @@ class Operation:
 
 def _bracketed(x: SymbolicTensor) -> str:
     sizes = x.shape_tuple
-    return "<unknown>" if sizes is None else "[" + ",".join("?" if d is None else str(d) for d in sizes) + "]"
+    return (
+        "<unknown>"
+        if sizes is None
+        else "[" + ",".join("?" if d is None else str(d) for d in sizes) + "]"
+    )
 
 
-_STATEFUL = frozenset("VarHandleOp EagerPyFunc PyFunc Assert PrintV2 Print".split())
+_STATEFUL = frozenset(["VarHandleOp", "EagerPyFunc", "PyFunc", "Assert", "PrintV2", "Print"])
 # Their results differ from run to run, but nothing happens where nobody looks at them.
-READS = frozenset("ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarHandleOp VarIsInitializedOp".split())
+READS = frozenset(
+    [
+        "ReadVariableOp",
+        "ResourceGather",
+        "ResourceGatherNd",
+        "VariableShape",
+        "VarHandleOp",
+        "VarIsInitializedOp",
+    ]
+)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, TensorShape):
         return as_shape(value).as_proto() if hasattr(value, "as_proto") else value
     return value
-

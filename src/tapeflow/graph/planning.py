@@ -16,8 +16,17 @@ from tapeflow.graph.tensor import SymbolicTensor
 
 # Nodes that hand their inputs on.
 _ALIASES = frozenset(
-    """Identity IdentityN StopGradient PreventGradient Snapshot GuaranteeConst PlaceholderWithDefault
-    OptimizeDatasetV2 RefIdentity""".split()
+    [
+        "Identity",
+        "IdentityN",
+        "StopGradient",
+        "PreventGradient",
+        "Snapshot",
+        "GuaranteeConst",
+        "PlaceholderWithDefault",
+        "OptimizeDatasetV2",
+        "RefIdentity",
+    ]
 )
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).
 _EMIT: dict[str, Callable[[Any, Operation], None]] = {}
@@ -65,8 +74,12 @@ class Emitter:
         self.numbers[id(tensor)] = self.program.constant(value)
         self._alive.append(tensor)
 
-    def add(self, kind: str, payload: Any, inputs: list[int], outputs: list[int], op: Operation) -> None:
-        self.program.instructions.append(Instruction(kind, payload, inputs, outputs, op, op.stateful))
+    def add(
+        self, kind: str, payload: Any, inputs: list[int], outputs: list[int], op: Operation
+    ) -> None:
+        self.program.instructions.append(
+            Instruction(kind, payload, inputs, outputs, op, op.stateful)
+        )
 
     def emit(self, op: Operation) -> None:
         kind = op.type
@@ -89,12 +102,19 @@ class Emitter:
                 return
         if op.row is None:
             raise UnimplementedError(
-                None, op, f"Op type not registered '{kind}' (of node '{op.name}'): no row of the op table has this name."
+                None,
+                op,
+                f"Op type not registered '{kind}' (of node '{op.name}'): no row of the op table has this name.",
             )
         inputs = [self.numbers[id(x)] for x in op.inputs]
         lists = [s for s in op.input_sizes if s is not None] or None
-        self.add("op", (op.row, streams.attrs_of(op, self.streams), lists), inputs, [self.output(y) for y in op.outputs], op)
-
+        self.add(
+            "op",
+            (op.row, streams.attrs_of(op, self.streams), lists),
+            inputs,
+            [self.output(y) for y in op.outputs],
+            op,
+        )
 
     def emit_around(self, op: Operation, given: set[int]) -> None:
         """`emit`, where some of the outputs were fed, which stand as they are."""
@@ -133,7 +153,9 @@ def _short(dtype: Any) -> str:
     return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
 
 
-def function_program(graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None, constants: Any = None) -> Program:
+def function_program(
+    graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None, constants: Any = None
+) -> Program:
     """The program of a function's body: side effects are kept whether or not the outputs need them.
 
     Args:

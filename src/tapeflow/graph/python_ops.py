@@ -33,7 +33,14 @@ def node(
     """
     graph = context.current_graph() or building.graph_of(inputs)
     flat = tuple(building.as_symbolic(graph, x) for x in inputs)
-    op = graph.add(kind, None, flat, (None,) * len(flat), {"function": function, "stateful": stateful, **attrs}, name or kind)
+    op = graph.add(
+        kind,
+        None,
+        flat,
+        (None,) * len(flat),
+        {"function": function, "stateful": stateful, **attrs},
+        name or kind,
+    )
     for dtype, shape in outputs:
         op.add_output(dtype, shape)
     return op
@@ -48,14 +55,26 @@ def _emit(emitter: Any, op: Operation) -> None:
 
     inputs = [emitter.number(x) for x in op.inputs]
     outputs = [emitter.output(y) for y in op.outputs]
-    emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, op.attrs["stateful"]))
+    emitter.program.instructions.append(
+        Instruction("python", run, inputs, outputs, op, op.attrs["stateful"])
+    )
 
 
-for _kind in ("EagerPyFunc", "PyFunc", "PyFuncStateless", "Assert", "Print", "PrintV2", "EagerPyFuncGrad"):
+for _kind in (
+    "EagerPyFunc",
+    "PyFunc",
+    "PyFuncStateless",
+    "Assert",
+    "Print",
+    "PrintV2",
+    "EagerPyFuncGrad",
+):
     planning.emits(_kind)(_emit)
 
 
-def effect(kind: str, function: Callable[..., Any], values: Any, name: str | None = None) -> Operation:
+def effect(
+    kind: str, function: Callable[..., Any], values: Any, name: str | None = None
+) -> Operation:
     """A node that calls `function(values)`, a structure, with its tensors replaced by what they are then."""
     leaves = nest.flatten(values, expand_composites=True)
     places = [i for i, x in enumerate(leaves) if isinstance(x, (_native.Tensor, _native.Variable))]
@@ -73,7 +92,9 @@ def effect(kind: str, function: Callable[..., Any], values: Any, name: str | Non
 def assertion(condition: Any, data: Any, summarize: int | None, name: str | None) -> Operation:
     from tapeflow.ops import assertions
 
-    return effect("Assert", lambda v: assertions.check(v[0], v[1], summarize), [condition, list(data)], name)
+    return effect(
+        "Assert", lambda v: assertions.check(v[0], v[1], summarize), [condition, list(data)], name
+    )
 
 
 # Functions with tensors in and out.
@@ -96,13 +117,22 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None)
         given = list(values)
         with GradientTape(persistent=True) as tape:
             for v in given:
-                if gradients.differentiable(v.dtype) and v.dtype not in (dtypes.variant, dtypes.resource):
+                if gradients.differentiable(v.dtype) and v.dtype not in (
+                    dtypes.variant,
+                    dtypes.resource,
+                ):
                     tape.watch(v)
             found = control._typed(func(*given), kinds)
         found = list(found) if isinstance(found, (list, tuple)) else [found]
         return [*found, _boxed((tape, given, found))]
 
-    op = node("EagerPyFunc", run, list(inp or ()), [*[(k, None) for k in kinds], (dtypes.variant, ())], name)
+    op = node(
+        "EagerPyFunc",
+        run,
+        list(inp or ()),
+        [*[(k, None) for k in kinds], (dtypes.variant, ())],
+        name,
+    )
     if not kinds:
         return op
     return list(op.outputs[:-1]) if listed else op.outputs[0]
@@ -117,13 +147,25 @@ def _boxed(value: Any) -> Any:
 @gradients.gradient_of("EagerPyFunc")
 def _gradient(op: Operation, *dys: Any) -> list[Any]:
     """Asks the tape that the function ran under."""
-    wanted = [i for i, x in enumerate(op.inputs) if gradients.differentiable(x.dtype) and x.dtype != dtypes.resource]
+    wanted = [
+        i
+        for i, x in enumerate(op.inputs)
+        if gradients.differentiable(x.dtype) and x.dtype != dtypes.resource
+    ]
     given = [i for i, dy in enumerate(dys[:-1]) if dy is not None]
 
     def run(token: Any, *upstream: Any) -> list[Any]:
-        tape, inputs, outputs = token.numpy().item() if hasattr(token.numpy(), "item") else token.numpy()
-        found = tape.gradient([outputs[i] for i in given], [inputs[i] for i in wanted], output_gradients=list(upstream))
-        zeros = [np.zeros(inputs[i].shape.as_list(), inputs[i].dtype.as_numpy_dtype) for i in wanted]
+        tape, inputs, outputs = (
+            token.numpy().item() if hasattr(token.numpy(), "item") else token.numpy()
+        )
+        found = tape.gradient(
+            [outputs[i] for i in given],
+            [inputs[i] for i in wanted],
+            output_gradients=list(upstream),
+        )
+        zeros = [
+            np.zeros(inputs[i].shape.as_list(), inputs[i].dtype.as_numpy_dtype) for i in wanted
+        ]
         return [convert_to_tensor(z if g is None else g) for g, z in zip(found, zeros, strict=True)]
 
     kinds = [(op.inputs[i].dtype, op.inputs[i].shape_tuple) for i in wanted]
@@ -135,7 +177,9 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     return result
 
 
-def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool, name: str | None) -> Any:
+def numpy_function(
+    func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool, name: str | None
+) -> Any:
     """`func` runs on arrays when the graph does."""
     kinds, listed = _kinds(Tout)
 
@@ -145,7 +189,9 @@ def numpy_function(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool
             return []
         found = list(result) if listed and isinstance(result, (list, tuple)) else [result]
         if len(found) != len(kinds):
-            raise ValueError(f"{func} returns {len(found)} values, but expects to see {len(kinds)} values.")
+            raise ValueError(
+                f"{func} returns {len(found)} values, but expects to see {len(kinds)} values."
+            )
         return [_as_promised(y, kind, func) for y, kind in zip(found, kinds, strict=True)]
 
     kind = "PyFunc" if stateful else "PyFuncStateless"
@@ -168,6 +214,8 @@ def _as_promised(value: Any, kind: Any, func: Any) -> Any:
         from tapeflow.core.errors import InvalidArgumentError
 
         raise InvalidArgumentError(
-            None, None, f"0-th value returned by {func} is {tensor.dtype.name}, but expects {kind.name}"
+            None,
+            None,
+            f"0-th value returned by {func} is {tensor.dtype.name}, but expects {kind.name}",
         )
     return tensor

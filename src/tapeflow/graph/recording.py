@@ -137,7 +137,9 @@ def handle_of(graph: Any, variable: Any) -> SymbolicTensor | None:
 
 
 def source_in(graph: Any, x: Any) -> SymbolicTensor | None:
-    """What gradients with respect to `x` are taken by where the targets are in `graph`; None if nothing there is made of it."""
+    """What gradients with respect to `x` are taken by where the targets are in `graph`;
+    None if nothing there is made of it.
+    """
     if isinstance(x, IndexedSlices):
         x = x.values
     if isinstance(x, _Variable):

@@ -81,7 +81,8 @@ class BaseSession:
         if target not in ("", b"", None, "local", b"local") and shared is None:
             raise errors.NotFoundError(
                 None, None,
-                f"No session factory registered for the given session options: {{target: \"{target}\"}}. Sessions run in "
+                "No session factory registered for the given session options: "
+                f"{{target: \"{target}\"}}. Sessions run in "
                 "this process.",
             )  # fmt: skip
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
@@ -147,7 +148,12 @@ class BaseSession:
         the errors of operations.
         """
         self._check_open()
-        if type(fetches) is SymbolicTensor and not feed_dict and options is None and not self._timeout:
+        if (
+            type(fetches) is SymbolicTensor
+            and not feed_dict
+            and options is None
+            and not self._timeout
+        ):
             step = self._steps.get(id(fetches))
             if step is not None and step.version == self._graph.version:
                 return step.plan()[0].numpy()
@@ -156,7 +162,9 @@ class BaseSession:
     def _run(self, fetches: Any, feed_dict: Any, options: Any, metadata: Any) -> Any:
         graph = self._graph
         if graph.version == 0:
-            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
+            raise RuntimeError(
+                "The Session graph is empty. Add operations to the graph before calling run()."
+            )
         pairs: list[tuple[SymbolicTensor, Any]] = []
         if feed_dict:
             pairs = feed_tensors(graph, feed_dict)
@@ -164,7 +172,9 @@ class BaseSession:
         values = self._execute(step, [v for _, v in pairs], options, metadata)
         return step.fetches.rebuild([_plain(v) for v in values])
 
-    def _execute(self, step: _Step, values: list[Any], options: Any, metadata: Any) -> Sequence[Any]:
+    def _execute(
+        self, step: _Step, values: list[Any], options: Any, metadata: Any
+    ) -> Sequence[Any]:
         timeout = (0 if options is None else options.timeout_in_ms) or self._timeout
         if timeout <= 0:
             return self._execute_in_time(step, values, options, metadata)
@@ -174,9 +184,15 @@ class BaseSession:
         finally:
             _native.set_deadline(left)
 
-    def _execute_in_time(self, step: _Step, values: list[Any], options: Any, metadata: Any) -> Sequence[Any]:
+    def _execute_in_time(
+        self, step: _Step, values: list[Any], options: Any, metadata: Any
+    ) -> Sequence[Any]:
         with context.eager_mode(), context.pause_recording():
-            if options is not None and metadata is not None and getattr(options, "trace_level", False):
+            if (
+                options is not None
+                and metadata is not None
+                and getattr(options, "trace_level", False)
+            ):
                 from tapeflow.graph import timeline
 
                 results, events = step.plan.timeline(*values)
@@ -196,12 +212,23 @@ class BaseSession:
             taken = Fetches(self._graph, fetches)
             version = self._graph.version
             plan = self._plan(taken.tensors, taken.operations, feeds)
-            step = _Step(self._graph.version if self._graph.version == version else version, plan, taken, fetches, feeds)
+            step = _Step(
+                self._graph.version if self._graph.version == version else version,
+                plan,
+                taken,
+                fetches,
+                feeds,
+            )
             if key is not None:
                 self._steps[key] = step
         return step
 
-    def _plan(self, tensors: Sequence[SymbolicTensor], targets: Sequence[Operation], feeds: Sequence[SymbolicTensor]) -> Any:
+    def _plan(
+        self,
+        tensors: Sequence[SymbolicTensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[SymbolicTensor],
+    ) -> Any:
         emitter = planning.Emitter("session", self._resolve)
         emitter.streams = self._streams
         for x in feeds:
@@ -248,7 +275,9 @@ class BaseSession:
         found = []
         for feed in feeds or []:
             try:
-                found.append(self._graph.as_graph_element(feed, allow_tensor=True, allow_operation=False))
+                found.append(
+                    self._graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
+                )
             except (TypeError, ValueError, KeyError) as error:
                 raise TypeError(f"Cannot interpret feed_list key as Tensor: {error}") from None
         handle = f"{','.join(x.name for x in found)};{len(self._partial)}"
@@ -263,26 +292,40 @@ class BaseSession:
         self._check_open()
         state = self._partial.get(handle)
         if state is None:
-            raise errors.InvalidArgumentError(None, None, f"Must run 'setup' before performing partial runs! ({handle})")
+            raise errors.InvalidArgumentError(
+                None, None, f"Must run 'setup' before performing partial runs! ({handle})"
+            )
         for x, value in feed_tensors(self._graph, feed_dict or {}):
             if all(x is not known for known in state.feeds):
-                raise errors.InvalidArgumentError(None, None, f"The feed {x.name} was not specified in partial_run_setup.")
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {x.name} was not specified in partial_run_setup."
+                )
             if id(x) in state.known:
-                raise errors.InvalidArgumentError(None, None, f"The feed {x.name} had already been fed.")
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {x.name} had already been fed."
+                )
             state.known[id(x)] = (x, value)
         taken = Fetches(self._graph, fetches)
         for x in (*taken.tensors, *taken.operations):
             if id(x) not in state.allowed:
-                raise errors.InvalidArgumentError(None, None, f"The fetch {x.name} was not specified in partial_run_setup.")
+                raise errors.InvalidArgumentError(
+                    None, None, f"The fetch {x.name} was not specified in partial_run_setup."
+                )
             if id(x) in state.done:
-                raise errors.InvalidArgumentError(None, None, f"The fetch {x.name} was already fetched.")
-        needed = order.needed(self._graph, taken.tensors, taken.operations, [x for x, _ in state.known.values()])
+                raise errors.InvalidArgumentError(
+                    None, None, f"The fetch {x.name} was already fetched."
+                )
+        needed = order.needed(
+            self._graph, taken.tensors, taken.operations, [x for x, _ in state.known.values()]
+        )
         for op in needed:
             if op.type == "Placeholder" and id(op.outputs[0]) not in state.known:
                 raise errors.InvalidArgumentError(
                     None, op, f"Fetch depends on the placeholder {op.name}, which has not been fed."
                 )
-        kept = [y for op in needed if op.type != "Const" for y in op.outputs if id(y) not in state.known]
+        kept = [
+            y for op in needed if op.type != "Const" for y in op.outputs if id(y) not in state.known
+        ]
         targets = [op for op in taken.operations if op not in state.done]
         known = list(state.known.values())
         plan = self._plan([*taken.tensors, *kept], targets, [x for x, _ in known])
@@ -299,7 +342,8 @@ class BaseSession:
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("Argument `feed_list` must be a list or tuple.")
         feeds = [
-            self._graph.as_graph_element(x, allow_tensor=True, allow_operation=False) for x in feed_list or ()
+            self._graph.as_graph_element(x, allow_tensor=True, allow_operation=False)
+            for x in feed_list or ()
         ]
 
         def call(*values, **kwargs):
@@ -312,7 +356,9 @@ class BaseSession:
                 raise ValueError(f"Expected {len(feeds)} values for the feeds, got {len(values)}.")
             step = self._step(fetches, feeds)
             given = [fed(self._graph, x, v) for x, v in zip(feeds, values, strict=True)]
-            return step.fetches.rebuild([_plain(v) for v in self._execute(step, given, options, metadata)])
+            return step.fetches.rebuild(
+                [_plain(v) for v in self._execute(step, given, options, metadata)]
+            )
 
         return call
 
@@ -322,7 +368,9 @@ class BaseSession:
         targets = list(callable_options.target)
 
         def call(*values, **kwargs):
-            return self.run(names + targets, dict(zip(callable_options.feed, values, strict=True)))[: len(names)]
+            return self.run(names + targets, dict(zip(callable_options.feed, values, strict=True)))[
+                : len(names)
+            ]
 
         return call
 
@@ -407,12 +455,16 @@ def get_default_session():
 def _default_session(graph: Graph, session: Any, task: str) -> Any:
     if session is not None:
         if session.graph is not graph:
-            raise ValueError(f"Cannot use the given session to {task}: the {task.split()[-1]}'s graph is different from the session's graph.")
+            raise ValueError(
+                f"Cannot use the given session to {task}: the {task.split()[-1]}'s graph is "
+                "different from the session's graph."
+            )
         return session
     session = get_default_session()
     if session is None:
         raise ValueError(
-            f"Cannot {task} using `{'eval' if 'tensor' in task else 'run'}()`: No default session is registered. Use `with "
+            f"Cannot {task} using `{'eval' if 'tensor' in task else 'run'}()`: No default "
+            "session is registered. Use `with "
             "sess.as_default()` or pass an explicit session to the call"
         )
     if session.graph is not graph:

@@ -17,10 +17,58 @@ from tapeflow.core import context
 _MOST_ELEMENTS = 4096
 
 _CHEAP = frozenset(
-    """Cast Pack Unpack ConcatV2 Range Fill StridedSlice Slice GatherV2 Squeeze ExpandDims Reshape Identity
-    StopGradient Add AddV2 Sub Mul RealDiv FloorDiv FloorMod Maximum Minimum Neg Prod Sum Max Min Equal NotEqual Less
-    LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalNot Select SelectV2 ZerosLike OnesLike InvertPermutation
-    ReverseV2 BroadcastArgs BroadcastGradientArgs ListDiff Tile All Any PlaceholderWithDefaultStatic""".split()
+    [
+        "Cast",
+        "Pack",
+        "Unpack",
+        "ConcatV2",
+        "Range",
+        "Fill",
+        "StridedSlice",
+        "Slice",
+        "GatherV2",
+        "Squeeze",
+        "ExpandDims",
+        "Reshape",
+        "Identity",
+        "StopGradient",
+        "Add",
+        "AddV2",
+        "Sub",
+        "Mul",
+        "RealDiv",
+        "FloorDiv",
+        "FloorMod",
+        "Maximum",
+        "Minimum",
+        "Neg",
+        "Prod",
+        "Sum",
+        "Max",
+        "Min",
+        "Equal",
+        "NotEqual",
+        "Less",
+        "LessEqual",
+        "Greater",
+        "GreaterEqual",
+        "LogicalAnd",
+        "LogicalOr",
+        "LogicalNot",
+        "Select",
+        "SelectV2",
+        "ZerosLike",
+        "OnesLike",
+        "InvertPermutation",
+        "ReverseV2",
+        "BroadcastArgs",
+        "BroadcastGradientArgs",
+        "ListDiff",
+        "Tile",
+        "All",
+        "Any",
+        "PlaceholderWithDefaultStatic",
+    ]
 )
 
 

@@ -20,7 +20,8 @@ from tapeflow.ops import control, state, variable
 
 CREATED_TWICE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
-    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for "
+    "created once or created outside tf.function. See "
+    "https://www.tensorflow.org/guide/function#creating_tfvariables for "
     "more information."
 )
 
@@ -95,7 +96,11 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
     lifted: Any = None
     late = None
     if not callable(value):
-        value = building.as_symbolic(graph, value, given["dtype"]) if not isinstance(value, _native.EagerTensor) else value
+        value = (
+            building.as_symbolic(graph, value, given["dtype"])
+            if not isinstance(value, _native.EagerTensor)
+            else value
+        )
         if isinstance(value, SymbolicTensor):
             lifted = _lifted(graph, value)
             if lifted is None:
@@ -155,7 +160,9 @@ def _lifted(graph: FuncGraph, value: SymbolicTensor) -> Any:
         with context.eager_mode():
             return planning.compile_program(program.program)()[0]
     with outer.as_default(), outer.control_dependencies(None):
-        found: dict[int, SymbolicTensor] = {k: building.as_symbolic(outer, x) for k, x in captured.items()}
+        found: dict[int, SymbolicTensor] = {
+            k: building.as_symbolic(outer, x) for k, x in captured.items()
+        }
         for op in ops:
             if not (op.type == "Placeholder" and op.outputs and id(op.outputs[0]) in found):
                 copy_operation(outer, op, found, {})
@@ -190,12 +197,21 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
                 f"In this `tf.Variable` creation, the initial value's shape ({value.shape}) is not compatible with the "
                 f"explicitly supplied `shape` argument ({given['shape']})."
             )
-        if given.get("validate_shape", True) and given["shape"] is None and not value.shape.is_fully_defined() and \
-                value.shape.rank is None:
+        if (
+            given.get("validate_shape", True)
+            and given["shape"] is None
+            and not value.shape.is_fully_defined()
+            and value.shape.rank is None
+        ):
             raise ValueError(f"initial_value must have a shape specified: {value}")
         made._init(value.dtype, bool(trainable))
         made._declared = declared
-        attrs = {"dtype": value.dtype, "shape": declared, "shared_name": name, "container": graph._container}
+        attrs = {
+            "dtype": value.dtype,
+            "shape": declared,
+            "shared_name": name,
+            "container": graph._container,
+        }
         op = graph.add("VarHandleOp", None, (), (), attrs, name + "/")
         handle = op.add_output(dtypes.resource, ())
         handle.handle_shape = None if declared.rank is None else tuple(declared.as_list())
@@ -206,7 +222,9 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
         made._finish({**given, "full_name": name})
         with graph.name_scope("IsInitialized"):
             parts.is_initialized = state.VarIsInitializedOp(handle)
-        parts.initializer = building.call(graph, state.AssignVariableOp, (handle, value), {}, "Assign")
+        parts.initializer = building.call(
+            graph, state.AssignVariableOp, (handle, value), {}, "Assign"
+        )
         with graph.name_scope("Read"):
             parts.element = building.read(made, graph)
     for key in dict.fromkeys(collections):
@@ -311,12 +329,16 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
     if var_list is None:
         graph = get_default_graph()
-        var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(GraphKeys.LOCAL_VARIABLES)
+        var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(
+            GraphKeys.LOCAL_VARIABLES
+        )
     with context.name_scope(name):
         if not var_list:
             return building.convert.constant([], dtype=dtypes.string)
         unset = logical_not(stack([v.is_initialized() for v in var_list]))
-        names = building.convert.constant([v.op.name if v._parts is not None else v.name[:-2] for v in var_list])
+        names = building.convert.constant(
+            [v.op.name if v._parts is not None else v.name[:-2] for v in var_list]
+        )
         return boolean_mask(names, unset)
 
 
@@ -325,7 +347,9 @@ def assert_variables_initialized(var_list=None):
     """An operation that raises FailedPreconditionError where a variable has no value; None without variables."""
     if var_list is None:
         graph = get_default_graph()
-        var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(GraphKeys.LOCAL_VARIABLES)
+        var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(
+            GraphKeys.LOCAL_VARIABLES
+        )
     return control.group(*[v.read_value() for v in var_list]) if var_list else None
 
 

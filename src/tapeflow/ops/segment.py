@@ -66,7 +66,9 @@ def mean_of(total, counts):
 
 
 def sorted_ids(data, ids, limit=None) -> int:
-    """The number of segments, -1 where it is not known yet. Raises InvalidArgumentError unless `ids` is a sorted vector, one for each row."""
+    """The number of segments, -1 where it is not known yet. Raises InvalidArgumentError unless `ids` is a sorted
+    vector, one for each row.
+    """
     if ids.ndim != 1:
         raise invalid("segment_ids should be a vector.")
     if data.ndim < 1:

@@ -578,7 +578,8 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Assert", "DType", "DeviceSpec", "Dimension", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
-    "OpError", "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec",
+    "OpError", "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec",
+    "TypeSpec",
     "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
     "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "arg_max", "arg_min", "argmax", "argmin",
     "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater",

@@ -206,7 +206,9 @@ class orthogonal_initializer(Initializer):
                 f"two-dimensional. Received shape={sizes}"
             )
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
-        q, r = qr(random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
+        q, r = qr(
+            random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed)
+        )
         # The signs make the distribution uniform over orthogonal matrices (Mezzadri 2006).
         q = q * sign(diag_part(r))
         return self.gain * reshape(transpose(q) if rows < columns else q, sizes)

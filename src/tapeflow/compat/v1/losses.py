@@ -114,7 +114,12 @@ def compute_weighted_loss(
         losses = convert_to_tensor(losses)
         dtype = losses.dtype
         # The usual case, all elements alike, needs one operation.
-        if type(weights) is float and weights == 1.0 and dtype == dtypes.float32 and executing_eagerly():
+        if (
+            type(weights) is float
+            and weights == 1.0
+            and dtype == dtypes.float32
+            and executing_eagerly()
+        ):
             count = losses.shape.num_elements()
             if reduction == Reduction.NONE:
                 return losses
@@ -132,7 +137,9 @@ def compute_weighted_loss(
             if reduction == Reduction.MEAN:
                 loss = div_no_nan(loss, reduce_sum(spread), name="value")
             elif reduction == Reduction.SUM_OVER_NONZERO_WEIGHTS:
-                present = reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32), name="num_present")
+                present = reduce_sum(
+                    cast(not_equal(spread, 0.0), dtypes.float32), name="num_present"
+                )
                 loss = div_no_nan(loss, present, name="value")
             elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
                 count = reduce_sum(ones_like(values), name="num_elements")
@@ -316,7 +323,9 @@ def mean_pairwise_squared_error(
 ):
     """Mean over pairs of elements of a sample of the squared error of their difference."""
     _required(labels=labels, predictions=predictions)
-    with name_scope_v1(scope, "mean_pairwise_squared_error", (predictions, labels, weights)) as scope:
+    with name_scope_v1(
+        scope, "mean_pairwise_squared_error", (predictions, labels, weights)
+    ) as scope:
         labels, predictions = _pair(labels, predictions)
         errors = predictions - labels
         weights = cast(weights, dtypes.float32)
@@ -345,7 +354,9 @@ def sigmoid_cross_entropy(
 ):
     """Cross-entropy of independent labels and sigmoid(logits)."""
     _required(multi_class_labels=multi_class_labels, logits=logits)
-    with name_scope_v1(scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)) as scope:
+    with name_scope_v1(
+        scope, "sigmoid_cross_entropy_loss", (logits, multi_class_labels, weights)
+    ) as scope:
         logits = convert_to_tensor(logits)
         labels = cast(multi_class_labels, logits.dtype)
         if not TensorShape(logits.shape).is_compatible_with(labels.shape):
@@ -368,7 +379,9 @@ def softmax_cross_entropy(
 ):
     """Cross-entropy of rows of probabilities and softmax(logits)."""
     _required(onehot_labels=onehot_labels, logits=logits)
-    with name_scope_v1(scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)) as scope:
+    with name_scope_v1(
+        scope, "softmax_cross_entropy_loss", (logits, onehot_labels, weights)
+    ) as scope:
         logits = convert_to_tensor(logits)
         labels = cast(onehot_labels, logits.dtype)
         if not TensorShape(logits.shape).is_compatible_with(labels.shape):
@@ -390,7 +403,9 @@ def sparse_softmax_cross_entropy(
 ):
     """Cross-entropy of class numbers and softmax(logits)."""
     _required(labels=labels, logits=logits)
-    with name_scope_v1(scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)) as scope:
+    with name_scope_v1(
+        scope, "sparse_softmax_cross_entropy_loss", (logits, labels, weights)
+    ) as scope:
         logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
         if (
             labels.shape.rank is not None

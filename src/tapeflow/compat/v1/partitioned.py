@@ -1,4 +1,6 @@
-"""Partitioned variables of 1.x: one value kept in several variables, split along one axis; and what says how to split."""
+"""Partitioned variables of 1.x: one value kept in several variables, split along one axis;
+and what says how to split.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ def __dir__() -> list[str]:
 def compute_gradient(
     x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
 ):
-    """(theoretical, numeric) Jacobians of `y` by `x`, two matrices of shape [size of x, size of y]; lists for a list of x.
+    """(theoretical, numeric) Jacobians of `y` by `x`, two matrices of shape [size of x, size of y];
+    lists for a list of x.
 
     Args:
       x: a tensor or a list of tensors of a graph whose session is the default one.

@@ -15,7 +15,6 @@ from typing import Any
 from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.compat.v1.variable_scoping import (
-    AUTO_REUSE,
     refuse_partitioner,
     scopes,
     variable_scope,
@@ -146,7 +145,9 @@ def _made(
             validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
             aggregation=aggregation,
         )  # fmt: skip
-        return partitioned_variable(make, store, name, wanted, dtype, initializer, regularizer, partitioner, reuse)
+        return partitioned_variable(
+            make, store, name, wanted, dtype, initializer, regularizer, partitioner, reuse
+        )
     if store is not None and name in store:
         found = store[name]
         if reuse is False:

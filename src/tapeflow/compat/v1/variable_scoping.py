@@ -182,9 +182,15 @@ class _Scopes:
             state = graph.__dict__["_variable_state"] = State(False, {})
         return state
 
-    current = property(lambda self: self.state().current, lambda self, v: setattr(self.state(), "current", v))
-    opened = property(lambda self: self.state().opened, lambda self, v: setattr(self.state(), "opened", v))
-    store = property(lambda self: self.state().store, lambda self, v: setattr(self.state(), "store", v))
+    current = property(
+        lambda self: self.state().current, lambda self, v: setattr(self.state(), "current", v)
+    )
+    opened = property(
+        lambda self: self.state().opened, lambda self, v: setattr(self.state(), "opened", v)
+    )
+    store = property(
+        lambda self: self.state().store, lambda self, v: setattr(self.state(), "store", v)
+    )
 
 
 scopes: Any = _Scopes()

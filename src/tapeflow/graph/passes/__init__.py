@@ -1,4 +1,5 @@
-"""Passes over programs: each is a function in a file of its own that changes a program in place, and keeps what it computes.
+"""Passes over programs: each is a function in a file of its own that changes a program in place,
+and keeps what it computes.
 
 `optimise` runs them in order; `listeners` are shown the program before the first and after each pass.
 """
