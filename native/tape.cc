@@ -510,11 +510,11 @@ class Playback {
     }
   }
 
-  void play() {
+  void play(bool again) {
     const size_t n = needed_.size();
     for (size_t i = n; i-- > 0;) {
       if (needed_[i]) step((*tape_->entries)[i]);
-      if (!tape_->persistent) release_entry(tape_, (*tape_->entries)[i]);
+      if (!again) release_entry(tape_, (*tape_->entries)[i]);
     }
   }
 
@@ -852,8 +852,8 @@ PyObject* tape_reset(PyObject* self, PyObject*) {
 // _gradient(targets, sources, output_gradients or None, zero)
 PyObject* tape_gradient(PyObject* self, PyObject* const* args, Py_ssize_t n) {
   Tape* tape = as_tape(self);
-  if (n != 4 || !PyList_Check(args[0]) || !PyList_Check(args[1]) || (args[2] != Py_None && !PyList_Check(args[2]))) {
-    return PyErr_Format(PyExc_TypeError, "_gradient(targets, sources, output_gradients, zero)");
+  if (n < 4 || n > 5 || !PyList_Check(args[0]) || !PyList_Check(args[1]) || (args[2] != Py_None && !PyList_Check(args[2]))) {
+    return PyErr_Format(PyExc_TypeError, "_gradient(targets, sources, output_gradients, zero, again=False)");
   }
   for (int k = 0; k < 2; ++k) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[k]); ++i) {
@@ -874,7 +874,7 @@ PyObject* tape_gradient(PyObject* self, PyObject* const* args, Py_ssize_t n) {
     Playback p(tape, tape->slots->size() + static_cast<size_t>(PyList_GET_SIZE(args[1])) + tape->aliases->size());
     p.sources(args[1]);
     p.targets(args[0], args[2]);
-    p.play();
+    p.play(tape->persistent || (n == 5 && args[4] == Py_True));
     return p.results(args[1], args[3] == Py_True);
   });
 }

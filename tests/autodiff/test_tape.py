@@ -119,6 +119,17 @@ def test_jacobians():
     assert tape.batch_jacobian(y, x).numpy().tolist() == [[[2, 0], [0, 4]], [[6, 0], [0, 8]]]
 
 
+def test_jacobian_is_one_use_of_a_tape():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    for jacobian, shape in ("jacobian", (2, 2, 2, 2)), ("batch_jacobian", (2, 2, 2)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        assert getattr(tape, jacobian)(y, x).shape == shape
+        with pytest.raises(RuntimeError, match="one set of gradients"):
+            getattr(tape, jacobian)(y, x)
+
+
 def test_variable_without_watching():
     v = tf.Variable(2.0)
     with tf.GradientTape(watch_accessed_variables=False) as tape:

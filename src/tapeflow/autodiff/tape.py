@@ -150,11 +150,14 @@ class GradientTape(_native.Tape):
             return tuple(everything.values())
         return super().watched_variables() if kept is None or self._recording else kept
 
-    def _derived(self, targets, sources, weights, zero):
-        """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph."""
+    def _derived(self, targets, sources, weights, zero, again=False):
+        """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph.
+
+        `again`: what was recorded is asked once more after this.
+        """
         if self._in_graph is not None and any(is_symbolic_tensor(t) for t in targets):
             return self._in_graph.gradient(targets, sources, weights, zero)
-        return self._gradient(targets, sources, weights, zero)
+        return self._gradient(targets, sources, weights, zero, again)
 
     def _computed(self, target, sources, output_gradients, zero):
         if self._in_graph is not None:
@@ -217,7 +220,7 @@ class GradientTape(_native.Tape):
             one = np.zeros(count, target.dtype.as_numpy_dtype)
             one[i] = 1
             weight = convert_to_tensor(one.reshape(shape), target.dtype)
-            rows.append(self._derived([target], flat_sources, [weight], zero))
+            rows.append(self._derived([target], flat_sources, [weight], zero, True))
         if not self._persistent:
             self._spend()
         results = _stacked(rows, flat_sources, shape)
@@ -250,7 +253,7 @@ class GradientTape(_native.Tape):
             one = np.zeros((batch, count), target.dtype.as_numpy_dtype)
             one[:, j] = 1
             weight = convert_to_tensor(one.reshape(batch, *inner), target.dtype)
-            (column,) = self._derived([target], [source], [weight], zero)
+            (column,) = self._derived([target], [source], [weight], zero, True)
             columns.append(_dense(column))
         if not self._persistent:
             self._spend()

@@ -466,6 +466,7 @@ def count_nonzero_v1(
         renamed("axis", axis, "reduction_indices", reduction_indices),
         renamed("keepdims", keepdims, "keep_dims", keep_dims, False),
         dtype,
+        name,
     )
 
 
@@ -480,6 +481,7 @@ def _v1(function):
             input_tensor,
             renamed("axis", axis, "reduction_indices", reduction_indices),
             renamed("keepdims", keepdims, "keep_dims", keep_dims, False),
+            name,
         )
 
     reduction.__name__ = reduction.__qualname__ = function.__name__
