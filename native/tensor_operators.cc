@@ -97,8 +97,13 @@ PyObject* dispatch(Name name, PyObject* x, PyObject* y) {
   return guarded([&]() -> PyObject* {
     const Promoted p(name, &x, &y);
     if (p.over()) return p.result();
-    if (native(f, x, y)) return p.mark(call_binary(f.op, x, y));
-    if (!f.fallback) return unset(name);
+    const bool by_op = native(f, x, y);
+    if (!by_op && !f.fallback) return unset(name);
+    if (thread_state.graph_scope > 0 && hooks.graph_operator && name < kInvert) {
+      PyObject* what = by_op ? reinterpret_cast<PyObject*>(f.op) : f.fallback;
+      return p.mark(PyObject_CallFunction(hooks.graph_operator, "sOOO", names[name], what, x, y));
+    }
+    if (by_op) return p.mark(call_binary(f.op, x, y));
     PyObject* args[] = {x, y};
     return p.mark(PyObject_Vectorcall(f.fallback, args, 2, nullptr));
   });

@@ -25,7 +25,7 @@ from tapeflow.ops.table import REGISTRY
 Eager = _native.EagerTensor
 _Variable = _native.Variable
 _Tensor = _native.Tensor
-_FIXED_NAMES = {"AddV2": "add"}
+_NAMES = {"AddV2": "Add", "StridedSlice": "strided_slice"}  # where TensorFlow's functions name a node unlike its kind
 
 
 class _Wish(threading.local):
@@ -166,10 +166,10 @@ def call(
 ) -> Operation:
     """The operation that a call of `row` becomes."""
     schema = shape_inference.schema(row)
-    name = name or _FIXED_NAMES.get(row.name) or row.name
+    name = graph.take_name(name or _NAMES.get(row.name) or row.name)
     inputs, sizes = _inputs(graph, row, schema, values, name)
     given = _checked_attrs(row, attrs)
-    return node(graph, row, tuple(inputs), tuple(sizes), given, name)
+    return node(graph, row, tuple(inputs), tuple(sizes), given, name + "/")
 
 
 def node(
@@ -188,7 +188,7 @@ def node(
         message = getattr(error, "message", str(error))
         found = ", ".join(str(TensorShape(x.shape_tuple)) for x in inputs)
         raise ValueError(
-            f"{message} for '{{{{node {name}}}}} = {row.name}[]' with input shapes: {found}."
+            f"{message} for '{{{{node {name.rstrip('/')}}}}} = {row.name}[]' with input shapes: {found}."
         ) from None
     op = graph.add(row.name, row, inputs, sizes, attrs, name)
     for kind, shape in zip(kinds, shapes, strict=True):
@@ -250,14 +250,14 @@ def _inputs(
                 )
             sizes.append(len(value))
             for i, x in enumerate(value):
-                flat.append(_input(graph, row, argument, x, bound, f"{name}/{argument.name}_{i}"))
+                flat.append(_input(graph, row, argument, x, bound, f"{name}/{argument.name}_{i}/"))
             if not value and len(schema.inputs) == 1 and argument.variable:
                 raise ValueError(
                     f"List argument '{argument.name}' to '{row.name}' Op with length 0 shorter than minimum length 1."
                 )
         else:
             sizes.append(None)
-            flat.append(_input(graph, row, argument, value, bound, f"{name}/{argument.name}"))
+            flat.append(_input(graph, row, argument, value, bound, f"{name}/{argument.name}/"))
     return flat, sizes
 
 
@@ -377,14 +377,24 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     graph = context.current_graph()
     if not isinstance(name, str) or not name or graph is None or not takes_over(function):
         return function(*args, **kwargs)
+    return _below(graph, name, function, args, kwargs)
+
+
+def operator(name: str, function: Any, x: Any, y: Any) -> Any:
+    """What an operator of tensors does while a graph is built: its nodes are named after it, not after their kinds."""
+    graph = context.current_graph()
+    if graph is None or isinstance(function, _native.Op):
+        _wish.name = name
+        try:
+            return function(x, y)
+        finally:
+            _wish.name = None
+    return _below(graph, name, function, (x, y), {})
+
+
+def _below(graph: Graph, name: str, function: Any, args: Any, kwargs: Any) -> Any:
     first = len(graph.operations)
-    scope = name if name.endswith("/") else None
-    if scope is None:
-        outer = graph.get_name_scope()
-        check = f"{outer}/{name}" if outer else name
-        unique = graph._names.unique(check)
-    else:
-        unique = name[:-1]
+    unique = name[:-1] if name.endswith("/") else graph.unique_name(name)
     with graph.name_scope(unique + "/"):
         result = function(*args, **kwargs)
     _take_name(graph, result, unique, first)
@@ -450,3 +460,4 @@ _native.set_hook("build_graph", build)
 _native.set_hook("graph_convert", convert_in_graph)
 _native.set_hook("graph_read", read)
 _native.set_hook("graph_named", named)
+_native.set_hook("graph_operator", operator)

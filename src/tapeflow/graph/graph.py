@@ -128,7 +128,7 @@ class Graph:
         scopes = self._scopes
         if isinstance(name, bytes):
             name = name.decode()
-        name = self._operation_name(name or kind)
+        name = self.take_name(name or kind)
         control = self._control_inputs(inputs) if scopes.controls else []
         op = Operation(self, kind, row, inputs, input_sizes, attrs, name, "", control)
         with self._lock:
@@ -147,7 +147,8 @@ class Graph:
             op._set_attr("_gradient_op_type", scopes.overrides[kind].encode())
         return op
 
-    def _operation_name(self, name: str) -> str:
+    def take_name(self, name: str) -> str:
+        """The full name of an operation that wishes for `name`, taken from then on. Raises ValueError for a bad one."""
         if name.endswith("/"):
             name = name[:-1]
             if name in self._by_name:
