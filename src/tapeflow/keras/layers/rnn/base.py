@@ -373,9 +373,8 @@ class CellLayer(RNN):
         activity_regularizer = arguments.pop("activity_regularizer")
         own = {name: arguments.pop(name) for name in _LAYER_SETTINGS if name in arguments}
         own["time_major"] = arguments.pop("time_major", kwargs.pop("time_major", False))
-        for name in ("implementation",):
-            if name in kwargs:
-                arguments[name] = kwargs.pop(name)
+        if "implementation" in kwargs:
+            arguments["implementation"] = kwargs.pop("implementation")
         cell_class = cell or self._cell_class
         made = cell_class(
             **arguments,

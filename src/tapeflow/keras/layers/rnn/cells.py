@@ -17,12 +17,29 @@ from tapeflow.ops.joining import concat, split
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.matmul import MatMul, tensordot
 
-WEIGHTS = ("kernel", "recurrent", "bias")
+_WEIGHTS = ("kernel", "recurrent", "bias")
 _PARTS = {
     "initializer": initializers,
     "regularizer": regularizers,
     "constraint": constraints,
 }
+
+
+def set_weight_settings(cell, arguments):
+    """Sets the initializers, regularizers and constraints among a constructor's arguments on a cell."""
+    for part, module in _PARTS.items():
+        for weight in _WEIGHTS:
+            name = f"{weight}_{part}"
+            setattr(cell, name, module.get(arguments[name]))
+
+
+def weight_config(cell):
+    """What `set_weight_settings` set, for a config."""
+    return {
+        f"{weight}_{part}": module.serialize(getattr(cell, f"{weight}_{part}"))
+        for part, module in _PARTS.items()
+        for weight in _WEIGHTS
+    }
 
 
 class AbstractRNNCell(Layer):
@@ -94,8 +111,9 @@ class GatedCell(DropoutRNNCellMixin):
     gates = 1
     _default_implementation = 2
 
-    def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, weights, kwargs):
-        """Sets what all gated cells are told; `weights` has the settings of the weights by name."""
+    def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, arguments):
+        """Sets what all gated cells are told; `arguments`: the locals of the constructor."""
+        kwargs = arguments["kwargs"]
         if units is None or units <= 0:
             raise ValueError(
                 "Received an invalid value for argument `units`, expected a positive integer, got "
@@ -106,8 +124,7 @@ class GatedCell(DropoutRNNCellMixin):
         self.units = units
         self.activation = activations.get(activation)
         self.use_bias = use_bias
-        for name, value in weights.items():
-            setattr(self, name, _PARTS[name.rpartition("_")[2]].get(value))
+        set_weight_settings(self, arguments)
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
         self.implementation = implementation if not self.recurrent_dropout else 1
@@ -170,17 +187,15 @@ class GatedCell(DropoutRNNCellMixin):
         return concat([MatMul(state * m, k) for m, k in zip(masks, parts)], -1)
 
     def get_config(self):
-        config = {
+        return {
             **super().get_config(),
             "units": self.units,
             "activation": activations.serialize(self.activation),
             "use_bias": self.use_bias,
+            **weight_config(self),
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
         }
-        for part, module in _PARTS.items():
-            for name in WEIGHTS:
-                key = f"{name}_{part}"
-                config[key] = module.serialize(getattr(self, key))
-        return {**config, "dropout": self.dropout, "recurrent_dropout": self.recurrent_dropout}
 
 
 def _times(inputs, kernel):

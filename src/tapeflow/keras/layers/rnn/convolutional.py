@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import activations, constraints, initializers, regularizers, settings
+from tapeflow.keras import activations, regularizers, settings
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_padding,
@@ -12,14 +12,12 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     to_nn_format,
 )
 from tapeflow.keras.layers.rnn.base import RNN
+from tapeflow.keras.layers.rnn.cells import set_weight_settings, weight_config
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
 from tapeflow.ops.construction import ones, zeros
 from tapeflow.ops.convolve import convolution
 from tapeflow.ops.joining import concat, split
 from tapeflow.ops.layout import reshape, transpose
-
-_PARTS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
-_WEIGHTS = ("kernel", "recurrent", "bias")
 
 
 class ConvLSTMCell(DropoutRNNCellMixin):
@@ -51,17 +49,6 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         recurrent_dropout=0.0,
         **kwargs,
     ):
-        weights = {
-            "kernel_initializer": kernel_initializer,
-            "recurrent_initializer": recurrent_initializer,
-            "bias_initializer": bias_initializer,
-            "kernel_regularizer": kernel_regularizer,
-            "recurrent_regularizer": recurrent_regularizer,
-            "bias_regularizer": bias_regularizer,
-            "kernel_constraint": kernel_constraint,
-            "recurrent_constraint": recurrent_constraint,
-            "bias_constraint": bias_constraint,
-        }
         super().__init__(**kwargs)
         if filters is not None and filters <= 0:
             raise ValueError(
@@ -78,8 +65,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         self.activation = activations.get(activation)
         self.recurrent_activation = activations.get(recurrent_activation)
         self.use_bias, self.unit_forget_bias = use_bias, unit_forget_bias
-        for name, value in weights.items():
-            setattr(self, name, _PARTS[name.rpartition("_")[2]].get(value))
+        set_weight_settings(self, locals())
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
         self.bias = None
@@ -177,10 +163,12 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             "use_bias": self.use_bias,
             "unit_forget_bias": self.unit_forget_bias,
         }
-        for part, module in _PARTS.items():
-            for name in _WEIGHTS:
-                config[f"{name}_{part}"] = module.serialize(getattr(self, f"{name}_{part}"))
-        return {**config, "dropout": self.dropout, "recurrent_dropout": self.recurrent_dropout}
+        return {
+            **config,
+            **weight_config(self),
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
+        }
 
 
 class _ConvLSTM(RNN):

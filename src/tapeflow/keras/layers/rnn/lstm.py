@@ -34,18 +34,7 @@ class LSTMCell(GatedCell):
         recurrent_dropout=0.0,
         **kwargs,
     ):
-        weights = {
-            "kernel_initializer": kernel_initializer,
-            "recurrent_initializer": recurrent_initializer,
-            "bias_initializer": bias_initializer,
-            "kernel_regularizer": kernel_regularizer,
-            "recurrent_regularizer": recurrent_regularizer,
-            "bias_regularizer": bias_regularizer,
-            "kernel_constraint": kernel_constraint,
-            "recurrent_constraint": recurrent_constraint,
-            "bias_constraint": bias_constraint,
-        }
-        self._configure(units, activation, use_bias, dropout, recurrent_dropout, weights, kwargs)
+        self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
         self.recurrent_activation = activations.get(recurrent_activation)
         self.unit_forget_bias = unit_forget_bias
 
