@@ -13,6 +13,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 Shape = tuple[int | None, ...] | None
@@ -172,7 +173,7 @@ def sum_of(a, b):
     x, y = a.element_shape, b.element_shape
     try:
         shape = merged(x, y)
-    except Exception:
+    except InvalidArgumentError:
         raise invalid(
             "Trying to add two lists of tensors with incompatible element shapes. One is "
             f"{text_of(x)} and the other is {text_of(y)}"

@@ -47,7 +47,7 @@ def _run(instruction: Any, inputs: list[Any]) -> list[Any] | None:
     with context.eager_mode(), context.pause_recording():
         try:
             result = row(*values, **attrs)
-        except Exception:
+        except Exception:  # it belongs to the run, which may never reach this node
             return None
     if isinstance(result, tuple):
         flat = [y for part in result for y in (part if isinstance(part, list) else [part])]
