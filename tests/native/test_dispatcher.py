@@ -220,7 +220,7 @@ def test_entries_come_and_go_while_other_threads_call(dispatcher):
     def call():
         while not stop.is_set():
             y = dispatcher(x)
-            if y != "slow" and y.numpy() != -1:
+            if not isinstance(y, str) and y.numpy() != -1:  # a tensor does not compare with a string
                 bad.append(y)
 
     threads = [threading.Thread(target=call) for _ in range(3)]
