@@ -12,7 +12,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-slow test-oracle test-xla bench lint docs build sanitize clean
+.PHONY: demo test test-slow test-oracle test-xla bench lint docs build sanitize build-sanitized fuzz clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -49,18 +49,26 @@ lint: $(VENV)/.ready-lint
 docs: build $(VENV)/.ready-docs
 	$(PY) -m mkdocs build --strict
 
-# The quick tests with the native code under AddressSanitizer and UBSan. CPython's own arenas
-# would hide overruns, and what Python keeps to its end is no leak.
-sanitize: $(VENV)/.ready-base $(VENV)/.ready-test
+# The native code under AddressSanitizer and UBSan: the quick tests, and random calls of every row.
+# CPython's own arenas would hide overruns, and what Python keeps to its end is no leak.
+SANITIZED := PYTHONPATH=$(CURDIR)/build/sanitize/site PYTHONMALLOC=malloc UBSAN_OPTIONS=halt_on_error=1 \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1024 \
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)"
+
+sanitize: build-sanitized
+	$(SANITIZED) $(PY) -m pytest -p no:cacheprovider -m "not slow and not oracle and not gpu and not xla" $(ARGS)
+
+MINUTES ?= 10
+fuzz: build-sanitized
+	$(SANITIZED) $(PY) tests/robustness/fuzz_rows.py --minutes $(MINUTES) $(ARGS)
+
+build-sanitized: $(VENV)/.ready-base $(VENV)/.ready-test
 	@mkdir -p build/sanitize/site
 	cmake -S . -B build/sanitize -G Ninja -DPython_EXECUTABLE=$(PY) \
 		-DTAPEFLOW_SANITIZE=address,undefined
 	cmake --build build/sanitize -j $(JOBS)
 	cp -R src/tapeflow build/sanitize/site/
 	cmake --install build/sanitize --prefix build/sanitize/site
-	PYTHONPATH=$(CURDIR)/build/sanitize/site PYTHONMALLOC=malloc \
-		ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)" \
-		$(PY) -m pytest -p no:cacheprovider -m "not slow and not oracle and not gpu and not xla" $(ARGS)
 
 clean:
 	rm -rf build src/tapeflow/*.so src/tapeflow/lib

@@ -7,7 +7,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.core import promotion
-from tapeflow.experimental import numpy as module
+from tapeflow.experimental.numpy import behavior as module
 
 DTYPES = ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int32", "int64", "bfloat16", "float16", "float32",
           "float64", "complex64", "complex128"]  # fmt: skip

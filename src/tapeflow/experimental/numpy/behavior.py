@@ -1,4 +1,4 @@
-"""tf.experimental.numpy: tensors that behave more like NumPy's arrays."""
+"""Tensors that behave more like NumPy's arrays."""
 
 from __future__ import annotations
 

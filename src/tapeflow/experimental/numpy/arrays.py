@@ -1,0 +1,179 @@
+"""Arguments as NumPy takes them: anything like an array becomes a tensor, of the dtype that NumPy's rules give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import tapeflow as tf
+from tapeflow.core import promotion
+from tapeflow.core.public import public
+
+# What NumPy calls the types of elements.
+bool_ = np.bool_
+int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
+uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
+float16, float32, float64 = np.float16, np.float32, np.float64
+complex64, complex128 = np.complex64, np.complex128
+int_, float_, complex_ = np.int64, np.float64, np.complex128
+inexact, object_, string_, unicode_ = np.inexact, np.object_, np.bytes_, np.str_
+
+ndarray = tf.Tensor
+newaxis = None
+pi, e, inf = np.pi, np.e, np.inf
+
+
+def _holds_tensors(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_tensors, value))
+    return tf.is_tensor(value)
+
+
+def tensor(value: Any, dtype: Any = None) -> Any:
+    """A tensor of something like an array; of `dtype`, or of the dtype that NumPy would give it."""
+    target = promotion.numpy_type(value) if dtype is None else tf.as_dtype(dtype)
+    if isinstance(value, (list, tuple)) and _holds_tensors(value):
+        return tf.stack([tensor(each, target) for each in value])
+    if isinstance(value, np.ndarray) and value.dtype != target.as_numpy_dtype:
+        value = value.astype(target.as_numpy_dtype)
+    if isinstance(value, (tf.Tensor, tf.Variable)):
+        return tf.cast(value, target)
+    if dtype is not None:
+        return tf.cast(tensor(value), target) if target != tf.string else tf.constant(value, target)
+    return promotion.as_dtype(value, target)
+
+
+def promoted(*values: Any) -> list[Any]:
+    """Tensors of one dtype."""
+    target = promotion.numpy_type(*values)
+    return [tensor(value, target) for value in values]
+
+
+def floating(value: Any) -> Any:
+    """A tensor of floating point or complex numbers; others are converted to the default kind of float."""
+    x = tensor(value)
+    return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, default_float())
+
+
+def default_float() -> tf.DType:
+    """The dtype of a Python float."""
+    return promotion.numpy_type(1.0)
+
+
+def dtype_of(dtype: Any) -> tf.DType:
+    """A dtype argument; Python's types are those of its numbers."""
+    if dtype is float:
+        return default_float()
+    if dtype is int:
+        return promotion.numpy_type(1)
+    return tf.as_dtype(dtype)
+
+
+@public
+def array(val, dtype=None, copy=True, ndmin=0):
+    """A tensor of `val`, with axes of size 1 in front up to `ndmin` of them. A tensor is never changed, so that `copy`
+    only says whether the result is another object.
+
+    Raises ValueError or TypeError for what is not like an array.
+    """
+    x = tensor(val, None if dtype is None else dtype_of(dtype))
+    if copy and x is val:
+        x = tf.identity(x)
+    missing = ndmin - len(x.shape)
+    return tf.reshape(x, tf.concat([[1] * missing, tf.shape(x)], 0)) if missing > 0 else x
+
+
+@public
+def asarray(a, dtype=None):
+    """`a` as a tensor; itself where it is one of that dtype."""
+    return tensor(a, None if dtype is None else dtype_of(dtype))
+
+
+@public
+def asanyarray(a, dtype=None):
+    """`a` as a tensor, as `asarray`."""
+    return asarray(a, dtype)
+
+
+@public
+def ascontiguousarray(a, dtype=None):
+    """`a` as a tensor of one axis or more; tensors are always contiguous."""
+    return array(a, dtype, ndmin=1)
+
+
+@public
+def copy(a):
+    """Another tensor of the same elements."""
+    return array(a, copy=True)
+
+
+@public
+def result_type(*arrays_and_dtypes):
+    """The dtype that arrays, numbers and dtypes take together by NumPy's rules."""
+    return promotion.numpy_type(*arrays_and_dtypes)
+
+
+@public
+def promote_types(type1, type2):
+    """NumPy's dtype that can hold both."""
+    return np.promote_types(tf.as_dtype(type1).as_numpy_dtype, tf.as_dtype(type2).as_numpy_dtype)
+
+
+@public
+def finfo(dtype):
+    """The limits of a floating dtype: `numpy.finfo`."""
+    return np.finfo(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)
+
+
+@public
+def iinfo(int_type):
+    """The limits of an integer dtype: `numpy.iinfo`."""
+    return np.iinfo(int_type.as_numpy_dtype if isinstance(int_type, tf.DType) else int_type)
+
+
+@public
+def issubdtype(arg1, arg2):
+    """Whether the first dtype is below the second in NumPy's hierarchy."""
+    return np.issubdtype(
+        *(d.as_numpy_dtype if isinstance(d, tf.DType) else d for d in (arg1, arg2))
+    )
+
+
+@public
+def ndim(a):
+    """The number of axes, a Python int."""
+    return len(tensor(a).shape)
+
+
+@public
+def shape(a):
+    """The sizes of the axes, a TensorShape."""
+    return tensor(a).shape
+
+
+@public
+def size(x, axis=None):
+    """The number of elements, or that along `axis`: an int where it is known, else a tensor.
+
+    Raises NotImplementedError for several axes.
+    """
+    if axis is not None and np.ndim(axis) > 0:
+        raise NotImplementedError(
+            "axis argument is not supported in the current `np.size` implementation"
+        )
+    x = tensor(x)
+    if axis is not None:
+        known = x.shape[axis]
+        return tf.shape(x)[axis] if known is None else known
+    if x.shape.is_fully_defined():
+        return np.int64(x.shape.num_elements())
+    return tf.size(x)
+
+
+@public
+def isscalar(num):
+    """Whether `num` is a number, string or tensor without axes."""
+    if tf.is_tensor(num):
+        return len(num.shape) == 0 if num.shape.rank is not None else tf.equal(tf.rank(num), 0)
+    return np.isscalar(num)

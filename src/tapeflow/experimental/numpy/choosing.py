@@ -1,0 +1,130 @@
+"""Elements picked by index, condition or order."""
+
+from __future__ import annotations
+
+import tapeflow as tf
+from tapeflow.core.public import public
+from tapeflow.experimental.numpy.arrays import promoted, tensor
+
+
+@public
+def where(condition, x=None, y=None):
+    """Elements of `x` where the condition holds, else of `y`; alone, the indices where it holds.
+
+    Raises ValueError for one of `x` and `y` without the other.
+    """
+    condition = tf.cast(tensor(condition), tf.bool)
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("Both x and y must be ndarrays, or both must be None.")
+    x, y = promoted(x, y)
+    return tf.where(condition, x, y)
+
+
+@public
+def nonzero(a):
+    """The indices of the elements that are not zero: a list with a tensor for each axis."""
+    x = tensor(a)
+    if not len(x.shape):
+        x = tf.reshape(x, [1])
+    return tf.unstack(tf.where(tf.cast(x, tf.bool)), num=len(x.shape), axis=1)
+
+
+@public
+def select(condlist, choicelist, default=0):
+    """Elements of the first choice whose condition holds, else the default.
+
+    Raises ValueError if there are not as many conditions as choices, or none.
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError(
+            f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})"
+        )
+    if not condlist:
+        raise ValueError("condlist must be non-empty")
+    *choices, out = promoted(*choicelist, default)
+    for condition, choice in zip(reversed(condlist), reversed(choices)):
+        out = tf.where(tensor(condition), choice, out)
+    return out
+
+
+@public
+def take(a, indices, axis=None, out=None, mode="clip"):
+    """Elements at indices along `axis`, or of all in a row; indices outside are clipped, or wrap around with "wrap".
+
+    Raises ValueError for mode "raise", and if `out` is given.
+    """
+    if out is not None:
+        raise ValueError("out argument is not supported in take.")
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"Invalid mode '{mode}' for take")
+    if mode == "raise":
+        raise ValueError("The mode 'raise' is not supported: use 'clip' or 'wrap'.")
+    x, indices = tensor(a), tensor(indices)
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    size = tf.cast(tf.shape(x)[axis], indices.dtype)
+    if mode == "clip":
+        indices = tf.clip_by_value(indices, tf.zeros_like(size), size - 1)
+    else:
+        indices = tf.math.floormod(indices, size)
+    return tf.gather(x, indices, axis=axis)
+
+
+@public
+def take_along_axis(arr, indices, axis):
+    """For each place along the other axes, the elements at its indices along `axis`; of all in a row, with None."""
+    x, indices = tensor(arr), tensor(indices)
+    if axis is None:
+        return take_along_axis(tf.reshape(x, [-1]), indices, 0)
+    rank = len(x.shape)
+    if len(indices.shape) != rank:
+        raise ValueError("`arr` and `indices` must have the same number of axes.")
+    axis %= rank
+    order = [i for i in range(rank) if i != axis] + [axis]
+    back = sorted(range(rank), key=order.__getitem__)
+    x, indices = tf.transpose(x, order), tf.transpose(indices, order)
+    lead = tf.broadcast_dynamic_shape(tf.shape(x)[:-1], tf.shape(indices)[:-1])
+    x = tf.broadcast_to(x, tf.concat([lead, tf.shape(x)[-1:]], 0))
+    indices = tf.broadcast_to(indices, tf.concat([lead, tf.shape(indices)[-1:]], 0))
+    indices = tf.where(indices < 0, indices + tf.cast(tf.shape(x)[-1], indices.dtype), indices)
+    return tf.transpose(tf.gather(x, indices, axis=-1, batch_dims=rank - 1), back)
+
+
+@public
+def compress(condition, a, axis=None):
+    """The slices along `axis`, or the elements of all in a row, where the condition holds; it may be shorter."""
+    x, condition = tensor(a), tf.cast(tensor(condition), tf.bool)
+    if len(condition.shape) != 1:
+        raise ValueError("condition must be a 1-d array.")
+    if axis is None:
+        x, axis = tf.reshape(x, [-1]), 0
+    return tf.gather(x, tf.reshape(tf.where(condition), [-1]), axis=axis)
+
+
+def _quick(kind, order):
+    if kind not in ("quicksort", "stable"):
+        raise ValueError(
+            f'Invalid value for argument `kind`. Only kind="quicksort" is supported. Received: kind={kind}'
+        )
+    if order is not None:
+        raise ValueError("The `order` argument is not supported. Pass order=None")
+
+
+@public
+def sort(a, axis=-1, kind="quicksort", order=None):
+    """Elements in ascending order along `axis`, or all in a row with None. Raises ValueError for another kind."""
+    _quick(kind, order)
+    x = tensor(a)
+    return tf.sort(tf.reshape(x, [-1]) if axis is None else x, -1 if axis is None else axis)
+
+
+@public
+def argsort(a, axis=-1, kind="quicksort", order=None):
+    """The indices that sort `a`. Raises ValueError for another kind."""
+    _quick(kind, order)
+    x = tensor(a)
+    stable = kind == "stable"
+    x, axis = (tf.reshape(x, [-1]), -1) if axis is None else (x, axis)
+    return tf.argsort(tf.cast(x, tf.int8) if x.dtype == tf.bool else x, axis, stable=stable)

@@ -1,0 +1,232 @@
+"""Tensors made of a shape, of a range, or like others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tapeflow as tf
+from tapeflow.core.public import public
+from tapeflow.experimental.numpy.arrays import (
+    array,
+    default_float,
+    dtype_of,
+    floating,
+    promoted,
+    tensor,
+)
+
+
+def _like(dtype, a):
+    return a.dtype if dtype is None else dtype_of(dtype)
+
+
+@public
+def zeros(shape, dtype=float):
+    """Zeros; `dtype` is float64 unless given."""
+    return tf.zeros(shape, dtype_of(dtype))
+
+
+@public
+def zeros_like(a, dtype=None):
+    """Zeros of the shape, and unless given the dtype, of `a`."""
+    a = tensor(a)
+    return tf.zeros_like(a, _like(dtype, a))
+
+
+@public
+def ones(shape, dtype=float):
+    """Ones; `dtype` is float64 unless given."""
+    return tf.ones(shape, dtype_of(dtype))
+
+
+@public
+def ones_like(a, dtype=None):
+    """Ones of the shape, and unless given the dtype, of `a`."""
+    a = tensor(a)
+    return tf.ones_like(a, _like(dtype, a))
+
+
+@public
+def empty(shape, dtype=float):
+    """Zeros: no tensor is uninitialised."""
+    return zeros(shape, dtype)
+
+
+@public
+def empty_like(a, dtype=None):
+    """Zeros of the shape, and unless given the dtype, of `a`."""
+    return zeros_like(a, dtype)
+
+
+@public
+def full(shape, fill_value, dtype=None):
+    """A tensor of `shape` to which `fill_value` is broadcast."""
+    return tf.broadcast_to(array(fill_value, dtype, copy=False), shape)
+
+
+@public
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+    """`fill_value` in the shape and dtype of `a`. Raises ValueError for other `order`, `subok` and `shape`."""
+    if order != "K":
+        raise ValueError("Non-standard orders are not supported.")
+    if not subok:
+        raise ValueError("subok being False is not supported.")
+    if shape:
+        raise ValueError("Overriding the shape is not supported.")
+    a = tensor(a)
+    return tf.broadcast_to(tensor(fill_value, _like(dtype, a)), tf.shape(a))
+
+
+@public
+def eye(N, M=None, k=0, dtype=float):
+    """A matrix of N rows and M columns with ones on the k-th diagonal."""
+    columns = N if M is None else M
+    on = tf.equal(tf.range(columns)[None, :], tf.range(N)[:, None] + k)
+    return tf.cast(on, dtype_of(dtype))
+
+
+@public
+def identity(n, dtype=float):
+    """The n x n matrix with ones on the diagonal."""
+    return eye(n, n, dtype=dtype)
+
+
+@public
+def tri(N, M=None, k=0, dtype=None):
+    """A matrix with ones on and below the k-th diagonal."""
+    columns = N if M is None else M
+    on = tf.range(columns)[None, :] <= tf.range(N)[:, None] + k
+    return tf.cast(on, default_float() if dtype is None else dtype_of(dtype))
+
+
+@public
+def arange(start, stop=None, step=1, dtype=None):
+    """Numbers from `start` (from 0, if `stop` is left out) up to but without `stop`.
+
+    Raises ValueError if `step` is 0.
+    """
+    if not tf.is_tensor(step) and not step:
+        raise ValueError("step must be non-zero.")
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = promoted(start, stop, step)
+    numbers = tf.range(start, stop, step)
+    return numbers if dtype is None else tf.cast(numbers, dtype_of(dtype))
+
+
+@public
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
+    """`num` evenly spaced numbers, and with `retstep` their distance."""
+    target = None if dtype is None else dtype_of(dtype)
+    start, stop = (floating(x) for x in promoted(start, stop))
+    if target is not None and (target.is_floating or target.is_complex):
+        start, stop = tf.cast(start, target), tf.cast(stop, target)
+    gaps = num - 1 if endpoint else num
+    step = (
+        (stop - start) / max(gaps, 1)
+        if gaps
+        else tf.fill(tf.shape(stop - start), tf.constant(np.nan, start.dtype))
+    )
+    start, stop = tf.broadcast_to(start, tf.shape(step)), tf.broadcast_to(stop, tf.shape(step))
+    last = stop if endpoint else stop - step
+    if num <= 0:
+        out = tf.zeros(tf.concat([[0], tf.shape(start)], 0), start.dtype)
+    else:
+        out = tf.linspace(start, last, num, axis=0)
+    if axis:
+        out = tf.experimental.numpy.moveaxis(out, 0, axis)
+    out = out if target is None else tf.cast(out, target)
+    return (out, step) if retstep else out
+
+
+@public
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """Powers of `base` whose exponents are evenly spaced."""
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    out = tf.pow(tf.cast(base, exponents.dtype), exponents)
+    return out if dtype is None else tf.cast(out, dtype_of(dtype))
+
+
+@public
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """Numbers whose ratios are equal, from `start` to `stop`, which have one sign."""
+    start, stop = (floating(x) for x in promoted(start, stop))
+    sign = tf.sign(start)
+    exponents = linspace(
+        tf.math.log(start * sign),
+        tf.math.log(stop * sign),
+        num,
+        endpoint,
+        dtype=start.dtype,
+        axis=axis,
+    )
+    out = tf.exp(exponents) * (sign if not axis else tf.expand_dims(sign, axis))
+    return out if dtype is None else tf.cast(out, dtype_of(dtype))
+
+
+@public
+def diag(v, k=0):
+    """A matrix with `v` on its k-th diagonal, or the k-th diagonal of the matrix `v`.
+
+    Raises ValueError for other numbers of axes.
+    """
+    v = tensor(v)
+    if len(v.shape) == 1:
+        return tf.linalg.diag(v, k=k)
+    if len(v.shape) != 2:
+        raise ValueError("Input array must be 1-D or 2-D.")
+    rows, columns = v.shape
+    if k >= columns or k <= -rows:
+        return tf.zeros([0], v.dtype)
+    return tf.linalg.diag_part(v, k=k)
+
+
+@public
+def diagflat(v, k=0):
+    """A matrix with the elements of `v` on its k-th diagonal."""
+    return diag(tf.reshape(tensor(v), [-1]), k)
+
+
+@public
+def diag_indices(n, ndim=2):
+    """Indices of the main diagonal: a tuple of `ndim` equal tensors."""
+    return (tf.range(n),) * ndim
+
+
+@public
+def vander(x, N=None, increasing=False):
+    """The matrix whose columns are the powers of `x`, by default from the highest down."""
+    x = tensor(x)
+    columns = x.shape[0] if N is None else N
+    powers = tf.range(columns)
+    powers = tf.cast(powers if increasing else tf.reverse(powers, [0]), x.dtype)
+    return tf.pow(x[:, None], powers[None, :])
+
+
+@public
+def meshgrid(*xi, **kwargs):
+    """Coordinates of a grid, by `indexing="xy"` or `"ij"`.
+
+    Raises ValueError where `sparse` or `copy` are not as they are by default.
+    """
+    if kwargs.pop("sparse", False):
+        raise ValueError("Function `meshgrid` does not support returning sparse arrays yet.")
+    if not kwargs.pop("copy", True):
+        raise ValueError("Function `meshgrid` only supports copy=True.")
+    return tf.meshgrid(*(tensor(x) for x in xi), **kwargs)
+
+
+@public
+def ix_(*args):
+    """One-axis sequences as indices of a grid: each with its own axis. Raises ValueError for other shapes."""
+    out = []
+    for i, each in enumerate(args):
+        x = tensor(each)
+        if len(x.shape) != 1:
+            raise ValueError(f"Arguments must be 1-d, got arg {i} of rank {len(x.shape)}")
+        if x.dtype == tf.bool:
+            x = tf.reshape(tf.where(x), [-1])
+        sides = [1] * len(args)
+        sides[i] = -1
+        out.append(tf.reshape(x, sides))
+    return out

@@ -1,0 +1,79 @@
+"""Random arrays; `seed` fixes what follows it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tapeflow as tf
+from tapeflow.core.public import public
+from tapeflow.experimental.numpy.arrays import default_float, promoted
+
+
+def _shape(size):
+    return [] if size is None else [size] if isinstance(size, int) else size
+
+
+@public
+def seed(s):
+    """Seeds what follows: `tf.random.set_seed`. Raises ValueError for something that is no integer."""
+    try:
+        s = int(s)
+    except TypeError:
+        raise ValueError(
+            f"Argument `s` got an invalid value {s}. Only integers are supported."
+        ) from None
+    tf.random.set_seed(s)
+
+
+@public
+def randn(*args):
+    """Numbers of the standard normal distribution, in that shape."""
+    return standard_normal(args)
+
+
+@public
+def standard_normal(size=None):
+    """Numbers of the standard normal distribution."""
+    return tf.random.normal(_shape(size), dtype=default_float())
+
+
+@public
+def rand(*size):
+    """Numbers between 0 and 1, in that shape."""
+    return uniform(0.0, 1.0, size)
+
+
+@public
+def random(size=None):
+    """Numbers between 0 and 1."""
+    return uniform(0.0, 1.0, size)
+
+
+@public
+def uniform(low=0.0, high=1.0, size=None):
+    """Numbers between `low` and `high`, which broadcast to `size`."""
+    dtype = default_float()
+    low, high = tf.cast(low, dtype), tf.cast(high, dtype)
+    if size is None:
+        size = tf.broadcast_dynamic_shape(tf.shape(low), tf.shape(high))
+    return tf.random.uniform(_shape(size), low, high, dtype)
+
+
+@public
+def poisson(lam=1.0, size=None):
+    """Numbers of the Poisson distribution of mean `lam`, as floats."""
+    if size is None:
+        size = tf.shape(promoted(lam)[0])
+    return tf.random.poisson(_shape(size), lam, tf.int64)
+
+
+@public
+def randint(low, high=None, size=None, dtype=np.int64):
+    """Integers from `low` up to but without `high`; without it, from 0 up to but without `low`."""
+    low, high = (0, low) if high is None else (low, high)
+    target = tf.as_dtype(dtype)
+    if target not in (tf.int32, tf.int64):
+        raise ValueError(
+            f"Argument `dtype` got an invalid value {dtype}. Only those convertible to int32 or int64 are supported."
+        )
+    return tf.random.uniform(_shape(size), low, high, target)

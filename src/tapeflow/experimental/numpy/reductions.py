@@ -1,0 +1,223 @@
+"""Sums and the like along axes, and running ones."""
+
+from __future__ import annotations
+
+import tapeflow as tf
+from tapeflow.core.public import public
+from tapeflow.experimental.numpy.arrays import default_float, dtype_of, floating, tensor
+
+_NARROW = (tf.int8, tf.int16, tf.int32)
+_NARROW_UNSIGNED = (tf.uint8, tf.uint16, tf.uint32)
+
+
+def _widened(x):
+    """What NumPy sums: integers narrower than 64 bits, and booleans, as 64 bits."""
+    if x.dtype == tf.bool or x.dtype in _NARROW:
+        return tf.cast(x, tf.int64)
+    return tf.cast(x, tf.uint64) if x.dtype in _NARROW_UNSIGNED else x
+
+
+def _no_out(out):
+    if out is not None:
+        raise ValueError("Setting out is not supported.")
+
+
+@public
+def sum(a, axis=None, dtype=None, keepdims=None):
+    """The sum along `axis`, by default of all. Booleans are counted."""
+    x = tensor(a)
+    x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
+    return tf.reduce_sum(x, axis, bool(keepdims))
+
+
+@public
+def prod(a, axis=None, dtype=None, keepdims=None):
+    """The product along `axis`, by default of all."""
+    x = tensor(a)
+    x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
+    return tf.reduce_prod(x, axis, bool(keepdims))
+
+
+@public
+def mean(a, axis=None, dtype=None, out=None, keepdims=None):
+    """The mean along `axis`, by default of all; of integers in floating point. `out` must be None, else ValueError."""
+    _no_out(out)
+    x = tf.cast(tensor(a), dtype_of(dtype)) if dtype is not None else floating(a)
+    return tf.reduce_mean(x, axis, bool(keepdims))
+
+
+@public
+def amax(a, axis=None, out=None, keepdims=None):
+    """The largest element along `axis`, by default of all. `out` must be None, else ValueError."""
+    _no_out(out)
+    return max(a, axis, keepdims)
+
+
+@public
+def amin(a, axis=None, out=None, keepdims=None):
+    """The smallest element along `axis`, by default of all. `out` must be None, else ValueError."""
+    _no_out(out)
+    return min(a, axis, keepdims)
+
+
+@public
+def max(a, axis=None, keepdims=None):
+    """The largest element along `axis`, by default of all."""
+    x = tensor(a)
+    return (tf.reduce_any if x.dtype == tf.bool else tf.reduce_max)(x, axis, bool(keepdims))
+
+
+@public
+def min(a, axis=None, keepdims=None):
+    """The smallest element along `axis`, by default of all."""
+    x = tensor(a)
+    return (tf.reduce_all if x.dtype == tf.bool else tf.reduce_min)(x, axis, bool(keepdims))
+
+
+@public
+def ptp(a, axis=None, keepdims=None):
+    """The largest less the smallest element."""
+    return max(a, axis, keepdims) - min(a, axis, keepdims)
+
+
+@public
+def all(a, axis=None, keepdims=None):
+    """Whether all elements are true."""
+    return tf.reduce_all(tf.cast(tensor(a), tf.bool), axis, bool(keepdims))
+
+
+@public
+def any(a, axis=None, keepdims=None):
+    """Whether an element is true."""
+    return tf.reduce_any(tf.cast(tensor(a), tf.bool), axis, bool(keepdims))
+
+
+@public
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
+    """The variance along `axis`, divided by the number of elements less `ddof`. `out` must be None, else ValueError."""
+    _no_out(out)
+    x = tensor(a)
+    if dtype is not None:
+        target = work = dtype_of(dtype)
+        if target.is_integer:
+            work = default_float()
+    else:
+        target = work = x.dtype if x.dtype.is_floating or x.dtype.is_complex else default_float()
+    x = tf.cast(x, work)
+    off = x - tf.reduce_mean(x, axis, keepdims=True)
+    squares = tf.math.real(off * tf.math.conj(off)) if x.dtype.is_complex else tf.square(off)
+    total = tf.reduce_sum(squares, axis, bool(keepdims))
+    count = tf.cast(tf.size(x) / tf.maximum(tf.size(total), 1), total.dtype)
+    out = total / (count - tf.cast(ddof, total.dtype))
+    return tf.cast(out, target.real_dtype)
+
+
+@public
+def std(a, axis=None, keepdims=None):
+    """The root of the variance."""
+    return tf.sqrt(var(a, axis, keepdims=keepdims))
+
+
+@public
+def average(a, axis=None, weights=None, returned=False):
+    """The mean with weights, and with `returned` their sum.
+
+    Raises ValueError if the weights fit neither the shape of `a` nor its `axis`.
+    """
+    x = floating(a)
+    if axis is not None and not isinstance(axis, int):
+        raise ValueError(
+            f"Argument `axis` must be an integer. Received axis={axis} (of type {type(axis)})"
+        )
+    if weights is None:
+        out = tf.reduce_mean(x, axis)
+        count = tf.cast(tf.size(x) / tf.maximum(tf.size(out), 1), out.dtype)
+        return (out, tf.broadcast_to(count, tf.shape(out))) if returned else out
+    w = tf.cast(tensor(weights), x.dtype)
+    if len(w.shape) == 1 and len(x.shape) > 1:
+        if axis is None:
+            raise ValueError("Axis must be specified when shapes of a and weights differ.")
+        sides = [1] * len(x.shape)
+        sides[axis] = -1
+        w = tf.reshape(w, sides)
+    elif not w.shape.is_compatible_with(x.shape):
+        raise ValueError("1D weights expected when shapes of a and weights differ.")
+    w = tf.broadcast_to(w, tf.shape(x))
+    total = tf.reduce_sum(w, axis)
+    out = tf.reduce_sum(x * w, axis) / total
+    return (out, total) if returned else out
+
+
+@public
+def nansum(a, axis=None, dtype=None, keepdims=False):
+    """The sum, where NaN counts as 0."""
+    return sum(_without_nan(a, 0), axis, dtype, keepdims)
+
+
+@public
+def nanprod(a, axis=None, dtype=None, keepdims=False):
+    """The product, where NaN counts as 1."""
+    return prod(_without_nan(a, 1), axis, dtype, keepdims)
+
+
+@public
+def nanmean(a, axis=None, dtype=None, keepdims=None):
+    """The mean of the elements that are not NaN."""
+    x = tensor(a)
+    if x.dtype == tf.bool or x.dtype.is_integer:
+        return mean(x, axis, dtype, keepdims=keepdims)
+    there = tf.reduce_sum(
+        tf.cast(tf.math.logical_not(tf.math.is_nan(x)), x.dtype), axis, bool(keepdims)
+    )
+    out = nansum(x, axis, None, keepdims) / there
+    return out if dtype is None else tf.cast(out, dtype_of(dtype))
+
+
+def _without_nan(a, value):
+    x = tensor(a)
+    if not x.dtype.is_floating:
+        return x
+    return tf.where(tf.math.is_nan(x), tf.constant(value, x.dtype), x)
+
+
+@public
+def count_nonzero(a, axis=None):
+    """The number of elements that are not zero."""
+    return tf.math.count_nonzero(tensor(a), axis)
+
+
+@public
+def cumsum(a, axis=None, dtype=None):
+    """The running sum along `axis`; without one, of all elements in a row."""
+    return _running(tf.cumsum, a, axis, dtype)
+
+
+@public
+def cumprod(a, axis=None, dtype=None):
+    """The running product along `axis`; without one, of all elements in a row."""
+    return _running(tf.math.cumprod, a, axis, dtype)
+
+
+def _running(function, a, axis, dtype):
+    x = tensor(a)
+    x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
+    return function(tf.reshape(x, [-1]) if axis is None else x, axis=axis or 0)
+
+
+@public
+def argmax(a, axis=None):
+    """The index of the largest element along `axis`; without one, of all elements in a row."""
+    return _index(tf.argmax, a, axis)
+
+
+@public
+def argmin(a, axis=None):
+    """The index of the smallest element along `axis`; without one, of all elements in a row."""
+    return _index(tf.argmin, a, axis)
+
+
+def _index(function, a, axis):
+    x = tensor(a)
+    if x.dtype == tf.bool:
+        x = tf.cast(x, tf.int8)
+    return function(tf.reshape(x, [-1]) if axis is None or not len(x.shape) else x, axis or 0)
