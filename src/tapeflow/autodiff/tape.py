@@ -13,6 +13,7 @@ from tapeflow.autodiff import explaining
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.variable import Variable
@@ -69,9 +70,7 @@ class GradientTape(_native.Tape):
             if trainable(each.dtype):
                 self._watch_any(each)
             else:
-                import logging  # 5 ms that few programs need
-
-                logging.getLogger("tapeflow").warning(
+                get_logger().warning(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     each.dtype,
                 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import protos
 from tapeflow.core import context
+from tapeflow.core.log import get_logger
 from tapeflow.graph import graph_def as graph_defs
 from tapeflow.graph import op_defs, variable_defs
 from tapeflow.graph.collections import GraphKeys
@@ -165,7 +165,7 @@ def _add_collection(made: Any, key: str, items: list[Any], scope: str | None) ->
         if values:
             getattr(made.collection_def[key], kind).value.extend(values)
     except (AttributeError, TypeError, ValueError, RuntimeError) as error:
-        logging.getLogger("tensorflow").warning(
+        get_logger().warning(
             "Issue encountered when serializing %s. Type is unsupported, or the types of the items "
             "don't match field type "
             "in CollectionDef. Note this is a warning and probably safe to ignore. %s", key, error,
@@ -276,7 +276,7 @@ def _check_unbound(meta_graph: Any, input_map: Any, key: str) -> None:
 def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> None:
     kind = collection.WhichOneof("kind")
     if kind is None:
-        logging.getLogger("tensorflow").error(
+        get_logger().error(
             "Cannot identify data type for collection %s. Skipping.", key
         )
         return
@@ -299,7 +299,7 @@ def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> 
             except (KeyError, TypeError) as error:
                 raise ValueError(f"Collection '{key}': {error}") from None
     elif kind == "any_list":
-        logging.getLogger("tensorflow").error(
+        get_logger().error(
             "Unsupported data type any_list for collection %s. Skipping.", key
         )
     else:

@@ -149,7 +149,8 @@ def _picks(part: Any) -> bool:
 
 def getitem(tensor, key):
     """`tensor[key]` for every key that NumPy knows. Raises InvalidArgumentError for indices out of bounds."""
-    parts = key if isinstance(key, tuple) else (key,)
+    # A tuple within a tuple is a list of indices, as NumPy has it.
+    parts = tuple(list(p) if isinstance(p, tuple) else p for p in key) if isinstance(key, tuple) else (key,)
     if not isinstance(tensor, _native.Tensor) or not any(map(_picks, parts)):
         return slicing.getitem(tensor, key)
     parts = tuple(

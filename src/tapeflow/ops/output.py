@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from tapeflow.core import nest
+from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.ops import control
 from tapeflow.ops.array import Identity
@@ -127,9 +128,7 @@ def _write(stream, text: str, end: str) -> None:
         with open(stream[len("file://") :], "a", encoding="utf-8") as file:
             file.write(text + end)
     elif _level(stream):
-        import logging
-
-        getattr(logging.getLogger("tapeflow"), _level(stream))("%s", text)
+        getattr(get_logger(), _level(stream))("%s", text)
     else:
         stream.write(text + end)
         stream.flush()

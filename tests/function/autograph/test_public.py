@@ -99,7 +99,7 @@ def test_verbosity(caplog, capsys, monkeypatch):
     monkeypatch.setattr(verbosity, "_level", None)
     monkeypatch.setattr(verbosity, "_to_stdout", False)
     monkeypatch.setenv("AUTOGRAPH_VERBOSITY", "3")
-    with caplog.at_level(logging.INFO, "tapeflow"):
+    with caplog.at_level(logging.INFO, "tensorflow"):
         tf.autograph.to_graph(one)
         assert "Converted" in caplog.text
         caplog.clear()

@@ -50,7 +50,7 @@ def test_notebooks_and_shells_with_lines(name):
 
 def test_without_source_it_runs_as_it_is(caplog):
     f = compiled(BRANCH, "<stdin>", known=False)
-    with caplog.at_level(logging.WARNING, "tapeflow"):
+    with caplog.at_level(logging.WARNING, "tensorflow"):
         assert tf_convert(f) is f
         assert tf_convert(f) is f
     assert [r.getMessage().partition("\n")[0] for r in caplog.records] == [

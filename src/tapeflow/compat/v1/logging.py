@@ -1,25 +1,14 @@
-"""tf.compat.v1.logging: 1.x's log, which is Python's logger "tapeflow" with levels of its own names."""
+"""tf.compat.v1.logging: 1.x's log, which is Python's logger "tensorflow" with levels of its own names."""
 
 from __future__ import annotations
 
-import logging as _logging
-import sys as _sys
 from collections import Counter as _Counter
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
 from typing import Any
 
-_logger = _logging.getLogger("tapeflow")
+from tapeflow.core.log import get_logger
+
 _calls: _Counter[Any] = _Counter()
-
-
-def get_logger() -> _logging.Logger:
-    """The logger that everything here writes to, with a handler on standard error if it has none."""
-    if not _logger.handlers and not _logging.getLogger().handlers:
-        handler = _logging.StreamHandler(_sys.stderr)
-        handler.setFormatter(_logging.Formatter(_logging.BASIC_FORMAT))
-        _logger.addHandler(handler)
-        _logger.setLevel(WARN)
-    return _logger
 
 
 def log(level: int, msg: str, *args: Any, **kwargs: Any) -> None:

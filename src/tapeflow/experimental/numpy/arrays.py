@@ -32,6 +32,12 @@ def _holds_tensors(value: Any) -> bool:
 
 def tensor(value: Any, dtype: Any = None) -> Any:
     """A tensor of something like an array; of `dtype`, or of the dtype that NumPy would give it."""
+    if dtype is None and promotion.automatic() and not tf.is_tensor(value):
+        target, weak = promotion.result_type(value)
+        x = tf.constant(value, target) if not _holds_tensors(value) else tensor(value, target)
+        if weak:
+            x._weak = True
+        return x
     target = promotion.numpy_type(value) if dtype is None else tf.as_dtype(dtype)
     if isinstance(value, (list, tuple)) and _holds_tensors(value):
         return tf.stack([tensor(each, target) for each in value])
@@ -53,7 +59,12 @@ def promoted(*values: Any) -> list[Any]:
 def floating(value: Any) -> Any:
     """A tensor of floating point or complex numbers; others are converted to the default kind of float."""
     x = tensor(value)
-    return x if x.dtype.is_floating or x.dtype.is_complex else tf.cast(x, default_float())
+    if x.dtype.is_floating or x.dtype.is_complex:
+        return x
+    out = tf.cast(x, default_float())
+    if promotion.is_weak(x):
+        out._weak = True
+    return out
 
 
 def default_float() -> tf.DType:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-
 from tapeflow import _native
 from tapeflow.core import promotion
+from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.ops import numpy_methods, slicing
 from tapeflow.ops.casting import Cast
-
-_logger = logging.getLogger("tapeflow")
 
 
 @public
@@ -29,7 +26,7 @@ def experimental_enable_numpy_behavior(
     """
     mode = promotion.parse_mode(dtype_conversion_mode)
     if mode in (promotion.PromoMode.SAFE, promotion.PromoMode.ALL):
-        _logger.warning(
+        get_logger().warning(
             "The new type promotion is to be enabled at the beginning of a program, before any other use of the API."
         )
     promotion.enable(mode, prefer_float32, Cast, numpy_methods.product)

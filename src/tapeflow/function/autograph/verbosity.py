@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 
-_logger = logging.getLogger("tapeflow")
+from tapeflow.core.log import get_logger
+
 _level: int | None = None
 _to_stdout = hasattr(sys, "ps1")
 
@@ -27,14 +27,14 @@ def get_verbosity() -> int:
 def log(level: int, text: str, *args: object) -> None:
     """Logs for those who asked for this level."""
     if get_verbosity() >= level:
-        _logger.info(text, *args)
+        get_logger().info(text, *args)
         if _to_stdout:
             print(text % args)
 
 
 def warn(text: str) -> None:
     """Logs a warning."""
-    _logger.warning("%s", text)
+    get_logger().warning("%s", text)
     if _to_stdout:
         print("WARNING:", text)
 
