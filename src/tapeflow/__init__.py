@@ -63,6 +63,7 @@ from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
 from tapeflow.core.module import Module
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.type_specs import type_spec_from_value
 from tapeflow.ops import operators as _operators
 from tapeflow.ops.accumulate import add_n
 from tapeflow.ops.argmax import argmax, argmin
@@ -244,6 +245,7 @@ _LAZY_ROOMS = {
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.data",
     "debugging": "tapeflow.debugging",
+    "distribute": "tapeflow.distribute",
     "experimental": "tapeflow.experimental",
     "graph_util": "tapeflow.graph_util",
     "image": "tapeflow.image",
@@ -259,18 +261,22 @@ _LAZY_ROOMS = {
     "nn": "tapeflow.nn",
     "optimizers": "tapeflow.keras.optimizers",
     "quantization": "tapeflow.quantization",
+    "queue": "tapeflow.queue",
     "ragged": "tapeflow.ragged",
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",
     "signal": "tapeflow.signal",
     "sparse": "tapeflow.sparse",
     "strings": "tapeflow.strings",
+    "saved_model": "tapeflow.saved_model",
     "summary": "tapeflow.summary",
+    "sysconfig": "tapeflow.sysconfig",
     "test": "tapeflow.test",
     "train": "tapeflow.train",
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "fingerprint": ("tapeflow.ops.fingerprint", "fingerprint"),
     "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),
     "RaggedTensorSpec": ("tapeflow.ops.ragged_tensor", "RaggedTensorSpec"),
     "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
@@ -293,6 +299,7 @@ _LAZY_NAMES = {
     "sort": ("tapeflow.ops.sorting", "sort"),
     "timestamp": ("tapeflow.ops.timestamp", "timestamp"),
     "zeros_initializer": ("tapeflow.keras.initializers", "Zeros"),
+    "install_as_tensorflow": ("tapeflow.alias", "install_as_tensorflow"),
 }
 
 
@@ -343,7 +350,7 @@ __all__ = [
     "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case", "tan",
     "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile", "transpose", "truediv",
-    "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unravel_index", "unstack", "variant", "vectorized_map", "version", "where",
     "while_loop", "zeros", "zeros_like", "control_dependencies",
 ]  # fmt: skip

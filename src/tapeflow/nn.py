@@ -17,6 +17,12 @@ from tapeflow.ops.activation import (
 from tapeflow.ops.activation import silu as swish
 from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
 from tapeflow.ops.bias import bias_add
+from tapeflow.ops.candidate_sampling import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+)
 from tapeflow.ops.convolve import (
     atrous_conv2d,
     atrous_conv2d_transpose,
@@ -35,8 +41,12 @@ from tapeflow.ops.convolve_depthwise import (
     depthwise_conv2d_backprop_input,
     separable_conv2d,
 )
+from tapeflow.ops.ctc import collapse_repeated, ctc_loss, ctc_unique_labels
+from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
 from tapeflow.ops.dropout import dropout
 from tapeflow.ops.embedding import embedding_lookup
+from tapeflow.ops.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from tapeflow.ops.fractional_pooling import fractional_avg_pool, fractional_max_pool
 from tapeflow.ops.local_response import local_response_normalization
 from tapeflow.ops.local_response import local_response_normalization as lrn
 from tapeflow.ops.loss import (
@@ -47,6 +57,7 @@ from tapeflow.ops.loss import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
+from tapeflow.ops.loss_scaling import compute_average_loss, scale_regularization_loss
 from tapeflow.ops.morphology import dilation2d, erosion2d
 from tapeflow.ops.normalization import (
     batch_norm_with_global_normalization,
@@ -70,6 +81,7 @@ from tapeflow.ops.pool import (
     max_pool_with_argmax,
     pool,
 )
+from tapeflow.ops.sampled_loss import nce_loss, sampled_softmax_loss
 from tapeflow.ops.selection import in_top_k, top_k
 from tapeflow.ops.softmax import log_softmax, softmax
 from tapeflow.ops.spatial import depth_to_space, space_to_depth
@@ -86,6 +98,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "all_candidate_sampler",
     "approx_max_k",
     "approx_min_k",
     "atrous_conv2d",
@@ -97,6 +110,9 @@ __all__ = [
     "batch_norm_with_global_normalization",
     "batch_normalization",
     "bias_add",
+    "collapse_repeated",
+    "compute_accidental_hits",
+    "compute_average_loss",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -106,6 +122,10 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_beam_search_decoder",
+    "ctc_greedy_decoder",
+    "ctc_loss",
+    "ctc_unique_labels",
     "depth_to_space",
     "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter",
@@ -114,12 +134,17 @@ __all__ = [
     "dropout",
     "elu",
     "embedding_lookup",
+    "embedding_lookup_sparse",
     "erosion2d",
+    "fixed_unigram_candidate_sampler",
+    "fractional_avg_pool",
+    "fractional_max_pool",
     "gelu",
     "in_top_k",
     "l2_loss",
     "l2_normalize",
     "leaky_relu",
+    "learned_unigram_candidate_sampler",
     "local_response_normalization",
     "log_poisson_loss",
     "log_softmax",
@@ -130,10 +155,14 @@ __all__ = [
     "max_pool3d",
     "max_pool_with_argmax",
     "moments",
+    "nce_loss",
     "normalize_moments",
     "pool",
     "relu",
     "relu6",
+    "safe_embedding_lookup_sparse",
+    "sampled_softmax_loss",
+    "scale_regularization_loss",
     "selu",
     "separable_conv2d",
     "sigmoid",

@@ -1,6 +1,7 @@
 """tf.ragged: tensors with rows of different lengths."""
 
 from tapeflow.ops import ragged_math  # the operators of RaggedTensor
+from tapeflow.ops.ragged_cross import cross, cross_hashed
 from tapeflow.ops.ragged_functions import (
     boolean_mask,
     constant,
@@ -13,7 +14,7 @@ from tapeflow.ops.ragged_functions import (
 from tapeflow.ops.ragged_functions import ranges as range
 
 __all__ = [
-    "boolean_mask", "constant", "map_flat_values", "range", "row_splits_to_segment_ids",
-    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
+    "boolean_mask", "constant", "cross", "cross_hashed", "map_flat_values", "range",
+    "row_splits_to_segment_ids", "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
 ]  # fmt: skip
 del ragged_math

@@ -1,6 +1,9 @@
 """tf.sparse: tensors of which only the elements that are not zero are kept."""
 
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops.counting import sparse_bincount as bincount
+from tapeflow.ops.ragged_cross import sparse_cross as cross
+from tapeflow.ops.ragged_cross import sparse_cross_hashed as cross_hashed
 from tapeflow.ops.sparse import (
     add,
     concat,
@@ -31,7 +34,8 @@ from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
 from tapeflow.ops.sparse_segment import sparse_segment_sum as segment_sum
 
 __all__ = [
-    "SparseTensor", "add", "concat", "expand_dims", "eye", "fill_empty_rows", "from_dense",
+    "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye",
+    "fill_empty_rows", "from_dense",
     "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder",
     "reset_shape", "reshape", "retain", "segment_mean", "segment_sqrt_n", "segment_sum", "slice",
     "softmax", "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose",

@@ -48,11 +48,14 @@ def main(argv: Any = None) -> None:
 class TestCase(unittest.TestCase):
     """A test case. Every test begins with the same random seeds and, in graph mode, an empty default graph."""
 
+    # Here too, as the setUp of a test may call none of its bases'.
+    _cached: Any = None
+
     def setUp(self) -> None:
         super().setUp()
         random.seed(1234)
         np.random.seed(1234)
-        self._cached: Any = None
+        self._cached = None
         if context.eager_by_default():
             set_seed(1234)
         elif not context.inside_graph():
@@ -62,7 +65,7 @@ class TestCase(unittest.TestCase):
             get_default_graph().seed = 1234
 
     def tearDown(self) -> None:
-        if getattr(self, "_cached", None) is not None:
+        if self._cached is not None:
             self._cached.close()
             self._cached = None
         super().tearDown()

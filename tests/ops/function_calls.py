@@ -12,6 +12,8 @@ import sys
 import numpy as np
 
 VECTORS = pathlib.Path(__file__).with_name("function_vectors.json")
+# float32 on both sides, summed in another order.
+TOLERANCE = {"float32": 2e-4, "float64": 1e-6, "float16": 1e-2}
 
 SETUP = """
 x = np.sin(np.arange(2 * 5 * 7 * 3, dtype=np.float32)).reshape(2, 5, 7, 3) / 2 + 0.5
@@ -270,15 +272,15 @@ def leaves(value):
             return [leaf for part in parts for leaf in leaves(getattr(value, part))]
     if not hasattr(value, "numpy"):
         return [["python", value if isinstance(value, (bool, int, float, str)) else str(value)]]
-    array = np.asarray(value.numpy())
-    if array.dtype.kind == "O":
+    array = np.asarray(value.numpy(), object if value.dtype.name == "string" else None)
+    if array.dtype.kind in "OS":
         texts = [v.decode("latin-1") if isinstance(v, bytes) else str(v) for v in array.ravel()]
         return [["string", np.array(texts, object).reshape(array.shape).tolist()]]
     digits = array.astype(np.float64).round(6) if array.dtype.kind == "f" else array
     return [[array.dtype.name, digits.tolist()]]
 
 
-def answers(tf, calls):
+def answers(tf, calls, setup=SETUP):
     """What `tf` answers: the leaves of a result, or the name of an exception's class."""
 
     def gradient(function, at):
@@ -292,7 +294,7 @@ def answers(tf, calls):
         return tf.convert_to_tensor(tape.gradient(total, at))
 
     scope = {"tf": tf, "np": np, "gradient": gradient}
-    exec(SETUP, scope)
+    exec(setup, scope)
     out = {}
     for call in calls:
         try:
@@ -302,13 +304,32 @@ def answers(tf, calls):
     return out
 
 
-if __name__ == "__main__":
+def write(vectors, calls, setup):
+    """Write what TensorFlow answers to `calls` after the lines `setup`."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow
 
-    found = answers(tensorflow, CALLS)
+    found = answers(tensorflow, calls, setup)
     for call, answer in found.items():
         if isinstance(answer, str):
             print(call, "->", answer, file=sys.stderr)
     lines = [f"{json.dumps(call)}: {json.dumps(answer)}" for call, answer in found.items()]
-    VECTORS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    vectors.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def same(got, want):
+    """Whether an answer is TensorFlow's: floating numbers may differ as far as sums in another order do."""
+    assert isinstance(got, str) == isinstance(want, str), (got, want)
+    if isinstance(want, str):
+        assert got == want
+        return
+    assert [dtype for dtype, _ in got] == [dtype for dtype, _ in want]
+    for (dtype, mine), (_, theirs) in zip(got, want, strict=True):
+        if dtype in TOLERANCE:
+            np.testing.assert_allclose(mine, theirs, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+        else:
+            assert mine == theirs
+
+
+if __name__ == "__main__":
+    write(VECTORS, CALLS, SETUP)

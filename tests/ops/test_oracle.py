@@ -49,6 +49,7 @@ _DILATED = "TensorFlow's CPU kernel ignores the dilations in this gradient"
 
 # Rows for one output each of ops of TensorFlow that have many of different dtypes.
 OURS = {
+    "DenseCTCLoss",
     "DecodeCSVColumn",
     "ParseExampleDenseFeature",
     "ParseExampleRaggedFeature",

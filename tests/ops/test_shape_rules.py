@@ -18,6 +18,8 @@ for module in pkgutil.iter_modules(tapeflow.ops.__path__):
 
 # Rows whose outputs' sizes depend on the values of inputs in ways that no rule can follow.
 DATA_DEPENDENT = {
+    "ComputeAccidentalHits": "as many hits as there are",
+    **{f"CTC{kind}Decoder": "as many labels as are found" for kind in ("BeamSearch", "Greedy")},
     "Where": "as many rows as there are true elements",
     "CombinedNonMaxSuppression": "as many boxes as are left",
     "DecodePaddedRaw": "as many numbers as the bytes hold",

@@ -273,7 +273,12 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
 def _leaf(element: Any, dtype: DType) -> Any:
     """One element beside tensors. TensorFlow casts tensors here where a dtype was asked for."""
     if isinstance(element, _TENSORS) and element.dtype != dtype:
-        from_numpy = element.numpy()  # type: ignore[union-attr]  # only reached for a mixture of dtypes
+        if not hasattr(element, "numpy"):
+            raise TypeError(
+                f"Cannot convert a list containing a tensor of dtype {element.dtype!r} to {dtype!r} "
+                f"(Tensor is: {element!r})"
+            )
+        from_numpy = element.numpy()  # only reached for a mixture of dtypes
         return _native.tensor_of(np.asarray(from_numpy, dtype.as_numpy_dtype), dtype)
     return _convert(element, dtype)
 

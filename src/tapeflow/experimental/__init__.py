@@ -13,9 +13,21 @@ from tapeflow.core.dtypes import (
     uint2,
     uint4,
 )
-from tapeflow.experimental import dlpack, numpy
+from tapeflow.core.extension_type import BatchableExtensionType, ExtensionType
+from tapeflow.core.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
+from tapeflow.experimental import dlpack, extension_type, numpy
+from tapeflow.ops.api_dispatch import (
+    dispatch_for_api,
+    dispatch_for_binary_elementwise_apis,
+    dispatch_for_binary_elementwise_assert_apis,
+    dispatch_for_unary_elementwise_apis,
+    unregister_dispatch_for,
+)
 
 __all__ = [
-    "async_clear_error", "async_scope", "dlpack", "float4_e2m1fn", "float8_e4m3b11fnuz", "float8_e4m3fn",
-    "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int2", "int4", "numpy", "uint2", "uint4",
+    "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "async_clear_error", "async_scope",
+    "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
+    "dispatch_for_unary_elementwise_apis", "dlpack", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int2", "int4", "numpy", "uint2",
+    "uint4", "unregister_dispatch_for",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, nest
+from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.function import arguments
@@ -301,9 +302,7 @@ class Function:
     def _warn(self) -> None:
         recent = sum(len(t) for t in self._traces.values())
         if recent == _MANY and not self._reduce_retracing:
-            import logging
-
-            logging.getLogger("tapeflow").warning(
+            get_logger().warning(
                 "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is "
                 "expensive and the excessive "
                 "number of tracings could be due to (1) creating @tf.function repeatedly in a "
@@ -396,9 +395,13 @@ class _FirstCall(ConcreteFunction):
         if not self._ran:
             self._ran = True
             return super().call_flat(tensors)
+        return self.later().call_flat(tensors)
+
+    def later(self):
+        """The trace that later calls run."""
         if self._later is None:
             self._later = self._again()
-        return self._later.call_flat(tensors)
+        return self._later
 
     def native_plan(self):
         return None

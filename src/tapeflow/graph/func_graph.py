@@ -96,7 +96,11 @@ class FuncGraph(Graph):
         if known is not None:
             return known[1]
         if isinstance(tensor, _Eager):
-            if not _differentiable(tensor.dtype) and _size(tensor) <= _SMALL:
+            if (
+                not _differentiable(tensor.dtype)
+                and _size(tensor) <= _SMALL
+                and id(tensor) not in _by_identity
+            ):
                 made = building.constant(self, tensor, name or "Const")
                 self._captured_constant(tensor, made)
                 return made
@@ -260,6 +264,15 @@ def own_collections() -> dict[Any, list[Any]] | None:
         if not isinstance(key, str) or key.startswith("_")
     }
     return {**found, **kept, **{key: outer.get_collection_ref(key) for key in shared}}
+
+
+# Tensors that may stand for something else in another place, such as the path of a file that a model takes along.
+_by_identity: dict[int, Any] = {}
+
+
+def capture_by_identity(tensor: Any) -> None:
+    """Lets functions that use an eager `tensor` take it as a capture, however small it is."""
+    _by_identity[id(tensor)] = tensor
 
 
 def _differentiable(dtype: Any) -> bool:

@@ -67,6 +67,18 @@ class Functions:
             self._bodies[key] = self._build(name, given)
         return self._bodies[key]
 
+    def definition(self, name: str) -> Any:
+        """The `FunctionDef` of a function. Raises ValueError if there is none."""
+        if name not in self._definitions:
+            raise ValueError(f"Function '{name}' is not in the library of the GraphDef.")
+        return self._definitions[name]
+
+    def fresh(self, name: str, given: Sequence[Any]) -> Body:
+        """A new body of a function, which is the caller's own; else as `body`."""
+        self.definition(name)
+        self._measure(name)
+        return self._build(name, given)
+
     def _calls(self, name: str) -> list[str]:
         """The functions that one names, as often as it does."""
         found = []

@@ -11,6 +11,7 @@ from tapeflow.core.log import get_logger
 from tapeflow.graph import graph_def as graph_defs
 from tapeflow.graph import op_defs, variable_defs
 from tapeflow.graph.collections import GraphKeys
+from tapeflow.graph.defaults import strip_graph
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.importing import import_graph_def
 from tapeflow.graph.op_lists import ops_used_by_graph_def
@@ -79,7 +80,7 @@ def export(
     for node in made.graph_def.node if clear_devices else ():
         node.device = ""
     if strip_default_attrs:
-        _strip_defaults(made.graph_def)
+        strip_graph(made.graph_def)
         made.meta_info_def.stripped_default_attrs = True
     _add_info(made)
     if saver_def is not None:
@@ -126,19 +127,6 @@ def _scoped(graph: Graph, scope: str | None, unbound: list[str]) -> Any:
             del groups[:]
             groups.extend(strip_scope(g.decode(), scope).encode() for g in kept)
     return made
-
-
-def _strip_defaults(graph_def: Any) -> None:
-    for nodes in (graph_def.node, *(f.node_def for f in graph_def.library.function)):
-        for node in nodes:
-            if not op_defs.known(node.op):
-                continue
-            for attr in op_defs.op_def(node.op).attr:
-                if (
-                    attr.HasField("default_value")
-                    and node.attr.get(attr.name) == attr.default_value
-                ):
-                    del node.attr[attr.name]
 
 
 def _add_info(made: Any) -> None:

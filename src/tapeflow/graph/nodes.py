@@ -17,12 +17,14 @@ from tapeflow.graph import (
     building,
     calls,  # noqa: F401 (says how calls run)
     op_defs,
+    resource_nodes,
 )
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.node_kinds import SPECIAL
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 # Nodes of loops and conditions as TensorFlow wrote them before these were functions.
@@ -320,6 +322,8 @@ def _defined(
 ) -> Operation:
     """An operation that can be in a graph, but not run."""
     op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), values, name + "/")
+    if kind in RESOURCE_OPS:
+        return resource_nodes.finish(op)
     for argument in definition.output_arg:
         for dtype in op_defs.dtypes_of(argument, values):
             op.add_output(dtype, None)

@@ -10,6 +10,7 @@ from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.graph import attributes, definitions
+from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY, arguments
 
 _KINDS = {
@@ -134,7 +135,7 @@ def _defined() -> dict[str, _Node]:
 
 def known(kind: str) -> bool:
     """Whether an op of this name can be in a graph."""
-    return kind in _NODES or kind in REGISTRY or kind in _defined()
+    return kind in _NODES or kind in REGISTRY or kind in RESOURCE_OPS or kind in _defined()
 
 
 def has_row(kind: str) -> bool:
@@ -144,7 +145,12 @@ def has_row(kind: str) -> bool:
 @functools.cache
 def op_def(kind: str) -> Any:
     """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
-    node = _NODES.get(kind) or (None if kind in REGISTRY else _defined()[kind])
+    node = _NODES.get(kind)
+    if node is None and kind in RESOURCE_OPS:
+        made = RESOURCE_OPS[kind]
+        node = _Node(made.signature, {k: _Attr(*v) for k, v in made.attrs.items()}, stateful=True)
+    elif node is None and kind not in REGISTRY:
+        node = _defined()[kind]
     return _of_row(REGISTRY[kind]) if node is None else _of_node(kind, node)
 
 

@@ -10,6 +10,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.resource_op import RESOURCE_OPS
 
 PACKAGE = public.PACKAGE_DIRECTORY
 # Runs an operation in a session: (operation, feeds, session) -> None; set by the room's session.
@@ -83,7 +84,7 @@ class Operation:
         if self.type == "While":
             bodies = (self.attrs["cond"], self.attrs["body"])
             return any(op.stateful for body in bodies for op in body.graph.operations)
-        return self.type in _STATEFUL or bool(self.attrs.get("stateful"))
+        return self.type in _STATEFUL or self.type in RESOURCE_OPS or bool(self.attrs.get("stateful"))
 
     @property
     def effects(self) -> bool:
@@ -128,7 +129,8 @@ class Operation:
         if extra is not None and name in extra:
             return extra[name]
         if name in self.attrs:
-            return _plain(self.attrs[name])
+            value = _plain(self.attrs[name])
+            return value.encode() if isinstance(value, str) and self.type in RESOURCE_OPS else value
         row = self.row
         if row is not None:
             if name in row.defaults:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.resource_op import RESOURCE_OPS
 
 
 def needed(
@@ -39,11 +40,24 @@ def needed(
         if op in seen:
             raise InvalidArgumentError(None, op, graph.mistyped[op])
     ordered = sorted(seen, key=lambda op: op.index)
+    if any(op.row is None and _patience(op) for op in ordered):
+        return sorted_topologically(ordered, given, _patience)
     return sorted_topologically(ordered, given) if graph.reordered else ordered
 
 
-def sorted_topologically(ops: list[Operation], given: set[int]) -> list[Operation]:
-    """The operations, each after those it depends on, else as they were. Raises InvalidArgumentError for a cycle."""
+def _patience(op: Operation) -> int:
+    """How long an operation should let others go first that it does not need: it may have to wait for them."""
+    kind = RESOURCE_OPS.get(op.type)
+    return 0 if kind is None else kind.patience
+
+
+def sorted_topologically(
+    ops: list[Operation], given: set[int], patience: Callable[[Operation], int] = lambda op: 0
+) -> list[Operation]:
+    """The operations, each after those it depends on, else as they were, those with less patience first.
+
+    Raises InvalidArgumentError for a cycle.
+    """
     inside = set(ops)
     waiting: dict[Operation, int] = {}
     followers: dict[Operation, list[Operation]] = {}
@@ -53,16 +67,16 @@ def sorted_topologically(ops: list[Operation], given: set[int]) -> list[Operatio
         waiting[op] = len(sources)
         for source in sources:
             followers.setdefault(source, []).append(op)
-    ready = [(op.index, op) for op in ops if not waiting[op]]
+    ready = [(patience(op), op.index, op) for op in ops if not waiting[op]]
     heapq.heapify(ready)
     result = []
     while ready:
-        _, op = heapq.heappop(ready)
+        *_, op = heapq.heappop(ready)
         result.append(op)
         for follower in followers.get(op, ()):
             waiting[follower] -= 1
             if not waiting[follower]:
-                heapq.heappush(ready, (follower.index, follower))
+                heapq.heappush(ready, (patience(follower), follower.index, follower))
     if len(result) < len(ops):
         stuck = [op.name for op in ops if waiting[op]]
         raise InvalidArgumentError(

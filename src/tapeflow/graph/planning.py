@@ -7,12 +7,13 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.graph import passes, streams
+from tapeflow.graph import passes, resource_nodes, streams
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.program import Instruction, Program
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.resource_op import RESOURCE_OPS
 
 # Nodes that hand their inputs on.
 _ALIASES = frozenset(
@@ -95,6 +96,9 @@ class Emitter:
         if special is not None:
             special(self, op)
             return
+        if op.row is None and kind in RESOURCE_OPS:
+            resource_nodes.emit(self, op)
+            return
         if self.resolve is not None:
             value = self.resolve(op)
             if value is not None:
@@ -154,16 +158,21 @@ def _short(dtype: Any) -> str:
 
 
 def function_program(
-    graph: FuncGraph, outputs: Sequence[SymbolicTensor] | None = None, constants: Any = None
+    graph: FuncGraph,
+    outputs: Sequence[SymbolicTensor] | None = None,
+    constants: Any = None,
+    numbers: streams.Numbers | None = None,
 ) -> Program:
     """The program of a function's body: side effects are kept whether or not the outputs need them.
 
     Args:
       outputs: instead of the graph's own.
       constants: id of an input -> eager tensor; those inputs need not be given.
+      numbers: the streams of its random ops, where they are to begin anew.
     """
     outputs = graph.outputs if outputs is None else outputs
     emitter = Emitter(graph.name)
+    emitter.streams = numbers
     for x in graph.inputs:
         value = None if constants is None else constants.get(id(x))
         if value is None:

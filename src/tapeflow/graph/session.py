@@ -12,12 +12,14 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, errors
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import as_shape
+from tapeflow.core.waiting import Cancellation
 from tapeflow.graph import operation as operations
-from tapeflow.graph import order, planning, server, streams, tensor
+from tapeflow.graph import order, planning, resource_nodes, server, streams, tensor
 from tapeflow.graph.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.variable import Variable
 
 _Eager = _native.EagerTensor
@@ -97,6 +99,7 @@ class BaseSession:
         # The streams of its random ops start when it does.
         self._streams: streams.Numbers = weakref.WeakKeyDictionary()
         self._partial: dict[str, _Partial] = {}
+        self._cancellation = Cancellation()
 
     @property
     def graph(self):
@@ -124,6 +127,7 @@ class BaseSession:
 
     def close(self):
         """Frees what the session holds. Further runs raise RuntimeError."""
+        self._cancellation.cancel()
         with self._lock:
             self._closed = True
             self._steps.clear()
@@ -245,6 +249,9 @@ class BaseSession:
         """The eager tensor of a node that stands for a resource of this session."""
         if op.type == "VarHandleOp":
             return self._variable(op).handle
+        if op.type in RESOURCE_OPS:
+            with self._lock:
+                return resource_nodes.found(op, self._resources)
         make = op.attrs.get("resource")
         if make is None:
             return None

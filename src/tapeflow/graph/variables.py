@@ -268,6 +268,10 @@ class UnreadVariable(variable.Variable):
             self._value = self._read_in_graph()
         return self._value
 
+    def eval(self, session=None):
+        """The value after the assignment, which runs."""
+        return self._as_graph_element().eval(session=session)
+
 
 # What programs of 1.x do with variables.
 

@@ -11,11 +11,13 @@ from tapeflow.keras import (
     layers,
     losses,
     metrics,
+    mixed_precision,
     models,
     optimizers,
     regularizers,
     utils,
 )
+from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.model import Model
@@ -30,6 +32,8 @@ from tapeflow.keras.regularizers import Regularizer
 from tapeflow.ops.variable import Variable
 
 __all__ = [
+    "DTypePolicy",
+    "FloatDTypePolicy",
     "Initializer",
     "Input",
     "InputSpec",
@@ -52,6 +56,7 @@ __all__ = [
     "layers",
     "losses",
     "metrics",
+    "mixed_precision",
     "models",
     "name_scope",
     "optimizers",

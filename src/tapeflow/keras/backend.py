@@ -13,6 +13,7 @@ from tapeflow.keras import activations, losses, session, settings
 from tapeflow.keras.activations import hard_sigmoid, relu
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.functions import function, placeholder
 from tapeflow.keras.layers.rnn.loop import rnn
 from tapeflow.keras.session import get_session, set_session
 from tapeflow.keras.settings import (
@@ -535,6 +536,7 @@ __all__ = [
     "eye",
     "flatten",
     "floatx",
+    "function",
     "gather",
     "get_session",
     "get_uid",
@@ -567,6 +569,7 @@ __all__ = [
     "ones",
     "ones_like",
     "permute_dimensions",
+    "placeholder",
     "pow",
     "prod",
     "random_normal",

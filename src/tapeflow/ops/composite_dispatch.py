@@ -10,51 +10,83 @@ from functools import cache
 from typing import Any
 
 from tapeflow.core import nest
-from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import (
+    accumulate,
     activation,
     arithmetic,
     array,
+    bessel,
     bitwise,
+    broadcasting,
     casting,
+    check,
     clip,
     comparison,
     complex_numbers,
+    composite_functions,
     conjugate,
     construction,
+    counting,
+    cumulative,
     division_no_nan,
+    dropout,
     elementwise,
+    embedding,
+    embedding_sparse,
     gather,
     hashing,
+    hashing_keyed,
+    histogram,
     joining,
     layout,
+    loss,
+    matmul,
+    partition,
+    ragged_array,
+    ragged_broadcast,
     ragged_functions,
     ragged_math,
+    ragged_shape,
+    raw_bytes,
     reduction,
     regex,
+    reorder,
+    segment,
+    softmax,
     special,
     string_numbers,
+    string_split,
     strings,
     trigonometric,
 )
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue
+from tapeflow.ops.ragged_shape import DynamicRaggedShape
+from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue, as_ragged_or_tensor
 
 _UNARY = {
     activation: "elu gelu leaky_relu relu relu6 selu silu softplus softsign",
     array: "identity stop_gradient",
+    bessel: "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e dawsn "
+    "bessel_y0 bessel_y1 expint fresnel_cos fresnel_sin spence",
     bitwise: "invert",
     casting: "cast saturate_cast",
-    clip: "clip_by_value",
+    check: "check_numerics",
     comparison: "is_finite is_inf is_nan logical_not",
     complex_numbers: "angle imag real",
     conjugate: "conj",
     construction: "ones_like zeros_like ones_like_v1 zeros_like_v1",
+    cumulative: "cumsum",
     division_no_nan: "reciprocal_no_nan",
+    dropout: "dropout dropout_v1",
     elementwise: "abs ceil exp expm1 floor log log1p negative reciprocal rint round rsqrt sign sqrt square",
     hashing: "to_hash_bucket_fast",
+    hashing_keyed: "to_hash_bucket to_hash_bucket_strong to_hash_bucket_v1",
+    layout: "bitcast",
+    raw_bytes: "decode_compressed",
     regex: "decode_base64 encode_base64 regex_full_match regex_replace",
-    special: "digamma erf erfc erfinv lgamma ndtri",
+    special: "digamma erf erfc erfcinv erfinv lgamma ndtri",
     string_numbers: "as_string to_number to_number_v1",
+    string_split: "unicode_script unicode_transcode",
     strings: "length length_v1 lower strip substr substr_v1 upper",
     trigonometric: "acos acosh asin asinh atan atanh cos cosh log_sigmoid sigmoid sin sinh tan tanh",
 }
@@ -64,9 +96,15 @@ _BINARY = {
     bitwise: "bitwise_and bitwise_or bitwise_xor left_shift right_shift",
     comparison: "equal greater greater_equal less less_equal logical_and logical_or logical_xor not_equal",
     complex_numbers: "complex",
-    division_no_nan: "divide_no_nan multiply_no_nan",
+    division_no_nan: "divide_no_nan multiply_no_nan xdivy xlogy xlog1py",
+    loss: "sigmoid_cross_entropy_with_logits",
+    special: "nextafter polygamma zeta",
     trigonometric: "atan2",
 }
+# Functions of several tensors in their first arguments, broadcast together.
+_TERNARY = {clip: "clip_by_value"}
+# Functions of a list of tensors of the same rows.
+_OF_LISTS = {accumulate: "add_n", strings: "join"}
 # What unary functions do to the values of a sparse tensor: those that leave zero where it is.
 _SPARSE = {
     array: "identity stop_gradient",
@@ -77,85 +115,177 @@ _SPARSE = {
     special: "erf",
     trigonometric: "asin asinh atan atanh sin sinh tan tanh",
 }
+_SEGMENTS = ("sum", "prod", "min", "max", "mean", "sqrt_n")
 
 
 def _functions(table):
     return {getattr(module, name) for module, names in table.items() for name in names.split()}
 
 
-def _size(input, out_type=None, name=None):
-    return array.size(input.flat_values, out_type) if out_type else array.size(input.flat_values)
-
-
-def _rank(input, name=None):
-    rank = input.shape.rank
-    return (
-        input.ragged_rank + array.rank(input.flat_values)
-        if rank is None
-        else casting.cast(rank, "int32")
-    )
-
-
 @cache
 def _special() -> dict[Any, Any]:
     """Functions with a ragged form of their own."""
+    made = composite_functions
     return {
-        array.rank: _rank,
-        array.size: _size,
-        array.size_v1: _size,
+        array.rank: made.rank,
+        array.shape: ragged_shape.shape,
+        array.shape_v1: ragged_shape.shape_v1,
+        array.size: made.size,
+        array.size_v1: made.size,
+        broadcasting.broadcast_dynamic_shape: ragged_shape.broadcast_dynamic_shape,
+        broadcasting.broadcast_to: ragged_shape.broadcast_to_shape,
+        broadcasting.tile: ragged_array.tile,
+        comparison.where: ragged_array.where,
+        comparison.where_v1: ragged_array.where_v1,
+        construction.fill: ragged_shape.fill,
+        construction.one_hot: ragged_array.one_hot,
+        construction.ones: ragged_shape.ones,
+        construction.zeros: ragged_shape.zeros,
+        embedding.embedding_lookup: made.embedding_lookup,
+        embedding.embedding_lookup_v1: made.embedding_lookup_v1,
+        embedding_sparse.embedding_lookup_sparse: made.with_sparse(
+            embedding_sparse.embedding_lookup_sparse
+        ),
+        embedding_sparse.embedding_lookup_sparse_v1: made.with_sparse(
+            embedding_sparse.embedding_lookup_sparse_v1
+        ),
+        embedding_sparse.safe_embedding_lookup_sparse: made.with_sparse(
+            embedding_sparse.safe_embedding_lookup_sparse
+        ),
+        embedding_sparse.safe_embedding_lookup_sparse_v1: made.with_sparse(
+            embedding_sparse.safe_embedding_lookup_sparse_v1
+        ),
+        gather.batch_gather: ragged_array.batch_gather,
         gather.boolean_mask: ragged_functions.boolean_mask,
         gather.boolean_mask_v1: ragged_functions.boolean_mask,
-        gather.gather: ragged_functions.gather,
-        gather.gather_v1: ragged_functions.gather,
+        gather.gather: ragged_array.gather,
+        gather.gather_v1: ragged_array.gather,
+        gather.gather_nd: ragged_array.gather_nd,
+        gather.gather_nd_v1: ragged_array.gather_nd,
+        histogram.bincount: counting.bincount,
         joining.concat: ragged_functions.concat,
+        joining.split: ragged_array.split,
         joining.stack: ragged_functions.stack,
         layout.expand_dims: ragged_functions.expand_dims,
         layout.expand_dims_v1: ragged_functions.expand_dims,
+        layout.reshape: ragged_shape.reshape,
+        layout.squeeze: ragged_array.squeeze,
+        layout.squeeze_v1: ragged_array.squeeze,
+        matmul.matmul: made.matmul,
+        partition.dynamic_partition: ragged_array.dynamic_partition,
+        reorder.reverse: ragged_array.reverse,
+        softmax.softmax: ragged_array.softmax,
+        softmax.softmax_v1: ragged_array.softmax,
+        strings.format_: made.format_text,
+        strings.reduce_join: made.reduce_join,
+        strings.reduce_join_v1: made.reduce_join,
         **{
             getattr(reduction, f"{name}{suffix}"): getattr(ragged_math, name)
             for name in ("reduce_sum", "reduce_prod", "reduce_min", "reduce_max", "reduce_mean",
-                         "reduce_all", "reduce_any")
+                         "reduce_all", "reduce_any", "reduce_logsumexp")
             for suffix in ("", "_v1")
         },
         reduction.reduce_variance: ragged_math.reduce_variance,
         reduction.reduce_std: ragged_math.reduce_std,
+        **{
+            getattr(segment, f"unsorted_segment_{name}"): getattr(ragged_math, f"segment_{name}")
+            for name in _SEGMENTS
+        },
     }  # fmt: skip
 
 
 @cache
+def _sparse_special() -> dict[Any, Any]:
+    """Functions with a sparse form of their own."""
+    return {histogram.bincount: counting.bincount}
+
+
+def elementwise_functions() -> tuple[set[Any], set[Any]]:
+    """The functions of one and of two tensors that treat each element alike."""
+    return _sets()[:2]
+
+
+@cache
 def _sets():
-    return _functions(_UNARY), _functions(_BINARY), _functions(_SPARSE)
+    return tuple(map(_functions, (_UNARY, _BINARY, _TERNARY, _OF_LISTS, _SPARSE)))
 
 
 def _is_ragged(value: Any) -> bool:
-    return isinstance(value, (RaggedTensor, RaggedTensorValue))
+    return isinstance(value, (RaggedTensor, RaggedTensorValue, DynamicRaggedShape))
+
+
+def _is_sparse(value: Any) -> bool:
+    return isinstance(value, (SparseTensor, SparseTensorValue))
 
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of `function` for ragged or sparse arguments, NotImplemented where there is none."""
     values = nest.flatten([list(args), list(kwargs.values())])
-    unary, binary, sparse = _sets()
     if any(map(_is_ragged, values)):
-        if function in unary:
-            return ragged_functions.map_flat_values(function, *args, **kwargs)
-        if function in binary:
-            given = [*args, *(v for k, v in kwargs.items() if k != "name")]
-            return ragged_functions.elementwise(function, *given[:2])
-        own = _special().get(function)
-        return NotImplemented if own is None else own(*args, **_known(own, kwargs))
-    if function in sparse and any(isinstance(v, SparseTensor) for v in values):
-        first = next(v for v in values if isinstance(v, SparseTensor))
-        plain = [v.values if isinstance(v, SparseTensor) else v for v in args]
-        named = {k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()}
-        return first.with_values(function(*plain, **named))
+        return _of_ragged(function, args, kwargs)
+    if any(map(_is_sparse, values)):
+        return _of_sparse(function, args, kwargs)
     return NotImplemented
 
 
-_RENAMED = {"keep_dims": "keepdims", "reduction_indices": "axis", "input_tensor": "input_tensor"}
+def _of_ragged(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    unary, binary, ternary, of_lists, _ = _sets()
+    if function in unary:
+        args = tuple(_made(v) for v in args)
+        kwargs = {k: _made(v) for k, v in kwargs.items()}
+        return ragged_functions.map_flat_values(function, *args, **kwargs)
+    if function in binary or function in ternary:
+        given = [*args, *(v for k, v in kwargs.items() if k != "name")]
+        count = 3 if function in ternary else 2
+        if len(given) < count:
+            return NotImplemented
+        return ragged_broadcast.elementwise(function, *given[:count])
+    if function in of_lists:
+        parts, *rest = args if args else [next(iter(kwargs.values()))]
+        named = dict(list(kwargs.items())[0 if args else 1 :])
+        return ragged_broadcast.elementwise(lambda *flat: function(list(flat), *rest, **named), *parts)
+    own = _special().get(function)
+    return NotImplemented if own is None else _call(function, own, args, kwargs)
 
 
-def _known(function: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords under the names that `function` has for them."""
-    names = set(inspect.signature(function).parameters)
-    renamed = {_RENAMED.get(k, k): v for k, v in kwargs.items()}
-    return {k: v for k, v in renamed.items() if k in names}
+def _made(value: Any) -> Any:
+    return as_ragged_or_tensor(value) if isinstance(value, RaggedTensorValue) else value
+
+
+def _of_sparse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    args = tuple(SparseTensor.from_value(v) if _is_sparse(v) else v for v in args)
+    kwargs = {k: SparseTensor.from_value(v) if _is_sparse(v) else v for k, v in kwargs.items()}
+    own = _sparse_special().get(function)
+    if own is not None:
+        return _call(function, own, args, kwargs)
+    if function not in _sets()[4]:
+        return NotImplemented
+    first = next((v for v in (*args, *kwargs.values()) if isinstance(v, SparseTensor)), None)
+    if first is None:
+        return NotImplemented
+    plain = [v.values if isinstance(v, SparseTensor) else v for v in args]
+    named = {k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()}
+    return first.with_values(function(*plain, **named))
+
+
+_RENAMED = {"keep_dims": "keepdims", "reduction_indices": "axis", "squeeze_dims": "axis", "dim": "axis"}
+# Arguments that make no difference to what comes out.
+_WITHOUT_EFFECT = {"name", "validate_indices", "partition_strategy", "bad_indices_policy"}
+
+
+def _call(function: Any, own: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`own` with the arguments that `function` was called with, under the names that it has for them.
+
+    NotImplemented where `own` lacks one that was given.
+    """
+    bound = inspect.signature(function).bind(*args, **kwargs).arguments
+    names = inspect.signature(own).parameters
+    given: dict[str, Any] = {}
+    for key, value in bound.items():
+        key = key if key in names else _RENAMED.get(key, key)
+        if key in names:
+            if value is not None or key not in given:
+                given[key] = value
+        elif value is not None and key not in _WITHOUT_EFFECT:
+            return NotImplemented
+    return own(**given)

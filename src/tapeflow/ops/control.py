@@ -258,7 +258,9 @@ def _loop(
 
 def _as_value(x):
     """A tensor; what is made of several, such as IndexedSlices or a TensorArray, stays."""
-    return x if hasattr(x, "mark_used") or hasattr(x, "dense_shape") else convert_to_tensor(x)
+    if hasattr(x, "mark_used") or nest.is_nested_or_composite(x):
+        return x
+    return convert_to_tensor(x)
 
 
 @public

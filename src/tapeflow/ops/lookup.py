@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 import numpy as np
@@ -224,6 +225,9 @@ class _Lookup:
     def __getitem__(self, keys):
         return self.lookup(keys)
 
+    def _trackable_children(self):
+        return {}
+
     def size(self, name=None):
         """The number of entries, an int64 scalar."""
         return LookupTableSizeV2(self._resource_handle)
@@ -234,6 +238,9 @@ class _Lookup:
             self._resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
         )
         return out[0], out[1]
+
+    def _exported(self, place):
+        return self._table.export()[place]
 
     def _find(self, keys, default):
         def find(own):
@@ -352,6 +359,9 @@ class StaticVocabularyTable:
     def __getitem__(self, keys):
         return self.lookup(keys)
 
+    def _trackable_children(self):
+        return {} if self._table is None else {"_table": self._table}
+
     def _numbers_of(self, keys):
         words = keys if keys.dtype == dtypes.string else as_string(keys)
         bucket = hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
@@ -363,8 +373,21 @@ class StaticVocabularyTable:
         return where(not_equal(known, -1), known, arithmetic.add(bucket, self._table.size()))
 
 
+class _Growing(_Lookup):
+    """What tables share that checkpoints keep."""
+
+    def _checkpoint_tensors(self):
+        """What a checkpoint keeps, by what the keys in it end with."""
+        ends = ("-keys", "-values")
+        return {"table": {end: functools.partial(self._exported, i) for i, end in enumerate(ends)}}
+
+    def _restore_tensors(self, found):
+        self._table.entries = {}
+        self._table.insert(found["-keys"], found["-values"])
+
+
 @public_methods
-class MutableHashTable(_Lookup):
+class MutableHashTable(_Growing):
     """A table that grows; values may be vectors.
 
     Args:
@@ -417,7 +440,7 @@ def _removed(table, keys):
 
 
 @public_methods
-class DenseHashTable(_Lookup):
+class DenseHashTable(_Growing):
     """A table that grows, with two keys that it keeps for itself; keys and values may be vectors."""
 
     def __init__(

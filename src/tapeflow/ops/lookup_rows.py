@@ -34,6 +34,14 @@ class Table:
         self.forbidden: dict[Any, str] = forbidden or {}
         self.entries: dict[Any, Any] | None = None if fixed else {}
 
+    def check_same(self, other: Table) -> None:
+        """Raises InvalidArgumentError if `other` is a table of other keys or values."""
+        mine, its = ((t.key_dtype, t.value_dtype) for t in (self, other))
+        if mine != its:
+            raise invalid(
+                f"The table maps {mine[0].name} to {mine[1].name}, not {its[0].name} to {its[1].name}"
+            )
+
     def contents(self) -> dict[Any, Any]:
         if self.entries is None:
             raise FailedPreconditionError(None, None, "Table not initialized.")

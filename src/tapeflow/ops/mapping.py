@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -81,6 +83,14 @@ def map_fn(
     """
     _require_callable(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
+    if "tapeflow.core.extension_type" in sys.modules:  # the program may have types of its own
+        from tapeflow.ops import mapping_composite
+
+        if mapping_composite.concerns(elems, signature):
+            return mapping_composite.map_components(
+                map_fn, fn, elems, signature, parallel_iterations=parallel_iterations, swap_memory=swap_memory,
+                infer_shape=infer_shape, name=name,
+            )  # fmt: skip
     flat = _flat(elems)
     kinds = [tensor.dtype for tensor in flat]
     promised = nest.pack_sequence_as(elems, kinds) if signature is None else signature

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import convert, dtypes, indexed_slices
+from tapeflow.core import convert, dtypes, indexed_slices, stand_ins
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor_shape import from_tuple
@@ -98,7 +98,11 @@ def _dense(slices: IndexedSlices) -> Any:
 
 
 def _stand_in(function: Any, args: Any, kwargs: Any) -> Any:
-    """What a public function that failed is to do with ragged or sparse tensors, if there can be any."""
+    """What a public function that failed is to do with tensors of other kinds, if there can be any."""
+    for other in stand_ins.registered:
+        result = other(function, args, kwargs)
+        if result is not NotImplemented:
+            return result
     if not _COMPOSITES & sys.modules.keys():
         return NotImplemented
     from tapeflow.ops import composite_dispatch

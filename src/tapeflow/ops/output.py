@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +74,15 @@ class _Text(str):
         return str(self)
 
 
+# How values made of several tensors are shown, by their types: what makes the text of one and `summarize`.
+_composites: dict[type, Callable[[Any, int], str]] = {}
+
+
+def register_text(kind: type, text: Callable[[Any, int], str]) -> None:
+    """Let `tf.print` show values of type `kind` as `text(value, summarize)`."""
+    _composites[kind] = text
+
+
 def _is_tensor(x) -> bool:
     return hasattr(x, "dtype") and hasattr(x, "numpy")
 
@@ -79,6 +90,8 @@ def _is_tensor(x) -> bool:
 def _text(x, summarize: int) -> str:
     if isinstance(x, str):
         return x
+    if type(x) in _composites:
+        return _composites[type(x)](x, summarize)
     if _is_tensor(x):
         return tensor_text(concrete_value(x), summarize)
     if not nest.is_nested(x):
@@ -86,7 +99,7 @@ def _text(x, summarize: int) -> str:
             repr(x) if not hasattr(x, "as_numpy_dtype") or isinstance(x, type) else f"tf.{x.name}"
         )
     leaves = [
-        _Text(tensor_text(concrete_value(v), summarize)) if _is_tensor(v) else v
+        _Text(_text(v, summarize)) if _is_tensor(v) or type(v) in _composites else v
         for v in nest.flatten(x)
     ]
     packed = nest.pack_sequence_as(x, leaves)
@@ -116,7 +129,7 @@ def print_(*inputs, **kwargs):
     def show(given):
         _write(stream, sep.join(_text(x, summarize) for x in given), end)
 
-    if control._staged(*nest.flatten(inputs)):
+    if control._staged(*nest.flatten(inputs, expand_composites=True)):
         _check_stream(stream)
         return control.staging.effect("PrintV2", show, list(inputs), name)
     return show(inputs)

@@ -243,6 +243,49 @@ class Doubles:
         return self._normals.pop()
 
 
+class Words:
+    """Numbers drawn from one stream, word by word."""
+
+    def __init__(self, g: Philox) -> None:
+        self._g = g
+        self._words: list[int] = []
+
+    def word(self) -> int:
+        if not self._words:
+            self._words = self._g.words(1024).tolist()[::-1]
+            self._g = self._g.skip(256)
+        return self._words.pop()
+
+    def wide(self) -> int:
+        low = self.word()
+        return low | self.word() << 32
+
+    def unit_float(self) -> float:
+        return (self.word() & 0x7FFFFF) / float(1 << 23)
+
+    def unit_double(self) -> float:
+        high, low = self.word(), self.word()
+        return ((high & 0xFFFFF) << 32 | low) / float(1 << 52)
+
+    def below(self, n: int) -> int:
+        """A number of [0, n), by one or more words."""
+        return self._below(n, self.word, (1 << 32) - 1)
+
+    def below_wide(self, n: int) -> int:
+        """A number of [0, n), by one or more pairs of words."""
+        return self._below(n, self.wide, (1 << 64) - 1)
+
+    @staticmethod
+    def _below(n: int, draw: Callable[[], int], largest: int) -> int:
+        if n & (n - 1) == 0:
+            return draw() & (n - 1)
+        skewed = largest % n + 1
+        while True:
+            drawn = draw()
+            if drawn >= skewed:
+                return drawn % n
+
+
 def by_rejection(
     g: Philox,
     parameters: np.ndarray,

@@ -232,41 +232,6 @@ def gather_rows(params, indices):
 
 
 @public
-def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
-    """`tf.gather` where `params` or `indices` are ragged, along the first dimension that is no batch dimension."""
-    params, indices = as_ragged_or_tensor(params), as_ragged_or_tensor(indices)
-    if axis not in (None, 0, batch_dims):
-        raise ValueError(
-            f"axis={axis} is not supported for ragged tensors with batch_dims={batch_dims}"
-        )
-    if batch_dims == 1:
-        params_rows = (
-            params if isinstance(params, RaggedTensor) else RaggedTensor.from_tensor(params)
-        )
-        index_rows = (
-            indices if isinstance(indices, RaggedTensor) else RaggedTensor.from_tensor(indices)
-        )
-        starts = dense_gather.gather(params_rows.row_starts(), index_rows.value_rowids())
-        at = cast(index_rows.values, starts.dtype) + starts
-        out = index_rows.with_values(gather_rows(params_rows.values, at))
-        return out if isinstance(indices, RaggedTensor) else out.to_tensor()
-    if batch_dims:
-        raise ValueError("batch_dims larger than 1 is not supported for ragged tensors")
-    if isinstance(indices, RaggedTensor):
-        return indices.with_values(gather(params, indices.values))
-    if indices.shape.rank == 0:
-        return params[indices]
-    if indices.shape.rank == 1:
-        return gather_rows(params, indices)
-    rows = RaggedTensor.from_uniform_row_length(
-        dense_layout.reshape(indices, joining.concat([[-1], Shape(indices)[2:]], 0)),
-        cast(Shape(indices)[1], dtypes.int64),
-        cast(Shape(indices)[0], dtypes.int64),
-    )
-    return rows.with_values(gather(params, rows.values))
-
-
-@public
 def boolean_mask(data, mask, name=None):
     """The values of `data` where `mask` is true, in the rows they came from.
 
@@ -492,59 +457,3 @@ def map_flat_values(op, *args, **kwargs):
             f"flat_values of any ragged inputs. (output shape: {out.shape}; expected outer dimension size: {before[0]})"
         )
     return given[0].with_flat_values(out)
-
-
-def aligned(dense, ragged):
-    """A tensor brought into the rows of a ragged one, so that both can be combined value by value."""
-    rank = dense.shape.rank
-    if rank is None:
-        raise ValueError("The rank of a tensor that is combined with a ragged one must be known")
-    if rank <= ragged.shape.rank - 1 - ragged.ragged_rank:
-        return dense
-    if rank == 0:
-        return dense
-    if rank == ragged.shape.rank:
-        if dense.shape[0] == 1 and ragged.shape[0] != 1:
-            rows = repeat(dense, ragged.nrows(), axis=0)
-        else:
-            rows = dense
-        each = dense_gather.gather(rows, ragged.value_rowids())
-        if dense.shape[1] == 1:
-            each = dense_layout.reshape(each, joining.concat([Shape(each)[:1], Shape(each)[2:]], 0))
-            inner = ragged.values
-            return aligned(each, inner) if isinstance(inner, RaggedTensor) else each
-    other = (
-        RaggedTensor.from_tensor(dense, ragged_rank=min(ragged.ragged_rank, rank - 1))
-        if rank > 1
-        else None
-    )
-    if other is None:
-        # A vector stands for every row.
-        rows = repeat(dense_layout.expand_dims(dense, 0), ragged.nrows(), axis=0)
-        return aligned(rows, ragged)
-    check = assert_equal_v1(other.row_splits, cast(ragged.row_splits, other.row_splits.dtype))
-    with control_dependencies([] if check is None else [check]):
-        return other.flat_values
-
-
-def elementwise(op, x, y):
-    """`op` of two values, of which one is ragged."""
-    ragged = x if isinstance(x, RaggedTensor) else y
-    hint = ragged.dtype
-    if not isinstance(x, RaggedTensor):
-        x = as_ragged_or_tensor(x, None if hasattr(x, "dtype") else hint)
-    if not isinstance(y, RaggedTensor):
-        y = as_ragged_or_tensor(y, None if hasattr(y, "dtype") else hint)
-    if isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor):
-        x, y = _common(x, y)
-        return map_flat_values(op, x, y)
-    if isinstance(x, RaggedTensor):
-        return x.with_flat_values(op(x.flat_values, aligned(y, x)))
-    return y.with_flat_values(op(aligned(x, y), y.flat_values))
-
-
-def _common(x, y):
-    """Two ragged tensors with the same dtype of splits, the one with fewer ragged dimensions made deeper."""
-    if x.row_splits.dtype != y.row_splits.dtype:
-        x, y = x.with_row_splits_dtype(dtypes.int64), y.with_row_splits_dtype(dtypes.int64)
-    return tuple(_same_depth([x, y]))

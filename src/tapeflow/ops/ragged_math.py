@@ -6,13 +6,17 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, comparison, elementwise, reduction, segment
+from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, ragged_text, reduction, segment
+from tapeflow.ops.array import Shape, identity, stop_gradient
+from tapeflow.ops.assertions import assert_equal_v1
 from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import is_finite, where
 from tapeflow.ops.construction import ones_like, zeros
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
+from tapeflow.ops.ragged_broadcast import elementwise as of_both
 from tapeflow.ops.ragged_convert import columns_of
-from tapeflow.ops.ragged_functions import elementwise as of_both
 from tapeflow.ops.ragged_functions import map_flat_values
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor, splits_of_lengths
 from tapeflow.ops.segment import unsorted_segment_max
@@ -34,13 +38,14 @@ def _segments(aggregate, data, ids, count):
     )
 
 
-def _reduce(of_all, aggregate, value, axis, keepdims):
+def reduce_along(of_all, aggregate, value, axis, keepdims):
+    """A reduction of a ragged tensor: `of_all` of dense values, `aggregate` of the segments that ragged rows make."""
     value = as_ragged_or_tensor(value)
     if not isinstance(value, RaggedTensor):
         return of_all(value, axis, keepdims)
     known = static_value(axis) if axis is not None and hasattr(axis, "dtype") else axis
     if known is None and axis is not None:
-        raise ValueError("axis must be known when building a graph of ragged tensors")
+        raise ValueError("axis must be known at graph construction time.")
     if axis is None:
         return of_all(value.flat_values, None, keepdims)
     axes = (
@@ -82,7 +87,7 @@ def _reduce_one(of_all, aggregate, value, axis):
 
 def _function(name, of_all, aggregate):
     def reduce(input_tensor, axis=None, keepdims=False, name=None):
-        return _reduce(of_all, aggregate, input_tensor, axis, keepdims)
+        return reduce_along(of_all, aggregate, input_tensor, axis, keepdims)
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = f"`tf.{name}` of a ragged tensor, by default of all values."
@@ -95,6 +100,75 @@ reduce_min = _function("reduce_min", reduction.reduce_min, segment.unsorted_segm
 reduce_max = _function("reduce_max", reduction.reduce_max, segment.unsorted_segment_max)
 
 
+def _log_of_sum(data, axis, keepdims):
+    return reduction.reduce_logsumexp(data, axis, keepdims)
+
+
+@public
+def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+    """`tf.reduce_logsumexp` of a ragged tensor; minus infinity for rows without values."""
+    value = as_ragged_or_tensor(input_tensor)
+    if axis is None or not isinstance(value, RaggedTensor):
+        return reduce_along(_log_of_sum, None, value, axis, keepdims)
+    most = reduce_max(value, axis, keepdims=True)
+    top = map_flat_values(lambda v: where(is_finite(v), v, v * 0), map_flat_values(stop_gradient, most))
+    powers = map_flat_values(elementwise.exp, of_both(arithmetic.subtract, value, top))
+    total = map_flat_values(elementwise.log, reduce_sum(powers, axis, keepdims=True))
+    out = of_both(arithmetic.add, total, top) if isinstance(top, RaggedTensor) else total + top
+    return out if keepdims else reduce_sum(out, axis)
+
+
+def segment_mean(data, segment_ids, num_segments, name=None):
+    """`tf.math.unsorted_segment_mean` of ragged data."""
+    ones = data.with_flat_values(ones_like(data.flat_values))
+    total = segment_sum(data, segment_ids, num_segments)
+    count = segment_sum(ones, segment_ids, num_segments)
+    return of_both(arithmetic.truediv, total, count) if isinstance(total, RaggedTensor) else (
+        division_no_nan.divide_no_nan(total, count)
+    )
+
+
+def segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    """`tf.math.unsorted_segment_sqrt_n` of ragged data."""
+    ones = data.with_flat_values(ones_like(data.flat_values))
+    total = segment_sum(data, segment_ids, num_segments)
+    count = map_flat_values(elementwise.sqrt, segment_sum(ones, segment_ids, num_segments))
+    return of_both(arithmetic.truediv, total, count) if isinstance(total, RaggedTensor) else (
+        division_no_nan.divide_no_nan(total, count)
+    )
+
+
+def _segment_function(name, aggregate):
+    def of_segments(data, segment_ids, num_segments, name=None):
+        data, ids = as_ragged_or_tensor(data), as_ragged_or_tensor(segment_ids)
+        if isinstance(ids, RaggedTensor):
+            if not isinstance(data, RaggedTensor):
+                raise ValueError("If segment_ids is ragged, then data must be ragged too")
+            check = assert_equal_v1(data.row_splits, ids.row_splits,
+                                    message="segment_ids.shape must be a prefix of data.shape")  # fmt: skip
+            with control_dependencies([] if check is None else [check]):
+                return of_segments(data.values, ids.values, num_segments)
+        if not isinstance(data, RaggedTensor):
+            return aggregate(data, ids, num_segments)
+        ids.shape.assert_has_rank(1)
+        kind = data.row_splits.dtype
+        check = assert_equal_v1(cast(Shape(ids)[0], kind), data.nrows(),
+                                message="segment_ids must be as many as the rows of data")  # fmt: skip
+        with control_dependencies([] if check is None else [check]):
+            ids = identity(ids)
+        return _segments(aggregate, data, ids, num_segments)
+
+    of_segments.__name__ = of_segments.__qualname__ = f"segment_{name}"
+    of_segments.__doc__ = f"`tf.math.unsorted_segment_{name}` of ragged data."
+    return of_segments
+
+
+segment_sum = _segment_function("sum", segment.unsorted_segment_sum)
+segment_prod = _segment_function("prod", segment.unsorted_segment_prod)
+segment_min = _segment_function("min", segment.unsorted_segment_min)
+segment_max = _segment_function("max", segment.unsorted_segment_max)
+
+
 def _mean_of(data, axis, keepdims):
     return reduction.reduce_mean(data, axis, keepdims)
 
@@ -104,7 +178,7 @@ def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     """`tf.reduce_mean` of a ragged tensor; of several axes, the sum of the values over their number."""
     value = as_ragged_or_tensor(input_tensor)
     if axis is None or not isinstance(value, RaggedTensor):
-        return _reduce(_mean_of, None, value, axis, keepdims)
+        return reduce_along(_mean_of, None, value, axis, keepdims)
     total = reduce_sum(value, axis, keepdims)
     count = reduce_sum(value.with_flat_values(ones_like(value.flat_values)), axis, keepdims)
     return divide(total, count)
@@ -218,7 +292,7 @@ def _install() -> None:
     own = {
         "__eq__": _equal,
         "__ne__": _not_equal,
-        "__hash__": lambda self: id(self),
+        "__hash__": None,
         "__neg__": lambda self: map_flat_values(elementwise.negative, self),
         "__abs__": lambda self: map_flat_values(elementwise.abs, self),
         "__invert__": lambda self: map_flat_values(comparison.logical_not, self),
@@ -228,3 +302,4 @@ def _install() -> None:
 
 
 _install()
+del ragged_text

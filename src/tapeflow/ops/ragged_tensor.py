@@ -443,12 +443,10 @@ class RaggedTensor:
         flat = inner.numpy()
         rows = [flat[a:b] for a, b in itertools.pairwise(splits)]
         lengths = {len(row) for row in rows}
-        if len(lengths) <= 1 and not any(np.asarray(row).dtype == object for row in rows):
-            return (
-                np.array(rows)
-                if rows
-                else np.zeros((0, 0, *np.shape(flat)[1:]), np.asarray(flat).dtype)
-            )
+        if len(lengths) == 1:
+            return np.stack(rows)
+        if not rows:
+            return np.zeros((0, 0, *np.shape(flat)[1:]), np.asarray(flat).dtype)
         out = np.empty(len(rows), object)
         out[:] = rows
         return out
@@ -476,8 +474,10 @@ class RaggedTensor:
         raise TypeError("RaggedTensor may not be used as a boolean.")
 
     def __repr__(self):
-        if all(static_value(p) is not None for p in nest.flatten(self, expand_composites=True)):
-            return f"<tf.RaggedTensor {self.to_list()}>"
+        if all(hasattr(p, "numpy") for p in nest.flatten(self, expand_composites=True)):
+            from tapeflow.ops.ragged_text import eager_repr
+
+            return eager_repr(self)
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     __str__ = __repr__

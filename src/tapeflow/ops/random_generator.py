@@ -17,6 +17,7 @@ from tapeflow.ops.construction import fill, zeros_like
 from tapeflow.ops.joining import concat, stack, unstack
 from tapeflow.ops.layout import Bitcast, Reshape
 from tapeflow.ops.random import between, scaled, shape_tensor, sizes_of_shape
+from tapeflow.ops.random_binomial import StatefulRandomBinomial
 from tapeflow.ops.random_stateless import (
     Algorithm,
     StatelessRandomNormalV2,
@@ -270,6 +271,17 @@ class Generator:
         """Integers of the whole range of `dtype`."""
         return StatelessRandomUniformFullIntV2(
             *self._start(shape_tensor(shape)), dtypes.as_dtype(dtype)
+        )
+
+    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+        """Numbers of successes in `counts` trials with probabilities `probs`, whose broadcast shape ends `shape`.
+
+        Raises InvalidArgumentError for another shape.
+        """
+        probs = convert_to_tensor(probs)
+        counts = convert_to_tensor(counts, dtype_hint=probs.dtype)
+        return StatefulRandomBinomial(
+            self._state, self._alg, shape_tensor(shape), counts, probs, dtypes.as_dtype(dtype)
         )
 
     def make_seeds(self, count=1):

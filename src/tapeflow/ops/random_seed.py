@@ -17,6 +17,7 @@ _LIMIT = 2**31 - 1
 
 _global_seed: int | None = None
 _draws = random.Random()
+_starts = 0
 # How many ops without a seed of their own each seeded graph has.
 _graph_draws: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
@@ -31,7 +32,7 @@ def set_seed(seed):
 
     Raises TypeError when `seed` is not a whole number.
     """
-    global _global_seed, _draws
+    global _global_seed, _draws, _starts
     if seed is None and not context.executing_eagerly():
         context.current_graph().seed = None
         return
@@ -39,9 +40,15 @@ def set_seed(seed):
     if context.executing_eagerly():
         _global_seed = value
         _draws = random.Random(value)
+        _starts += 1
         _native.random_reset()
     else:
         context.current_graph().seed = value
+
+
+def starts() -> int:
+    """How often all streams have been started again."""
+    return _starts
 
 
 set_random_seed = set_seed

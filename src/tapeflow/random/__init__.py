@@ -1,5 +1,12 @@
 """tf.random: random numbers, the same as TensorFlow's for the same seeds."""
 
+from tapeflow.ops.candidate_sampling import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from tapeflow.ops.random import (
     categorical,
     gamma,
@@ -9,6 +16,7 @@ from tapeflow.ops.random import (
     truncated_normal,
     uniform,
 )
+from tapeflow.ops.random_binomial import stateless_binomial
 from tapeflow.ops.random_generator import (
     Generator,
     create_rng_state,
@@ -29,11 +37,37 @@ from tapeflow.ops.random_stateless_choice import (
     stateless_gamma,
     stateless_poisson,
 )
+from tapeflow.ops.random_truncated import stateless_parameterized_truncated_normal
 from tapeflow.random import experimental
 
 __all__ = [
-    "Algorithm", "Generator", "categorical", "create_rng_state", "experimental", "fold_in", "gamma",
-    "get_global_generator", "normal", "poisson", "set_global_generator", "set_seed", "shuffle", "split",
-    "stateless_categorical", "stateless_gamma", "stateless_normal", "stateless_poisson",
-    "stateless_truncated_normal", "stateless_uniform", "truncated_normal", "uniform",
-]  # fmt: skip
+    "Algorithm",
+    "Generator",
+    "all_candidate_sampler",
+    "categorical",
+    "create_rng_state",
+    "experimental",
+    "fixed_unigram_candidate_sampler",
+    "fold_in",
+    "gamma",
+    "get_global_generator",
+    "learned_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler",
+    "normal",
+    "poisson",
+    "set_global_generator",
+    "set_seed",
+    "shuffle",
+    "split",
+    "stateless_binomial",
+    "stateless_categorical",
+    "stateless_gamma",
+    "stateless_normal",
+    "stateless_parameterized_truncated_normal",
+    "stateless_poisson",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+    "uniform_candidate_sampler",
+]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from tapeflow.core import context, nest
+from tapeflow.core.context import name_scope_v1
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros
+from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name
 
@@ -31,7 +34,20 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list=None):
-        """Moves the shadows of the variables, which begin as copies of them."""
+        """Moves the shadows of the variables, which begin as copies of them; returns the operation that does, in a graph.
+
+        Without a list, those of all trainable variables of the graph.
+        """
+        graph = context.current_graph()
+        if var_list is None and graph is not None:
+            var_list = graph.get_collection("trainable_variables")
+        if graph is None or graph.building_function:
+            self._apply(var_list)
+            return None
+        updates = graph.effects_of(lambda: self._apply(var_list))
+        return group(*updates, name=self._name)
+
+    def _apply(self, var_list):
         for var in nest.flatten(var_list):
             slots = self._shadows.of(var)
             if "average" not in slots:
@@ -61,3 +77,35 @@ class ExponentialMovingAverage:
     def average_name(self, var):
         """The name of the shadow of a variable."""
         return f"{base_name(var)}/{self._name}"
+
+
+def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
+    """Moves a variable by `(1 - decay) * (value - variable)`; returns the operation, or the variable.
+
+    With zero_debias, the first updates count as an average over what came so far, for a variable that began at zero.
+    """
+    with name_scope_v1(name, "AssignMovingAvg", [variable, value, decay]):
+        step = cast(1.0 - convert_to_tensor(decay), variable.dtype.base_dtype)
+        value = convert_to_tensor(value, variable.dtype.base_dtype)
+        if not zero_debias:
+            return variable.assign_sub((variable - value) * step)
+        with context.init_scope():
+            like = zeros(variable.shape.as_list(), variable.dtype.base_dtype)
+            biased = Variable(like, trainable=False, name=f"{base_name(variable)}/biased")
+            count = Variable(
+                zeros([], variable.dtype.base_dtype), trainable=False, name=f"{base_name(variable)}/local_step"
+            )
+        moved = biased.assign_sub((biased - value) * step)
+        steps = count.assign_add(1)
+        return variable.assign(moved / (1 - (1 - step) ** steps))
+
+
+def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
+    """The moving average of `value * weight`, divided by that of `weight`."""
+    value, weight = convert_to_tensor(value), convert_to_tensor(weight)
+    with context.init_scope():
+        above = Variable(zeros(value.shape.as_list(), value.dtype), trainable=False, name="value_x_weight")
+        below = Variable(zeros(weight.shape.as_list(), weight.dtype), trainable=False, name="weight")
+    moved = assign_moving_average(above, value * weight, decay, zero_debias=False)
+    weights = assign_moving_average(below, weight, decay, zero_debias=False)
+    return moved / weights if truediv else moved // weights

@@ -33,71 +33,117 @@ _GRAPH = {1: ("nodes", [_OBJECT])}
 
 
 class Saved:
-    """What is to be saved of an object and all it holds: values by key, and the graph of the objects."""
+    """What is to be saved of an object and all it holds: values by key, and the graph of the objects.
 
-    def __init__(self, root: Any):
+    Args:
+      view: the objects, where they are known: `objects`, `children` (of each object pairs of a name and a number) and
+        `slots` (of the number of each optimizer: original, slot name, number of the slot).
+
+    Attributes:
+      values: functions that give the values, by key.
+      keys_of_objects: pairs of a key and the number of the object that has it.
+      graph: the graph, as bytes.
+    """
+
+    def __init__(self, root: Any, view: Any = None):
         self.values: dict[str, Any] = {}
-        self.objects: list[Any] = []
-        self._names: list[str] = []
-        nodes = self._walk(root)
-        self._add_slots(nodes)
+        self.keys_of_objects: list[tuple[str, int]] = []
+        view = Walk(root) if view is None else view
+        self.objects: list[Any] = view.objects
+        self._names = _names(view.children)
+        nodes: list[dict] = [
+            {
+                "children": [{"node_id": n, "local_name": name} for name, n in edges],
+                "attributes": [],
+                "slot_variables": [],
+            }
+            for edges in view.children
+        ]
+        slots = {slot for found in view.slots.values() for _, _, slot in found}
+        for number, node in enumerate(nodes):
+            if number not in slots:
+                self._add_values(node, number, self._names.get(number))
+        self._add_slots(nodes, view.slots)
         self.graph = encode({"nodes": nodes}, _GRAPH)
 
-    def _walk(self, root: Any) -> list[dict]:
-        """Nodes breadth first, so that every object has the shortest of its names."""
+    def _add_values(self, node: dict, number: int, name: str | None) -> None:
+        if name is None:
+            return
+        value = self.objects[number]
+        for attribute, parts in parts_of(value).items():
+            key = f"{name}/.ATTRIBUTES/{attribute}" if name else f".ATTRIBUTES/{attribute}"
+            full = value._shared_name if isinstance(value, Variable) else name
+            node["attributes"].append({"name": attribute, "full_name": full, "checkpoint_key": key})
+            self.keys_of_objects.append((key, number))
+            for suffix, read in parts.items():
+                self.values[key + suffix] = read
+
+    def _add_slots(self, nodes: list[dict], slots: dict[int, Any]) -> None:
+        for optimizer, found in slots.items():
+            for original, slot_name, slot in found:
+                name = (
+                    f"{self._names[original]}/.OPTIMIZER_SLOT/{self._names[optimizer]}/"
+                    f"{escaped(slot_name)}"
+                )
+                if not nodes[slot]["attributes"]:
+                    self._add_values(nodes[slot], slot, name)
+                nodes[optimizer]["slot_variables"].append(
+                    {
+                        "original_variable_node_id": original,
+                        "slot_name": slot_name,
+                        "slot_variable_node_id": slot,
+                    }
+                )
+
+
+class Walk:
+    """The objects that a checkpoint follows from a root, breadth first, so that each has the shortest of its names."""
+
+    def __init__(self, root: Any):
+        self.objects = [root]
+        self.children: list[list[tuple[str, int]]] = []
         numbers = {id(root): 0}
-        self.objects, self._names = [root], [""]
-        nodes: list[dict] = []
-        for number, value in enumerate(self.objects):
-            node: dict[str, list] = {"children": [], "attributes": [], "slot_variables": []}
-            nodes.append(node)
+        for value in self.objects:
+            edges = []
             for name, child in children(value).items():
                 if id(child) not in numbers:
                     numbers[id(child)] = len(self.objects)
                     self.objects.append(child)
-                    prefix = self._names[number]
-                    self._names.append(f"{prefix}/{escaped(name)}" if prefix else escaped(name))
-                node["children"].append({"node_id": numbers[id(child)], "local_name": name})
-            self._add_values(node, value, self._names[number])
-        return nodes
+                edges.append((name, numbers[id(child)]))
+            self.children.append(edges)
+        self.slots: dict[int, list[tuple[int, str, int]]] = {}
+        for number, original, name, slot in slots_of(self.objects):
+            self.slots.setdefault(number, []).append((original, name, len(self.objects)))
+            self.objects.append(slot)
+            self.children.append([])
 
-    def _add_values(self, node: dict, value: Any, name: str) -> None:
-        for attribute, read in values_of(value).items():
-            key = f"{name}/.ATTRIBUTES/{attribute}" if name else f".ATTRIBUTES/{attribute}"
-            full = value._shared_name if isinstance(value, Variable) else name
-            node["attributes"].append({"name": attribute, "full_name": full, "checkpoint_key": key})
-            self.values[key] = read
 
-    def _add_slots(self, nodes: list[dict]) -> None:
-        count = len(self.objects)
-        variables = [
-            (n, value)
-            for n, value in enumerate(self.objects[:count])
-            if isinstance(value, Variable)
-        ]
-        for number in range(count):
-            optimizer = self.objects[number]
-            if not hasattr(optimizer, "get_slot_names"):
-                continue
-            for slot_name in optimizer.get_slot_names():
-                for original, variable in variables:
-                    slot = slot_of(optimizer, variable, slot_name)
-                    if slot is None:
-                        continue
-                    name = (
-                        f"{self._names[original]}/.OPTIMIZER_SLOT/{self._names[number]}/"
-                        f"{escaped(slot_name)}"
-                    )
-                    node: dict[str, list] = {"attributes": []}
-                    self._add_values(node, slot, name)
-                    nodes[number]["slot_variables"].append(
-                        {
-                            "original_variable_node_id": original,
-                            "slot_name": slot_name,
-                            "slot_variable_node_id": len(nodes),
-                        }
-                    )
-                    nodes.append(node)
+def slots_of(objects: list[Any]) -> list[tuple[int, int, str, Any]]:
+    """The slots of optimizers: number of the optimizer, number of the variable, name, slot."""
+    variables = [(n, value) for n, value in enumerate(objects) if isinstance(value, Variable)]
+    found = []
+    for number, optimizer in enumerate(objects):
+        if not hasattr(optimizer, "get_slot_names"):
+            continue
+        for slot_name in optimizer.get_slot_names():
+            for original, variable in variables:
+                slot = slot_of(optimizer, variable, slot_name)
+                if slot is not None:
+                    found.append((number, original, slot_name, slot))
+    return found
+
+
+def _names(edges: list[list[tuple[str, int]]]) -> dict[int, str]:
+    """The shortest name of each object, by number; objects that nothing leads to have none."""
+    names = {0: ""}
+    todo = [0]
+    for number in todo:
+        for name, child in edges[number]:
+            if child not in names:
+                prefix = names[number]
+                names[child] = f"{prefix}/{escaped(name)}" if prefix else escaped(name)
+                todo.append(child)
+    return names
 
 
 def slot_of(optimizer: Any, variable: Any, name: str) -> Any:
@@ -114,6 +160,14 @@ def values_of(value: Any) -> dict[str, Any]:
         return {VALUE: lambda: value if value._parts is not None else _eager_value(value)}
     own = getattr(value, "_checkpoint_values", None)
     return {} if own is None else {name: get for name, (get, _) in own().items()}
+
+
+def parts_of(value: Any) -> dict[str, dict[str, Any]]:
+    """As `values_of`, for each attribute by what the keys of its tensors end with: "" where there is one tensor."""
+    own = getattr(value, "_checkpoint_tensors", None)
+    if own is not None:
+        return own()
+    return {name: {"": get} for name, get in values_of(value).items()}
 
 
 def _eager_value(variable: Variable) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, nest
+from tapeflow.core import context, replicas, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.ops.array import shape
@@ -126,6 +126,10 @@ class Optimizer:
 
         Adds 1 to global_step. Raises ValueError when there is no gradient at all.
         """
+        if replicas.several():
+            return replicas.apply_once(
+                lambda pairs: self.apply_gradients(pairs, global_step, name), grads_and_vars
+            )
         pairs = tuple(grads_and_vars)
         if not pairs:
             raise ValueError("No variables provided.")

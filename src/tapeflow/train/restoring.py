@@ -14,7 +14,14 @@ from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train import trackable
-from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, decode_graph, slot_of, values_of
+from tapeflow.train.object_graph import (
+    OBJECT_GRAPH_KEY,
+    Saved,
+    decode_graph,
+    parts_of,
+    slot_of,
+    values_of,
+)
 
 _numbers = itertools.count()
 
@@ -134,12 +141,17 @@ class Restoration:
         if not attributes:
             return
         own = {} if isinstance(value, Variable) else _setters(value)
+        parts = parts_of(value) if hasattr(value, "_restore_tensors") else {}
         for attribute in attributes:
             key = attribute["checkpoint_key"]
             if isinstance(value, Variable):
                 if attribute["name"] == "VARIABLE_VALUE":
                     self._assign(value, key)
                     continue
+            elif attribute["name"] in parts:
+                suffixes = parts[attribute["name"]]
+                value._restore_tensors({end: self.reader.read(key + end) for end in suffixes})
+                continue
             elif attribute["name"] in own:
                 own[attribute["name"]](self.reader.read(key).item())
                 continue

@@ -24,7 +24,7 @@ def is_trackable(value: Any) -> bool:
     """Whether checkpoints follow a value."""
     if isinstance(value, (Variable, Module)) or hasattr(value, "_trackable_children"):
         return True
-    if hasattr(value, "_checkpoint_values"):
+    if hasattr(value, "_checkpoint_values") or hasattr(value, "_checkpoint_tensors"):
         return True
     if isinstance(value, (list, tuple)):
         return any(is_trackable(item) for item in value)

@@ -74,6 +74,7 @@ from tapeflow.core.tensor_shape import (
     enable_v2_tensorshape,
 )
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.type_specs import type_spec_from_value
 from tapeflow.ops.accumulate import accumulate_n, add_n
 from tapeflow.ops.argmax import arg_max, arg_min
 from tapeflow.ops.argmax import argmax_v1 as argmax
@@ -382,11 +383,22 @@ from tapeflow.ops.variable_scatter import (
 )
 
 newaxis = None
+__version__ = VERSION = version.VERSION
+COMPILER_VERSION = version.COMPILER_VERSION
+GIT_VERSION = version.GIT_VERSION
+GRAPH_DEF_VERSION = version.GRAPH_DEF_VERSION
+GRAPH_DEF_VERSION_MIN_CONSUMER = version.GRAPH_DEF_VERSION_MIN_CONSUMER
+GRAPH_DEF_VERSION_MIN_PRODUCER = version.GRAPH_DEF_VERSION_MIN_PRODUCER
+CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD = 1, 202002, 0
 
 _LAZY_ROOMS = {
+    "app": "tapeflow.compat.v1.app",
     "autograph": "tapeflow.compat.v1.autograph",
+    "compat": "tapeflow.compat",
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
+    "distribute": "tapeflow.compat.v1.distribute",
+    "flags": "tapeflow.compat.v1.flags",
     "gfile": "tapeflow.compat.v1.gfile",
     "graph_util": "tapeflow.compat.v1.graph_util",
     "image": "tapeflow.compat.v1.image",
@@ -397,20 +409,30 @@ _LAZY_ROOMS = {
     "logging": "tapeflow.compat.v1.logging",
     "lookup": "tapeflow.lookup",
     "losses": "tapeflow.compat.v1.losses",
+    "metrics": "tapeflow.compat.v1.metrics",
     "nest": "tapeflow.nest",
     "python_io": "tapeflow.compat.v1.python_io",
     "quantization": "tapeflow.quantization",
+    "queue": "tapeflow.queue",
     "ragged": "tapeflow.compat.v1.ragged",
     "raw_ops": "tapeflow.raw_ops",
+    "resource_loader": "tapeflow.compat.v1.resource_loader",
     "signal": "tapeflow.signal",
     "test": "tapeflow.compat.v1.test",
     "sparse": "tapeflow.compat.v1.sparse",
     "spectral": "tapeflow.compat.v1.spectral",
+    "saved_model": "tapeflow.compat.v1.saved_model",
     "summary": "tapeflow.compat.v1.summary",
+    "sysconfig": "tapeflow.sysconfig",
     "train": "tapeflow.train",
+    "user_ops": "tapeflow.compat.v1.user_ops",
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
+    "string_split": "tapeflow.compat.v1.text_names",
+    "string_to_hash_bucket": "tapeflow.compat.v1.text_names",
+    "string_to_hash_bucket_strong": "tapeflow.compat.v1.text_names",
+    "fingerprint": "tapeflow.ops.fingerprint",
     "fixed_size_partitioner": "tapeflow.compat.v1.partitioned",
     "min_max_variable_partitioner": "tapeflow.compat.v1.partitioned",
     "variable_axis_size_partitioner": "tapeflow.compat.v1.partitioned",
@@ -484,6 +506,11 @@ _LAZY_NAMES = {
     "no_regularizer": "tapeflow.compat.v1.variable_getting",
     "parse_tensor": "tapeflow.ops.raw_bytes",
     "read_file": "tapeflow.ops.file",
+    "FIFOQueue": "tapeflow.ops.queue",
+    "PaddingFIFOQueue": "tapeflow.ops.queue",
+    "PriorityQueue": "tapeflow.ops.queue",
+    "QueueBase": "tapeflow.ops.queue",
+    "RandomShuffleQueue": "tapeflow.ops.queue",
     "serialize_tensor": "tapeflow.ops.raw_bytes",
     "sort": "tapeflow.ops.sorting",
     "RaggedTensor": "tapeflow.ops.ragged_math",
@@ -632,7 +659,7 @@ __all__ = [
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub",
     "tensor_scatter_update", "tensordot", "tile", "to_bfloat16", "to_complex128", "to_complex64",
     "to_double", "to_float", "to_int32", "to_int64", "trace", "transpose", "truediv", "truncated_normal",
-    "truncatediv", "truncatemod", "tuple", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique",
     "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean",
     "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum",
     "unstack", "variant", "vectorized_map", "verify_tensor_all_finite", "version", "where", "where_v2",

@@ -18,6 +18,14 @@ from tapeflow.ops.activation import (
 from tapeflow.ops.activation import silu as swish
 from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
 from tapeflow.ops.bias import bias_add, xw_plus_b
+from tapeflow.ops.candidate_sampling import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from tapeflow.ops.convolve import (
     atrous_conv2d,
     atrous_conv2d_transpose,
@@ -40,8 +48,19 @@ from tapeflow.ops.convolve_depthwise import (
 )
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d_v1 as depthwise_conv2d
 from tapeflow.ops.convolve_depthwise import separable_conv2d_v1 as separable_conv2d
+from tapeflow.ops.ctc import collapse_repeated, ctc_loss_v2, ctc_unique_labels
+from tapeflow.ops.ctc import ctc_loss_v1 as ctc_loss
+from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder as ctc_beam_search_decoder_v2
+from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder_v1 as ctc_beam_search_decoder
+from tapeflow.ops.ctc_decoding import ctc_greedy_decoder
 from tapeflow.ops.dropout import dropout_v1 as dropout
 from tapeflow.ops.embedding import embedding_lookup_v1 as embedding_lookup
+from tapeflow.ops.embedding_sparse import embedding_lookup_sparse_v1 as embedding_lookup_sparse
+from tapeflow.ops.embedding_sparse import (
+    safe_embedding_lookup_sparse_v1 as safe_embedding_lookup_sparse,
+)
+from tapeflow.ops.fractional_pooling import fractional_avg_pool_v1 as fractional_avg_pool
+from tapeflow.ops.fractional_pooling import fractional_max_pool_v1 as fractional_max_pool
 from tapeflow.ops.local_response import local_response_normalization
 from tapeflow.ops.local_response import local_response_normalization as lrn
 from tapeflow.ops.loss import l2_loss, log_poisson_loss, sigmoid_cross_entropy_with_logits
@@ -57,6 +76,7 @@ from tapeflow.ops.loss import (
 from tapeflow.ops.loss import (
     weighted_cross_entropy_with_logits_v1 as weighted_cross_entropy_with_logits,
 )
+from tapeflow.ops.loss_scaling import compute_average_loss, scale_regularization_loss
 from tapeflow.ops.morphology import dilation2d_v1 as dilation2d
 from tapeflow.ops.morphology import erosion2d_v1 as erosion2d
 from tapeflow.ops.normalization import (
@@ -79,6 +99,8 @@ from tapeflow.ops.pool import max_pool as max_pool_v2
 from tapeflow.ops.pool import max_pool_v1 as max_pool
 from tapeflow.ops.pool import max_pool_with_argmax_v1 as max_pool_with_argmax
 from tapeflow.ops.pool import pool_v1 as pool
+from tapeflow.ops.sampled_loss import nce_loss_v1 as nce_loss
+from tapeflow.ops.sampled_loss import sampled_softmax_loss_v1 as sampled_softmax_loss
 from tapeflow.ops.selection import in_top_k_v1 as in_top_k
 from tapeflow.ops.selection import top_k
 from tapeflow.ops.softmax import log_softmax_v1 as log_softmax
@@ -116,6 +138,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "all_candidate_sampler",
     "approx_max_k",
     "approx_min_k",
     "atrous_conv2d",
@@ -128,6 +151,9 @@ __all__ = [
     "batch_norm_with_global_normalization",
     "batch_normalization",
     "bias_add",
+    "collapse_repeated",
+    "compute_accidental_hits",
+    "compute_average_loss",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -140,6 +166,12 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_beam_search_decoder",
+    "ctc_beam_search_decoder_v2",
+    "ctc_greedy_decoder",
+    "ctc_loss",
+    "ctc_loss_v2",
+    "ctc_unique_labels",
     "depth_to_space",
     "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter",
@@ -149,15 +181,21 @@ __all__ = [
     "dropout",
     "elu",
     "embedding_lookup",
+    "embedding_lookup_sparse",
     "erosion2d",
+    "fixed_unigram_candidate_sampler",
+    "fractional_avg_pool",
+    "fractional_max_pool",
     "fused_batch_norm",
     "in_top_k",
     "l2_loss",
     "l2_normalize",
     "leaky_relu",
+    "learned_unigram_candidate_sampler",
     "local_response_normalization",
     "log_poisson_loss",
     "log_softmax",
+    "log_uniform_candidate_sampler",
     "lrn",
     "max_pool",
     "max_pool1d",
@@ -166,11 +204,15 @@ __all__ = [
     "max_pool_v2",
     "max_pool_with_argmax",
     "moments",
+    "nce_loss",
     "normalize_moments",
     "pool",
     "relu",
     "relu6",
     "relu_layer",
+    "safe_embedding_lookup_sparse",
+    "sampled_softmax_loss",
+    "scale_regularization_loss",
     "selu",
     "separable_conv2d",
     "sigmoid",
@@ -188,6 +230,7 @@ __all__ = [
     "swish",
     "tanh",
     "top_k",
+    "uniform_candidate_sampler",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",
     "xw_plus_b",

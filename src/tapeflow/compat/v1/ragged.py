@@ -1,10 +1,15 @@
 """tf.compat.v1.ragged: `tf.ragged` with what 1.x has besides."""
 
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.graph.placeholders import placeholder as dense_placeholder
 from tapeflow.ops.ragged_functions import constant_value
-from tapeflow.ops.ragged_tensor import RaggedTensorValue
+from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue
 from tapeflow.ragged import (
     boolean_mask,
     constant,
+    cross,
+    cross_hashed,
     map_flat_values,
     range,
     row_splits_to_segment_ids,
@@ -14,6 +19,27 @@ from tapeflow.ragged import (
 )
 
 __all__ = [
-    "RaggedTensorValue", "boolean_mask", "constant", "constant_value", "map_flat_values", "range",
-    "row_splits_to_segment_ids", "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
+    "RaggedTensorValue", "boolean_mask", "constant", "constant_value", "cross", "cross_hashed", "map_flat_values",
+    "placeholder", "range", "row_splits_to_segment_ids", "segment_ids_to_row_splits", "stack",
+    "stack_dynamic_partitions",
 ]  # fmt: skip
+
+
+@public
+def placeholder(dtype, ragged_rank, value_shape=None, name=None):
+    """A ragged tensor of a graph that is fed, as a `RaggedTensorValue`, when the graph runs.
+
+    Args:
+      ragged_rank: how many dimensions are ragged; zero for a tensor.
+      value_shape: the shape of each flat value, by default unknown.
+    """
+    flat_shape = None if value_shape is None else [None, *value_shape]
+    if not ragged_rank:
+        return dense_placeholder(dtype, value_shape, name)
+    out = dense_placeholder(dtype, flat_shape, name)
+    level = ragged_rank
+    while level:
+        level -= 1
+        splits = dense_placeholder(dtypes.int64, [None], f"row_splits_{level}")
+        out = RaggedTensor.from_row_splits(out, splits, validate=False)
+    return out

@@ -1,6 +1,12 @@
 """`tf.random` with the names and signatures of 1.x."""
 
-from tapeflow.ops.joining import split
+from tapeflow.ops.candidate_sampling import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from tapeflow.ops.random import (
     categorical,
     gamma,
@@ -11,10 +17,19 @@ from tapeflow.ops.random import (
     uniform,
 )
 from tapeflow.ops.random import poisson_v1 as poisson
+from tapeflow.ops.random_binomial import stateless_binomial
+from tapeflow.ops.random_generator import (
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
 from tapeflow.ops.random_seed import get_seed
 from tapeflow.ops.random_seed import set_seed as set_random_seed
 from tapeflow.ops.random_stateless import (
+    Algorithm,
     fold_in,
+    split,
     stateless_normal,
     stateless_truncated_normal,
     stateless_uniform,
@@ -25,25 +40,40 @@ from tapeflow.ops.random_stateless_choice import (
     stateless_multinomial,
     stateless_poisson,
 )
+from tapeflow.ops.random_truncated import stateless_parameterized_truncated_normal
+from tapeflow.random import experimental
 
 __all__ = [
+    "Algorithm",
+    "Generator",
+    "all_candidate_sampler",
     "categorical",
+    "create_rng_state",
+    "experimental",
+    "fixed_unigram_candidate_sampler",
     "fold_in",
     "gamma",
+    "get_global_generator",
     "get_seed",
+    "learned_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler",
     "multinomial",
     "normal",
     "poisson",
+    "set_global_generator",
     "set_random_seed",
     "shuffle",
     "split",
+    "stateless_binomial",
     "stateless_categorical",
     "stateless_gamma",
     "stateless_multinomial",
     "stateless_normal",
+    "stateless_parameterized_truncated_normal",
     "stateless_poisson",
     "stateless_truncated_normal",
     "stateless_uniform",
     "truncated_normal",
     "uniform",
+    "uniform_candidate_sampler",
 ]

@@ -1,10 +1,24 @@
 """`tf.strings` with the names and signatures of 1.x."""
 
 from tapeflow.ops.hashing import to_hash_bucket_fast
-from tapeflow.ops.joining import split
+from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
+from tapeflow.ops.hashing_keyed import to_hash_bucket_v1 as to_hash_bucket
+from tapeflow.ops.ngrams import ngrams
 from tapeflow.ops.regex import regex_full_match, regex_replace
+from tapeflow.ops.segment_join import unsorted_segment_join
 from tapeflow.ops.string_numbers import as_string
 from tapeflow.ops.string_numbers import to_number_v1 as to_number
+from tapeflow.ops.string_split import (
+    bytes_split,
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_encode,
+    unicode_script,
+    unicode_split,
+    unicode_split_with_offsets,
+    unicode_transcode,
+)
+from tapeflow.ops.string_split import split_v1 as split
 from tapeflow.ops.strings import format_ as format
 from tapeflow.ops.strings import join, lower, strip, upper
 from tapeflow.ops.strings import length_v1 as length
@@ -13,17 +27,29 @@ from tapeflow.ops.strings import substr_v1 as substr
 
 __all__ = [
     "as_string",
+    "bytes_split",
     "format",
     "join",
     "length",
     "lower",
+    "ngrams",
     "reduce_join",
     "regex_full_match",
     "regex_replace",
     "split",
     "strip",
     "substr",
+    "to_hash_bucket",
     "to_hash_bucket_fast",
+    "to_hash_bucket_strong",
     "to_number",
+    "unicode_decode",
+    "unicode_decode_with_offsets",
+    "unicode_encode",
+    "unicode_script",
+    "unicode_split",
+    "unicode_split_with_offsets",
+    "unicode_transcode",
+    "unsorted_segment_join",
     "upper",
 ]

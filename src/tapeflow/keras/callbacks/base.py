@@ -132,7 +132,7 @@ class ProgbarLogger(Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self._begin()
-        if (self.params["verbose"] and self.params["epochs"] > 1) or self.params["verbose"] == 1:
+        if self.params["verbose"] and self.params["epochs"] > 1:
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
 
     def on_train_batch_end(self, batch, logs=None):
@@ -165,7 +165,7 @@ class ProgbarLogger(Callback):
     def _step(self, batch, logs):
         if self._bar is not None and self._bar.verbose == 1 and self._bar.is_due():
             self._bar.stateful_metrics |= set(logs or ())
-            values = {name: as_number(value) for name, value in (logs or {}).items()}
+            values = {name: as_number(value) for name, value in sorted((logs or {}).items())}
             self._bar.update(batch + 1, list(values.items()), finalize=False)
         self._seen = batch + 1
 

@@ -6,12 +6,21 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes, nest
+from tapeflow.core.context import executing_eagerly, init_scope, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.keras import constraints, initializers, regularizers, session, settings
+from tapeflow.keras import (
+    constraints,
+    dtype_policy,
+    initializers,
+    regularizers,
+    session,
+    settings,
+)
 from tapeflow.keras.engine import calling, masking
+from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked, unique
@@ -55,6 +64,8 @@ class Layer(Tracked):
     # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
     _computes_mask = False
     _masks_itself = False
+    # Whether weights are cast to the compute dtype where that differs.
+    _casts_weights = True
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -98,17 +109,12 @@ class Layer(Tracked):
         return name
 
     def _set_dtype(self, dtype):
-        if isinstance(dtype, dict):
-            dtype = dtype.get("config", {}).get("name")
-        name = getattr(dtype, "name", dtype)
-        if name in ("mixed_float16", "mixed_bfloat16"):
-            compute, variable = dtypes.as_dtype(name[6:]), dtypes.float32
-        else:
-            compute = variable = settings.default_dtype(dtype)
+        policy = dtype_policy.get(dtype)
         attributes = self.__dict__
         attributes["_dtype_given"] = dtype is not None
-        attributes["_compute_dtype_object"] = compute
-        attributes["_variable_dtype_object"] = variable
+        attributes["_policy"] = policy
+        attributes["_compute_dtype_object"] = settings.default_dtype(policy.compute_dtype)
+        attributes["_variable_dtype_object"] = settings.default_dtype(policy.variable_dtype)
 
     def _set_batch_input_shape(self, kwargs):
         if "batch_input_shape" in kwargs:
@@ -133,12 +139,15 @@ class Layer(Tracked):
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for a shape of inputs."""
-        sample = nest.map_structure(
-            lambda s: _sample(s, self.compute_dtype), _as_shapes(input_shape)
-        )
-        outputs = self(sample)
-        unknown = _unknown_batch(input_shape)
-        return nest.map_structure(lambda x: _with_batch(x.shape, unknown), outputs)
+        from tapeflow.keras.engine.inference import infer
+
+        shapes = _as_shapes(input_shape)
+        if not self.built:
+            with name_scope(self._scope_name()):
+                calling.build_for_shapes(self, shapes)
+        inputs = nest.map_structure(lambda s: KerasTensor(s, self._compute_dtype_object), shapes)
+        outputs = infer(self._call_plainly, inputs, (), {})
+        return nest.map_structure(lambda x: x.shape, outputs)
 
     def compute_output_signature(self, input_signature):
         """TensorSpecs of the outputs for TensorSpecs of inputs."""
@@ -161,7 +170,7 @@ class Layer(Tracked):
         config = {"name": self.name, "trainable": self._trainable}
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
-        config["dtype"] = self._variable_dtype_object.name
+        config["dtype"] = dtype_policy.serialize(self._policy)
         return config
 
     @classmethod
@@ -195,30 +204,24 @@ class Layer(Tracked):
     def _scope_name(self):
         return self._name
 
-    def _symbolic_outputs(self, inputs, shapes, args, kwargs):
+    def _symbolic_outputs(self, inputs, args, kwargs):
         """KerasTensors for the outputs of a symbolic call."""
-        if type(self).compute_output_shape is Layer.compute_output_shape or args or kwargs:
-            return self._probe(inputs, args, kwargs)
-        shape = self.compute_output_shape(shapes)
-        dtype = self._compute_dtype_object
-        return nest.map_structure(lambda s: KerasTensor(s, dtype), _as_shapes(shape))
+        if self._dynamic and type(self).compute_output_shape is Layer.compute_output_shape:
+            raise NotImplementedError(
+                "You are passing KerasTensor(s) to a layer that was made with `dynamic=True`, whose output "
+                "shapes are unknown unless it defines `compute_output_shape`."
+            )
+        if self._dynamic:
+            shapes = nest.map_structure(lambda x: TensorShape(x.shape), inputs)
+            shape = self.compute_output_shape(shapes)
+            dtype = self._compute_dtype_object
+            return nest.map_structure(lambda s: KerasTensor(s, dtype), _as_shapes(shape))
+        from tapeflow.keras.engine.inference import infer
 
-    def _probe(self, inputs, args, kwargs):
-        """The symbolic outputs, found by a call on zeros."""
+        return infer(self._call_plainly, inputs, args, kwargs)
 
-        def sample(x):
-            return _sample(x.shape, x.dtype) if isinstance(x, KerasTensor) else x
-
-        leaves = [x for x in nest.flatten((inputs, args, kwargs)) if isinstance(x, KerasTensor)]
-        unknown = any(x.shape.rank and x.shape.as_list()[0] is None for x in leaves)
-        outputs = self(
-            nest.map_structure(sample, inputs),
-            *nest.map_structure(sample, args),
-            **nest.map_structure(sample, kwargs),
-        )
-        return nest.map_structure(
-            lambda x: KerasTensor(_with_batch(x.shape, unknown), x.dtype), outputs
-        )
+    def _call_plainly(self, *args, **kwargs):
+        return calling.call_layer(self, args, kwargs)
 
     # Weights
 
@@ -285,8 +288,16 @@ class Layer(Tracked):
                 attached(self, name, variable)
         regularizer = regularizers.get(regularizer)
         if regularizer is not None:
-            self._loss_functions.append(lambda: regularizer(variable))
+            self._loss_functions.append(lambda: _penalty(regularizer, variable))
+        casts = kwargs.get("experimental_autocast", kwargs.get("autocast", True))
+        casts = casts and self._casts_weights and self._autocast
+        if casts and self._is_mixed and dtype.is_floating:
+            return AutoCastVariable(variable)
         return variable
+
+    @property
+    def _is_mixed(self):
+        return self._compute_dtype_object != self._variable_dtype_object
 
     def add_variable(self, *args, **kwargs):
         """The old name of add_weight."""
@@ -363,7 +374,8 @@ class Layer(Tracked):
 
     def _load_initial_weights(self):
         if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
+            with init_scope():
+                self.set_weights(self._initial_weights)
             self._initial_weights = None
 
     def count_params(self):
@@ -573,15 +585,13 @@ def _as_shapes(structure):
     return TensorShape(structure)
 
 
+def _penalty(regularizer, variable):
+    """The penalty on a variable; in graphs, under the variable's name."""
+    if variable._parts is None and executing_eagerly():
+        return regularizer(variable)
+    with name_scope(f"{variable.name.partition(':')[0]}/Regularizer/"):
+        return regularizer(variable)
+
+
 def _sample(shape, dtype):
     return zeros([1 if size is None else size for size in shape.as_list()], dtype)
-
-
-def _unknown_batch(input_shape):
-    first = nest.flatten(_as_shapes(input_shape))[0]
-    return bool(first.rank) and first.as_list()[0] is None
-
-
-def _with_batch(shape, unknown):
-    sizes = TensorShape(shape).as_list()
-    return TensorShape([None, *sizes[1:]] if unknown and sizes else sizes)

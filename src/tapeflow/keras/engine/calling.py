@@ -13,9 +13,9 @@ from tapeflow.core.context import executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
-from tapeflow.keras.engine import masking
+from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
-from tapeflow.keras.engine.symbolic import KerasTensor, call_symbolically
+from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic, call_symbolically
 from tapeflow.ops.casting import cast
 from tapeflow.ops.variable import Variable
 from tapeflow.train import trackable
@@ -82,6 +82,8 @@ def call_layer(layer, args, kwargs):
     else:
         raise ValueError("The first argument to `Layer.call` must always be passed.")
 
+    if (rest or kwargs) and any_symbolic(rest, kwargs):
+        return call_symbolically(layer, inputs, rest, kwargs)
     if type(inputs) is not EagerTensor or inputs.dtype is not layer._compute_dtype_object:
         if _is_symbolic(inputs):
             return call_symbolically(layer, inputs, rest, kwargs)
@@ -98,6 +100,8 @@ def call_layer(layer, args, kwargs):
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
 
     state.depth, state.training = depth + 1, training
+    outer_dtype = autocast.scope.dtype
+    autocast.scope.dtype = layer._compute_dtype_object if layer._is_mixed else None
     try:
         if layer.built and executing_eagerly():
             outputs = layer.call(inputs, *rest, **kwargs)
@@ -111,6 +115,7 @@ def call_layer(layer, args, kwargs):
         raise
     finally:
         state.depth, state.training = depth, outer_training
+        autocast.scope.dtype = outer_dtype
     if layer._activity_regularizer is not None:
         _add_activity_loss(layer, inputs, outputs)
     if layer.supports_masking and (layer._computes_mask or masking.exist):
@@ -168,7 +173,7 @@ def _prepare_leaf(x, target, layer):
     if isinstance(x, (np.ndarray, np.generic, float, int, Variable)):
         x = convert_to_tensor(x)
     elif not isinstance(x, Tensor) and not hasattr(x, "dtype"):
-        if type(layer)._checks_inputs:
+        if type(layer)._checks_inputs and layer._input_spec is not None:
             raise TypeError(
                 f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for "
                 f"layer '{layer.name}'."
@@ -181,14 +186,19 @@ def _prepare_leaf(x, target, layer):
 
 def build_from_inputs(layer, inputs):
     """Makes the weights of a layer for these inputs."""
-    layer._input_shape_seen = shapes_of(inputs)
-    layer.build(layer._input_shape_seen)
+    build_for_shapes(layer, shapes_of(inputs))
+    if layer._input_spec is not None:
+        assert_input_compatibility(layer._input_spec, inputs, layer.name)
+
+
+def build_for_shapes(layer, shapes):
+    """Makes the weights of a layer for inputs of these shapes."""
+    layer._input_shape_seen = shapes
+    layer.build(shapes)
     layer.built = True
     layer._load_initial_weights()
     if trackable.waiting:
         trackable.look_again()
-    if layer._input_spec is not None:
-        assert_input_compatibility(layer._input_spec, inputs, layer.name)
 
 
 def shapes_of(inputs):
@@ -221,6 +231,7 @@ def is_fast(layer):
         type(layer)._plain_call
         and layer.built
         and layer._activity_regularizer is None
+        and not layer._is_mixed
         and "call" not in layer.__dict__
         and executing_eagerly()
     )

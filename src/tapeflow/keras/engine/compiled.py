@@ -44,6 +44,7 @@ class CompiledLoss:
     def __init__(self, given, weights=None, output_names=None):
         self._given, self._weights, self._names = given, weights, output_names
         self._functions = None
+        self._last = None
         self.total = metrics_of_keras.Mean(name="loss")
         self._means: list = []
 
@@ -95,7 +96,15 @@ class CompiledLoss:
             raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
         total = parts[0] if len(parts) == 1 else add_n(parts)
         self.total.update_state(total, batch)
+        self._last = total
         return total
+
+    def seen(self, loss, y_pred):
+        """Takes in a loss that was computed without this object."""
+        if loss is not None and loss is not self._last:
+            outputs = nest.flatten(y_pred)
+            self.total.update_state(loss, _batch_of(outputs[0]) if outputs else 1)
+        self._last = None
 
 
 def _batch_of(output):
@@ -114,6 +123,8 @@ class CompiledMetrics:
         self._given, self._weighted, self._names = given, weighted, output_names
         self._losses_given = losses_given
         self._made = None
+        if output_names is not None or _for_one_output(given, weighted):
+            self.build(output_names or ["output_1"])
 
     @property
     def metrics(self):
@@ -123,41 +134,55 @@ class CompiledMetrics:
             return [m for m in given if isinstance(m, metrics_of_keras.Metric)]
         return [metric for pairs in self._made for metric, _ in pairs]
 
-    def build(self, y_true, y_pred):
-        """Makes the metrics that are named, now that targets and outputs are known."""
-        names = self._names = output_names(y_pred, self._names)
-        outputs, targets = nest.flatten(y_pred), targets_of(y_true, y_pred, names)
-        self._made = [[] for _ in outputs]
-        self._plain = [[] for _ in outputs]  # the names without those of outputs
+    def build(self, names):
+        """Makes the metrics that are named, for outputs of these names."""
+        self._known = list(names)
+        self._made = [[] for _ in names]
+        self._plain = [[] for _ in names]  # the names without those of outputs
         for given, is_weighted in ((self._given, False), (self._weighted, True)):
             if given is None:
                 continue
             for i, mine in enumerate(per_output(given, names, "metrics", several=True)):
                 for metric in nest.flatten(mine) if isinstance(mine, (list, tuple)) else [mine]:
-                    if metric is not None and targets[i] is not None:
-                        self._add(i, metric, targets[i], outputs[i], is_weighted)
+                    if metric is not None:
+                        self._add(i, metric, is_weighted)
 
-    def _add(self, i, metric, target, output, is_weighted):
-        made = as_metric(metric, target, output)
+    def _add(self, i, metric, is_weighted):
+        made = as_metric(metric)
         if made is not metric and is_weighted and any(made.name == n for n in self._plain[i]):
             made._name = f"weighted_{made.name}"
         self._plain[i].append(made.name)
-        if made is not metric and len(self._names) > 1:
-            made._name = f"{self._names[i]}_{made.name}"
+        if made is not metric and len(self._known) > 1:
+            made._name = f"{self._known[i]}_{made.name}"
         self._made[i].append((made, is_weighted))
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Takes in one batch."""
-        if self._made is None:
-            self.build(y_true, y_pred)
+        names = self._names = output_names(y_pred, self._names)
+        if self._made is None or len(self._known) != len(names):
+            self.build(names)
         targets = targets_of(y_true, y_pred, self._names)
         weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
         for i, (pairs, target, output) in enumerate(zip(self._made, targets, nest.flatten(y_pred))):
+            if target is None:
+                continue
             for metric, is_weighted in pairs:
                 if is_weighted and weights[i] is not None:
                     metric.update_state(target, output, weights[i])
                 else:
                     metric.update_state(target, output)
+
+
+def _for_one_output(*given):
+    """Whether metrics are certainly given for one output only."""
+    return not any(
+        isinstance(metrics, Mapping)
+        or (
+            isinstance(metrics, (list, tuple))
+            and any(isinstance(m, (list, tuple, Mapping)) for m in metrics)
+        )
+        for metrics in given
+    )
 
 
 def output_names(y_pred, names):
@@ -191,8 +216,8 @@ def as_loss(loss):
     return found if hasattr(found, "reduction") else losses.LossFunctionWrapper(found)
 
 
-def as_metric(metric, y_true, y_pred):
+def as_metric(metric):
     """A Metric from a name, a function or a Metric; "accuracy" is the one for targets and outputs of this kind."""
     if metric in ("accuracy", "acc", "crossentropy", "ce"):
-        return metrics_of_keras.accuracy_for(y_true, y_pred, metric)
+        return metrics_of_keras.MetricByShape(metric)
     return metrics_of_keras.get_metric(metric)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 from tapeflow.core import nest
 
-_COLUMNS = ("Layer (type)", "Output Shape", "Param #", "Connected to", "Trainable")
-# Where a line may end although there is room: after a part of a list.
-_ENDS = ("),", "},", "],", "',")
+_CHAIN = (88, (0.45, 0.80, 1.0))
+_CONNECTED = (108, (0.3, 0.56, 0.74, 1.0))
 
 
 def print_summary(
@@ -21,98 +21,156 @@ def print_summary(
     layer_range=None,
 ):
     """Prints the table by print_fn, one call per line. See `Model.summary`."""
-    _Table(model, line_length, print_fn, positions, expand_nested, show_trainable).print(
-        layer_range
-    )
+    table = _Table(model, line_length, positions, expand_nested, show_trainable)
+    out = print if print_fn is None else print_fn
+    for line in table.lines(layer_range):
+        out(line)
 
 
 class _Table:
-    def __init__(self, model, width, print_fn, positions, expand_nested, show_trainable):
-        self.model, self.out = model, print if print_fn is None else print_fn
+    def __init__(self, model, width, positions, expand_nested, show_trainable):
+        self.model = model
         self.network = getattr(model, "_network", None)
         self.connected = self.network is not None and not self.network.is_chain()
-        self.numbers = self.network.node_numbers() if self.connected else {}
         self.expand_nested, self.show_trainable = expand_nested, show_trainable
-        self.width = width or (98 if self.connected else 65)
-        positions = positions or ([0.3, 0.6, 0.70, 1.0] if self.connected else [0.45, 0.85, 1.0])
-        if positions[-1] <= 1:
-            positions = [int(self.width * part) for part in positions]
-        self.positions = list(positions)
-        self.titles = list(_COLUMNS[: 4 if self.connected else 3])
+        longest, given = _CONNECTED if self.connected else _CHAIN
+        positions = list(positions or given)
+        if positions[-1] > 1:  # columns were given, not parts of the line
+            width = width or positions[-1]
+            positions = [p / positions[-1] for p in positions]
+        self.titles = ["Layer (type)", "Output Shape", "Param #"]
+        self.sides = ["left", "left", "right"]
+        if self.connected:
+            self.titles.append("Connected to")
+            self.sides.append("left")
         if show_trainable:
-            self.width += 11
-            self.positions.append(self.width)
-            self.titles.append(_COLUMNS[4])
+            longest += 6
+            positions = [p * 0.9 for p in positions] + [1.0]
+            self.titles.append("Trainable")
+            self.sides.append("center")
+        del positions[len(self.titles) :]
+        width = width or min(longest, shutil.get_terminal_size().columns - 4)
+        self.widths = _widths(positions, width)
 
-    def print(self, layer_range):
-        self.out(f'Model: "{self.model.name}"')
-        self.out("_" * self.width)
-        self._row(self.titles)
-        self.out("=" * self.width)
-        for layer in _within(self.model.layers, layer_range):
-            self._layer(layer)
-        self.out("=" * self.width)
+    def lines(self, layer_range):
+        yield f'Model: "{self.model.name}"'
+        yield self._rule("┏", "━", "┳", "┓")
+        yield from self._row(self.titles, "┃", header=True)
+        yield self._rule("┡", "━", "╇", "┩")
+        first = True
+        for fields in self._rows(_within(self.model.layers, layer_range), 0):
+            if not first:
+                yield self._rule("├", "─", "┼", "┤")
+            first = False
+            yield from self._row(fields, "│")
+        yield self._rule("└", "─", "┴", "┘")
         trainable, other = self.model.trainable_weights, self.model.non_trainable_weights
-        for title, weights in (
-            ("Total", trainable + other), ("Trainable", trainable), ("Non-trainable", other),
-        ):  # fmt: skip
-            self.out(f"{title} params: {_count(weights)} ({_readable(_memory(weights))})")
-        self.out("_" * self.width)
+        optimizer = getattr(self.model, "optimizer", None)
+        state = []
+        if optimizer is not None and getattr(optimizer, "_known", None) is not None:
+            state = list(optimizer.variables)
+        elif optimizer is not None:
+            state = _made_so_far(optimizer)
+        titles = [
+            ("Total", trainable + other + state), ("Trainable", trainable), ("Non-trainable", other),
+        ]  # fmt: skip
+        for title, weights in titles + ([("Optimizer", state)] if state else []):
+            yield f" {title} params: {_count(weights):,} ({readable(_memory(weights))})"
 
-    def _layer(self, layer, level=0, last=False):
+    def _rows(self, layers, level):
+        for layer in layers:
+            yield self._fields(layer, level)
+            inner = getattr(layer, "layers", None) if self.expand_nested else None
+            if inner and (level < 1 or not isinstance(layer, type)):
+                yield from self._rows(inner, level + 1)
+
+    def _fields(self, layer, level):
+        name = f"{layer.name} ({type(layer).__name__})"
+        if level:
+            name = "   " * level + "└ " + name
         unbuilt = not layer.built and getattr(layer, "_network", None) is None
         fields = [
-            f"{layer.name} ({type(layer).__name__})",
-            self._shape(layer),
-            "0 (unused)" if unbuilt else layer.count_params(),
-        ]
+            name, self._shape(layer), "0 (unbuilt)" if unbuilt else f"{layer.count_params():,}",
+        ]  # fmt: skip
         if self.connected:
-            fields.append(self._connections(layer))
+            fields.append("-" if level else self._connections(layer))
         if self.show_trainable:
-            fields.append("Y" if layer.trainable else "N")
-        self._row(fields, level)
-        inner = getattr(layer, "layers", None) if self.expand_nested else None
-        if inner:
-            self._rule("¯", level + 1, level)
-            for i, nested in enumerate(inner):
-                self._layer(nested, level + 1, i == len(inner) - 1)
-            self._rule("¯", level, level)
-        if not (last or inner):
-            self._rule(" ", level, level)
-
-    def _rule(self, sign, bars, level):
-        room = self.width - 2 * bars
-        self.out("|" * bars + sign * room + "|" * bars)
+            fields.append(("Y" if layer.trainable else "N") if layer.weights else "-")
+        return fields
 
     def _shape(self, layer):
         shape = self.model._shape_of_layer(layer)
-        return "multiple" if shape is None else shape
+        if isinstance(shape, list) and len(shape) == 1:
+            shape = shape[0]
+        if isinstance(shape, list):
+            return ", ".join(str(s) for s in shape)
+        return "?" if shape is None else str(shape)
 
     def _connections(self, layer):
         nodes = [node for node in layer._nodes if node in self.network.depths]
-        return [
+        return ", ".join(
             f"{parent.layer.name}[{parent.layer._nodes.index(parent.node)}][{parent.index}]"
             for node in nodes
             for parent in node.parents()
-        ]
+        ) or "-"  # fmt: skip
 
-    def _row(self, fields, level=0):
-        left = [str(field) for field in fields]
-        final = len(self.positions) - 1
-        while any(left):
+    def _rule(self, left, line, cross, right):
+        return left + cross.join(line * width for width in self.widths) + right
+
+    def _row(self, fields, bar, header=False):
+        cells = [
+            [_cut(field, width - 2)] if header else _wrapped(field, width - 2)
+            for field, width in zip(fields, self.widths)
+        ]
+        for i in range(max(map(len, cells))):
+            parts = []
+            for cell, width, side in zip(cells, self.widths, self.sides):
+                text, room = cell[i] if i < len(cell) else "", width - 2
+                placed = {"left": text.ljust, "right": text.rjust, "center": text.center}[side]
+                parts.append(f" {placed(room)} ")
+            yield bar + bar.join(parts) + bar
+
+
+def _widths(positions, width):
+    """The widths of the columns, with a blank on each side, so that the table is `width` wide."""
+    widths, start = [], 0
+    for position in positions:
+        widths.append(int(position * width) - start)
+        start += widths[-1]
+    if min(widths) < 4:
+        raise ValueError("Insufficient console width to print summary.")
+    widths = [w + 2 for w in widths]
+    excess = sum(widths) + len(widths) + 1 - width
+    for i in range(len(widths)):
+        less = round(excess / (len(widths) - i))
+        widths[i] -= less
+        excess -= less
+    return widths
+
+
+def _cut(text, room):
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _wrapped(text, room):
+    """The lines of a text, broken between words; the words that are too long are cut."""
+    lines, line = [], ""
+    for part in re.findall(r"\s*\S+", text):
+        if line and len(line) + len(part) > room:
+            lines.append(line)
+            part = part.lstrip()
             line = ""
-            for i, end in enumerate(self.positions):
-                start = self.positions[i - 1] if i else 0
-                room = end - start - (0 if i == final else 3) - (level if i == 0 else 0)
-                text = left[i][:room]
-                stops = [text.find(stop) + len(stop) for stop in _ENDS if stop in text]
-                text = text[: min(stops, default=room)]
-                left[i] = left[i][len(text) :]
-                if i == 0:
-                    line = "|" * level + " "
-                line += text + ("" if i == final else "  ")
-                line = line.ljust(end - (level if i == final else 0))
-            self.out(line + "|" * level)
+        line += part
+    return [_cut(each, room) for each in [*lines, line]]
+
+
+def _made_so_far(optimizer):
+    """The variables of an optimizer, without making any."""
+    state = optimizer.__dict__
+    if state.get("_iterations") is None:
+        return []
+    rate = state.get("_hyper_variables", {}).get("learning_rate")
+    return [*optimizer.weights, *([] if rate is None else [rate])]
 
 
 def _within(layers, layer_range):
@@ -156,8 +214,9 @@ def _memory(weights):
     return sum(weight.shape.num_elements() * weight.dtype.size for weight in weights)
 
 
-def _readable(size):
-    for unit in ("Byte", "KB", "MB", "GB", "TB"):
+def readable(size):
+    """A number of bytes in words: "288.00 B"."""
+    for unit in ("B", "KB", "MB", "GB", "TB"):
         if size < 1024 or unit == "TB":
             break
         size /= 1024

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tapeflow.keras.engine.autocast import plain
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import attached, is_trackable
 
@@ -34,9 +35,10 @@ class Tracked:
             if name in tracked or name in self._tracked_variables:
                 self._untrack(name)
             if isinstance(value, Variable):
-                if not any(value is weight for weight in self._own_weights):
-                    self._own_weights.append(value)
-                self._tracked_variables[name] = value
+                variable = plain(value)
+                if not any(variable is weight for weight in self._own_weights):
+                    self._own_weights.append(variable)
+                self._tracked_variables[name] = variable
             elif (
                 isinstance(value, (Tracked, list, tuple, dict))
                 and not name.startswith("__")
@@ -45,7 +47,7 @@ class Tracked:
                 tracked[name] = value
         object.__setattr__(self, name, value)
         if "_pending_restores" in self.__dict__:
-            attached(self, name, value)
+            attached(self, name, plain(value))
 
     def _trackable_children(self):
         """What checkpoints follow from this object, by name."""
@@ -88,7 +90,7 @@ class Tracked:
 def _collect(container, held):
     for value in container.values() if isinstance(container, Mapping) else container:
         if isinstance(value, (Tracked, Variable)):
-            held.append(value)
+            held.append(plain(value))
         elif isinstance(value, (list, tuple, dict)):
             _collect(value, held)
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tapeflow._native import Tensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.keras import optimizers
 from tapeflow.keras.callbacks.base import CallbackList
+from tapeflow.keras.engine import compile_config
 from tapeflow.keras.engine.batches import as_batches, as_tensor, pack, split_validation, unpack
 from tapeflow.keras.engine.compiled import CompiledLoss, CompiledMetrics
+from tapeflow.keras.engine.epochs import Epochs, length_of
+from tapeflow.keras.engine.stepping import Step
 from tapeflow.ops.joining import concat
 from tapeflow.ops.variable import Variable
 
@@ -24,60 +30,107 @@ class Training:
         state["compiled_loss"] = state["compiled_metrics"] = None
         state["stop_training"] = False
         state["run_eagerly"] = False
+        state["steps_per_execution"] = 1
+        state["jit_compile"] = False
         state["history"] = None
         state["_compile_arguments"] = None
         state["_train_counter"] = state["_test_counter"] = state["_predict_counter"] = None
+        self._forget_functions()
+
+    def _forget_functions(self):
+        """Lets the next step be compiled anew."""
+        for kind in ("train", "test", "predict"):
+            self.__dict__[f"_{kind}_step"] = self.__dict__[f"{kind}_function"] = None
 
     def compile(
         self,
         optimizer="rmsprop",
         loss=None,
-        metrics=None,
         loss_weights=None,
+        metrics=None,
         weighted_metrics=None,
         run_eagerly=None,
-        steps_per_execution=None,
+        steps_per_execution=1,
+        jit_compile="auto",
+        auto_scale_loss=True,
         **kwargs,
     ):
         """Says how to train: an optimizer, a loss and metrics, as objects, functions or names.
 
         For a model of several outputs, losses, metrics and weights are lists in the order of the outputs,
-        or dicts by their names.
+        or dicts by their names. `run_eagerly` runs steps as plain Python; `steps_per_execution` lets
+        callbacks see only every so many steps; `jit_compile=True` compiles steps by XLA where it is installed.
+
+        Raises TypeError for other arguments.
         """
+        for name in kwargs:
+            if name not in ("sample_weight_mode", "target_tensors", "distribute", "cloning",
+                            "experimental_run_tf_function", "pss_evaluation_shards",
+                            "experimental_steps_per_execution", "from_serialized"):  # fmt: skip
+                raise TypeError(f"Invalid keyword argument(s) in `compile()`: {{{name!r}}}.")
+        if _are_metrics(loss_weights):  # the order of arguments before Keras 3
+            loss_weights, metrics = metrics, loss_weights
         state = self.__dict__
-        state["optimizer"] = optimizers.get(optimizer)
+        found = optimizers.get(optimizer)
+        if auto_scale_loss and self._dtype_policy_name() == "mixed_float16":
+            found = optimizers.with_loss_scale(found)
+        state["optimizer"] = found
         state["loss"] = loss
         state["run_eagerly"] = bool(run_eagerly) or self.dynamic
+        steps = kwargs.get("experimental_steps_per_execution") or steps_per_execution
+        state["steps_per_execution"] = int(steps or 1)
+        state["jit_compile"] = jit_compile is True
         names = self._names_of_outputs()
         state["compiled_loss"] = CompiledLoss(loss, loss_weights, names)
         state["compiled_metrics"] = CompiledMetrics(metrics, weighted_metrics, names)
         state["_compile_arguments"] = {
-            "optimizer": state["optimizer"],
+            "optimizer": found,
             "loss": loss,
-            "metrics": metrics,
             "loss_weights": loss_weights,
+            "metrics": metrics,
             "weighted_metrics": weighted_metrics,
+            "run_eagerly": bool(run_eagerly),
+            "steps_per_execution": state["steps_per_execution"],
+            "jit_compile": jit_compile is True,
         }
         for counter in ("_train_counter", "_test_counter", "_predict_counter"):
             state[counter] = 0
+        self._forget_functions()
+
+    def _dtype_policy_name(self):
+        policy = getattr(self, "dtype_policy", None)
+        return getattr(policy, "name", policy)
 
     def _names_of_outputs(self):
         return getattr(self, "output_names", None)
 
+    @property
+    def compiled(self):
+        """Whether compile was called."""
+        return self._compile_arguments is not None
+
+    def get_compile_config(self):
+        """What compile was called with, as a config; None where it was not."""
+        return compile_config.describe(self)
+
+    def compile_from_config(self, config):
+        """Compiles the model as `get_compile_config` says."""
+        compile_config.apply(self, config)
+
     def _require_compiled(self):
-        if self.compiled_loss is None:
+        if not self.compiled:
             raise RuntimeError(
                 "You must compile your model before training/testing. Use `model.compile(optimizer, "
                 "loss)`."
             )
 
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None):
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The compiled loss plus the losses of layers."""
         if self.loss is None or y is None:
             return self.compiled_loss([None], [y_pred], None, self.losses)
         return self.compiled_loss(y, y_pred, sample_weight, self.losses)
 
-    def compute_metrics(self, x, y, y_pred, sample_weight):
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """Takes a batch into the compiled metrics; returns the values of all metrics."""
         if y is not None:
             self.compiled_metrics.update_state(y, y_pred, sample_weight)
@@ -99,17 +152,34 @@ class Training:
         x, y, sample_weight = unpack(data)
         with GradientTape() as tape:
             y_pred = self(x, training=True)
-            loss = self.compute_loss(x, y, y_pred, sample_weight)
+            loss = self._loss_of(x, y, y_pred, sample_weight, True)
+            scale = getattr(self.optimizer, "scale_loss", None)
+            scaled = loss if scale is None else scale(loss)
         variables = self.trainable_variables
-        gradients = tape.gradient(loss, variables)
+        gradients = tape.gradient(scaled, variables)
         self.optimizer.apply_gradients(zip(gradients, variables))
         return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def _loss_of(self, x, y, y_pred, sample_weight, training):
+        """compute_loss, which a program may have overridden with fewer arguments."""
+        if type(self).compute_loss is Training.compute_loss:
+            return self.compute_loss(x, y, y_pred, sample_weight)
+        compute = self.compute_loss
+        names = compile_config.arguments_of(compute)
+        given = {"x": x, "y": y, "y_pred": y_pred, "sample_weight": sample_weight}
+        if names is None or "training" in names:
+            given["training"] = training
+        loss = compute(**given)
+        self.compiled_loss.seen(loss, y_pred)
+        return loss
 
     def test_step(self, data):
         """Loss and metrics of one batch."""
         x, y, sample_weight = unpack(data)
         y_pred = self(x, training=False)
-        self.compute_loss(x, y, y_pred, sample_weight)
+        mine = type(self).compute_loss is not Training.compute_loss
+        if mine or self.losses or (y is not None and self.loss is not None):
+            self._loss_of(x, y, y_pred, sample_weight, False)
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def predict_step(self, data):
@@ -135,6 +205,56 @@ class Training:
         """Starts all means anew."""
         for metric in self.metrics:
             metric.reset_state()
+
+    # Functions of a step
+
+    def _step(self, kind, batches=None):
+        name = f"_{kind}_step"
+        step = self.__dict__[name]
+        if step is None:
+            step = Step(getattr(self, f"{kind}_step"), self.run_eagerly, self.jit_compile)
+            self.__dict__[name] = step
+        if batches is not None:
+            step.batch_varies = batches.varies
+        return step
+
+    def _make_function(self, kind, force):
+        found = self.__dict__[f"{kind}_function"]
+        if found is not None and not force:
+            return found
+        if force:
+            self.__dict__[f"_{kind}_step"] = None
+        many, counter = self.steps_per_execution, f"_{kind}_counter"
+
+        def function(iterator):
+            step, state = self._step(kind), self.__dict__
+            if many == 1:
+                logs = step(next(iterator))
+                state[counter] = (state[counter] or 0) + 1
+                return logs
+            logs = step(next(iterator))
+            done = 1
+            results = [logs]
+            for data in _up_to(iterator, many - 1):
+                results.append(step(data))
+                done += 1
+            state[counter] = (state[counter] or 0) + done
+            return joined(results) if kind == "predict" else results[-1]
+
+        self.__dict__[f"{kind}_function"] = function
+        return function
+
+    def make_train_function(self, force=False):
+        """The function that takes an iterator of batches, trains by the next ones and returns the logs."""
+        return self._make_function("train", force)
+
+    def make_test_function(self, force=False):
+        """The function that takes an iterator of batches, evaluates the next ones and returns the logs."""
+        return self._make_function("test", force)
+
+    def make_predict_function(self, force=False):
+        """The function that takes an iterator of batches and returns the outputs for the next ones."""
+        return self._make_function("predict", force)
 
     def fit(
         self,
@@ -177,24 +297,29 @@ class Training:
             validation = as_batches(
                 *parts, validation_batch_size or batch_size, steps=validation_steps
             )
-        length = steps_per_epoch or _length(batches)
+        length = steps_per_epoch or length_of(batches)
         run = CallbackList(
             callbacks, add_history=True, add_progbar=verbose != 0, model=self,
             verbose=verbose, epochs=epochs, steps=length,
         )  # fmt: skip
         self.stop_training = False
+        function = self.make_train_function()
         logs = None
         run.on_train_begin()
-        source = _Steps(batches, steps_per_epoch)
-        for epoch in range(initial_epoch, epochs):
+        source = Epochs(batches, steps_per_epoch, self.steps_per_execution)
+        first = self._initial_epoch(initial_epoch, run)
+        for epoch in range(first, epochs):
             self.reset_metrics()
             run.on_epoch_begin(epoch)
             logs = None
-            for step, data in source.epoch():
+            for step, iterator in source.epoch():
+                self._step("train", batches)
                 run.on_train_batch_begin(step)
-                logs = self.train_step(data)
-                self.__dict__["_train_counter"] += 1
-                run.on_train_batch_end(step, logs)
+                data_logs = source.call(function, iterator)
+                if data_logs is None:
+                    break
+                logs = data_logs
+                run.on_train_batch_end(source.last, logs)
                 if self.stop_training:
                     break
             if logs is None:
@@ -203,7 +328,7 @@ class Training:
                     f"in epoch {epoch + 1}."
                 )
             run.set_steps(source.length)
-            logs = _numbers(logs)
+            logs = dict(sorted(_numbers(logs).items()))
             if validation is not None and _is_due(epoch, validation_freq):
                 results = self.evaluate(
                     validation, verbose=0, steps=validation_steps, return_dict=True,
@@ -214,8 +339,17 @@ class Training:
             run.on_epoch_end(epoch, logs)
             if self.stop_training or source.exhausted:
                 break
+        finish = getattr(self.optimizer, "finalize_variable_values", None)
+        if finish is not None and epochs > first:
+            finish(self.trainable_variables)
         run.on_train_end(logs)
         return self.history
+
+    @staticmethod
+    def _initial_epoch(epoch, run):
+        """Where to begin: later than asked for, if a callback has restored an interrupted training."""
+        restored = [getattr(c, "_initial_epoch", None) for c in run.callbacks]
+        return max([epoch, *(r for r in restored if r is not None)])
 
     def evaluate(
         self,
@@ -226,10 +360,11 @@ class Training:
         sample_weight=None,
         steps=None,
         callbacks=None,
+        return_dict=False,
         max_queue_size=10,
         workers=1,
         use_multiprocessing=False,
-        return_dict=False,
+        **kwargs,
     ):
         """Loss and metrics over arrays or a dataset: a number, a list, or a dict."""
         self._require_compiled()
@@ -239,16 +374,21 @@ class Training:
         if not isinstance(run, CallbackList):
             run = CallbackList(
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
-                epochs=1, steps=steps or _length(batches),
+                epochs=1, steps=steps or length_of(batches),
             )  # fmt: skip
         self.reset_metrics()
+        function = self.make_test_function()
         run.on_test_begin()
         logs = None
-        for step, data in _Steps(batches, steps).epoch():
+        source = Epochs(batches, steps, self.steps_per_execution)
+        for step, iterator in source.epoch():
+            self._step("test", batches)
             run.on_test_batch_begin(step)
-            logs = self.test_step(data)
-            self.__dict__["_test_counter"] += 1
-            run.on_test_batch_end(step, logs)
+            data_logs = source.call(function, iterator)
+            if data_logs is None:
+                break
+            logs = data_logs
+            run.on_test_batch_end(source.last, logs)
         if logs is None:
             raise ValueError(
                 "Unexpected result of `test_function` (Empty Logs): there was no data."
@@ -275,18 +415,24 @@ class Training:
         if not isinstance(run, CallbackList):
             run = CallbackList(
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
-                epochs=1, steps=steps or _length(batches),
+                epochs=1, steps=steps or length_of(batches),
             )  # fmt: skip
+        function = self.make_predict_function()
         run.on_predict_begin()
         outputs = []
-        for step, data in _Steps(batches, steps).epoch():
+        source = Epochs(batches, steps, self.steps_per_execution)
+        for step, iterator in source.epoch():
+            self._step("predict", batches)
             run.on_predict_batch_begin(step)
-            outputs.append(self.predict_step(data))
-            run.on_predict_batch_end(step, {"outputs": outputs[-1]})
+            result = source.call(function, iterator)
+            if result is None:
+                break
+            outputs.append(result)
+            run.on_predict_batch_end(source.last, {"outputs": result})
         if not outputs:
             raise ValueError("Expected at least one batch of data to predict on.")
         run.on_predict_end()
-        return nest.map_structure(lambda *parts: concat(list(parts), 0).numpy(), *outputs)
+        return nest.map_structure(_array, joined(outputs))
 
     def train_on_batch(
         self,
@@ -294,32 +440,32 @@ class Training:
         y=None,
         sample_weight=None,
         class_weight=None,
-        reset_metrics=True,
         return_dict=False,
+        reset_metrics=True,
     ):
         """One update from one batch; returns loss and metrics."""
         return self._on_batch(
-            self.train_step, x, y, sample_weight, class_weight, reset_metrics, return_dict
+            "train", x, y, sample_weight, class_weight, reset_metrics, return_dict
         )
 
-    def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True, return_dict=False):
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False, reset_metrics=True):
         """Loss and metrics of one batch."""
-        return self._on_batch(self.test_step, x, y, sample_weight, None, reset_metrics, return_dict)
+        return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
 
-    def _on_batch(self, step, x, y, sample_weight, class_weight, reset, return_dict):
+    def _on_batch(self, kind, x, y, sample_weight, class_weight, reset, return_dict):
         self._require_compiled()
         if reset:
             self.reset_metrics()
         data = nest.map_structure(as_tensor, pack(_inputs(x), _inputs(y), sample_weight))
         if class_weight is not None:
             data = next(iter(as_batches(iter([data]), class_weight=class_weight)))
-        numbers = _numbers(step(data))
+        numbers = _numbers(self._step(kind)(data))
         return numbers if return_dict else _one_or_all(numbers)
 
     def predict_on_batch(self, x):
         """The outputs for one batch as NumPy arrays."""
-        outputs = self.predict_step((nest.map_structure(as_tensor, _inputs(x)),))
-        return nest.map_structure(lambda t: t.numpy(), outputs)
+        outputs = self._step("predict")((nest.map_structure(as_tensor, _inputs(x)),))
+        return nest.map_structure(_array, outputs)
 
     def fit_generator(self, generator, steps_per_epoch=None, epochs=1, **kwargs):
         """The old name of fit, for generators."""
@@ -334,37 +480,38 @@ class Training:
         return self.predict(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
 
-class _Steps:
-    """Epochs of batches: of all there are, or of `steps` each, which go on where the last one ended."""
+def _are_metrics(value):
+    """Whether what was given for loss_weights are metrics."""
+    if isinstance(value, dict):
+        return any(_are_metrics(v) for v in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_are_metrics(v) for v in value)
+    return isinstance(value, str) or callable(value)
 
-    def __init__(self, batches, steps):
-        self._batches, self._steps = batches, steps
-        self._source = None
-        self.exhausted = False
-        self.length = steps
 
-    def epoch(self):
-        """(step, batch) pairs."""
-        if self._steps is None:
-            count = 0
-            for step, data in enumerate(self._batches):
-                count = step + 1
-                yield step, data
-            self.length = count
+def _up_to(iterator, count):
+    for _ in range(count):
+        try:
+            yield next(iterator)
+        except StopIteration:
             return
-        if self._source is None:
-            self._source = iter(self._batches)
-        for step in range(self._steps):
-            try:
-                data = next(self._source)
-            except StopIteration:
-                self._source = iter(self._batches)
-                try:
-                    data = next(self._source)
-                except StopIteration:
-                    self.exhausted = True
-                    return
-            yield step, data
+
+
+def joined(outputs):
+    """The outputs of several batches, one after another."""
+    if len(outputs) == 1:
+        return outputs[0]
+
+    def join(*parts):
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        return concat(list(parts), 0)
+
+    return nest.map_structure(join, *outputs)
+
+
+def _array(value):
+    return value.numpy() if hasattr(value, "numpy") else value
 
 
 def _is_due(epoch, frequency):
@@ -375,23 +522,22 @@ def _is_due(epoch, frequency):
     return epoch + 1 in frequency
 
 
-def _length(batches):
-    try:
-        return len(batches)
-    except TypeError:
-        return None
-
-
 def _inputs(x):
     """A list of arrays as several inputs, a list of numbers as one."""
     if isinstance(x, list) and x and (hasattr(x[0], "shape") or isinstance(x[0], Variable)):
         return tuple(x)
-    return x
+    return np.asarray(x) if hasattr(x, "__array__") and not isinstance(x, (Tensor, Variable)) else x
 
 
 def _numbers(logs):
     """The logs as floats; what is no scalar, as arrays."""
-    return {name: _number(value) for name, value in logs.items()}
+    found = {}
+    for name, value in logs.items():
+        if isinstance(value, dict):
+            found |= _numbers(value)
+        else:
+            found[name] = _number(value)
+    return found
 
 
 def _number(value):

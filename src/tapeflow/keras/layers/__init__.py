@@ -2,6 +2,8 @@
 
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.op_layer import SlicingOpLambda as _SlicingOpLambda
+from tapeflow.keras.engine.op_layer import TFOpLambda as _TFOpLambda
 from tapeflow.keras.engine.symbolic import make_input as Input
 from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from tapeflow.keras.layers.attention import AdditiveAttention, Attention, MultiHeadAttention
@@ -76,6 +78,15 @@ from tapeflow.keras.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from tapeflow.keras.layers.preprocessing.hashing import HashedCrossing, Hashing
+from tapeflow.keras.layers.preprocessing.lookup import IntegerLookup, StringLookup
+from tapeflow.keras.layers.preprocessing.numerical import (
+    CategoryEncoding,
+    Discretization,
+    Normalization,
+    Rescaling,
+)
+from tapeflow.keras.layers.preprocessing.text import TextVectorization
 from tapeflow.keras.layers.resizing import (
     Cropping1D,
     Cropping2D,
@@ -127,6 +138,7 @@ def deserialize(config, custom_objects=None):
 
     known = {name: value for name, value in globals().items() if isinstance(value, type)}
     known |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
+    known |= {"TFOpLambda": _TFOpLambda, "SlicingOpLambda": _SlicingOpLambda}
     return _resolve(config, known, "layer", custom_objects)
 
 

@@ -27,17 +27,53 @@ from tapeflow.ops.reduction import reduce_any
 class InputLayer(Layer):
     """Where data enters a model."""
 
-    def __init__(self, input_shape=None, batch_size=None, dtype=None, name=None, **kwargs):
-        batch_shape = kwargs.pop("batch_input_shape", None)
-        for argument in ("sparse", "ragged", "input_tensor", "type_spec"):
-            kwargs.pop(argument, None)
-        if batch_shape is None and input_shape is not None:
-            batch_shape = (batch_size, *TensorShape(input_shape).as_list())
+    def __init__(
+        self,
+        shape=None,
+        batch_size=None,
+        dtype=None,
+        sparse=None,
+        ragged=None,
+        batch_shape=None,
+        input_tensor=None,
+        optional=False,
+        name=None,
+        **kwargs,
+    ):
+        shape = kwargs.pop("input_shape", shape)
+        batch_shape = kwargs.pop("batch_input_shape", batch_shape)
+        kwargs.pop("type_spec", None)
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments: {list(kwargs)}")
+        if sparse and ragged:
+            raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
+        if input_tensor is not None:
+            batch_shape, dtype = input_tensor.shape, dtype or input_tensor.dtype
+        if batch_shape is None and shape is not None:
+            if isinstance(shape, int):
+                shape = (shape,)
+            batch_shape = (batch_size, *TensorShape(shape).as_list())
         super().__init__(dtype=dtype, name=name or settings.unique_name("input", zero_based=False))
         self.built = True
-        self._batch_input_shape = None if batch_shape is None else tuple(batch_shape)
-        output = KerasTensor(batch_shape, dtype or settings.floatx(), name=self.name)
+        if batch_shape is not None:
+            batch_shape = TensorShape(batch_shape)
+            batch_shape = None if batch_shape.rank is None else tuple(batch_shape.as_list())
+        self._batch_input_shape = batch_shape
+        self.sparse, self.ragged, self.optional = bool(sparse), bool(ragged), optional
+        self.is_placeholder = True
+        output = input_tensor
+        if not isinstance(output, KerasTensor):
+            dtype = dtype or settings.floatx()
+            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=self.name)
         self._nodes.append(Node(self, [], (), {}, output))
+
+    def call(self):
+        raise NotImplementedError("An InputLayer is not called.")
+
+    @property
+    def batch_shape(self):
+        """The shape of the data, None for unknown sizes."""
+        return self._batch_input_shape
 
     @property
     def output(self):
@@ -45,11 +81,14 @@ class InputLayer(Layer):
         return self._nodes[0].outputs
 
     def get_config(self):
-        return {
+        config = {
             "batch_input_shape": self._batch_input_shape,
             "dtype": self.output.dtype.name,
+            "sparse": self.sparse,
+            "ragged": self.ragged,
             "name": self.name,
         }
+        return {**config, "optional": True} if self.optional else config
 
 
 class Dense(Layer):

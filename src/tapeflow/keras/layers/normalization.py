@@ -22,6 +22,8 @@ class BatchNormalization(SameShape):
     Mean and variance are those of the batch while training, and moving averages otherwise.
     """
 
+    _casts_weights = False
+
     def __init__(
         self,
         axis=-1,
@@ -196,6 +198,8 @@ class BatchNormalization(SameShape):
 
 class LayerNormalization(SameShape):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta, for each example by itself."""
+
+    _casts_weights = False
 
     def __init__(
         self,

@@ -1,7 +1,9 @@
 """`tf.keras.optimizers`."""
 
 from tapeflow.keras.optimizers import schedules
+from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
 from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.keras.optimizers.recent import Adafactor, AdamW, Lamb, Lion
 from tapeflow.keras.optimizers.rules import (
     SGD,
     Adadelta,
@@ -18,20 +20,30 @@ from tapeflow.train.optimizer import Optimizer as TrainOptimizer
 __all__ = [
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
+    "AdamW",
     "Adamax",
     "Ftrl",
+    "Lamb",
+    "Lion",
+    "LossScaleOptimizer",
     "Nadam",
     "Optimizer",
     "RMSprop",
     "deserialize",
     "get",
+    "legacy",
     "schedules",
     "serialize",
+    "with_loss_scale",
 ]
 
-_CLASSES = (SGD, Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop)
+_CLASSES = (
+    SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion, LossScaleOptimizer, Nadam,
+    RMSprop,
+)  # fmt: skip
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
 
 
@@ -39,16 +51,19 @@ def get(identifier):
     """An optimizer from a name, a config, a class or an optimizer (also of tf.train)."""
     if isinstance(identifier, (Optimizer, TrainOptimizer)):
         return identifier
-    if isinstance(identifier, str):
+    if isinstance(identifier, str) and identifier.lower() in _NAMES:
         identifier = identifier.lower()
     return resolve(identifier, _NAMES, "optimizer")
 
 
-def serialize(optimizer):
+def serialize(optimizer, use_legacy_format=False):
     """The config of an optimizer."""
     return to_config(optimizer)
 
 
-def deserialize(config, custom_objects=None):
+def deserialize(config, custom_objects=None, use_legacy_format=False):
     """An optimizer from its config."""
     return resolve(config, _NAMES, "optimizer", custom_objects)
+
+
+from tapeflow.keras.optimizers import legacy  # noqa: E402

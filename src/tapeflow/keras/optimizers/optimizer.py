@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow._native import EagerTensor
+from tapeflow._native import EagerTensor, Tensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, dtypes, nest
+from tapeflow.core import context, dtypes, replicas, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.keras.engine.tracking import Tracked
-from tapeflow.keras.optimizers import schedules
+from tapeflow.keras import initializers
+from tapeflow.keras.optimizers import schedules, wrapping
+from tapeflow.keras.session import set_values, values_of
 from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
@@ -25,6 +27,17 @@ from tapeflow.train.sparse import is_sparse, without_duplicates
 from tapeflow.train.trackable import attached
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
+_AVERAGING = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
+_MORE = {"weight_decay": None, **_AVERAGING, "loss_scale_factor": None,
+         "gradient_accumulation_steps": None}  # fmt: skip
+_OLD = ("lr", "decay", "jit_compile", "is_legacy_optimizer")
+
+
+class Variables(list):
+    """The variables of an optimizer; also called as a function, as they were before Keras 3."""
+
+    def __call__(self):
+        return self
 
 
 @public_methods
@@ -39,13 +52,18 @@ class Optimizer(Tracked):
       clipnorm: largest norm of each gradient.
       clipvalue: largest absolute value of the elements of gradients.
       global_clipnorm: largest norm of all gradients together.
+      weight_decay: the part, times the learning rate, by which variables shrink at every step.
+      use_ema: keeps a moving average of every variable, of momentum `ema_momentum`, which variables
+        become every `ema_overwrite_frequency` steps, and at the end of `fit`.
+      loss_scale_factor: what `scale_loss` multiplies losses by, and gradients are divided by.
+      gradient_accumulation_steps: the number of calls whose mean gradient makes one update.
       decay: makes the learning rate fall as 1 / (1 + decay * iterations).
       lr: the old name of learning_rate.
     """
 
     def __init__(self, name, **kwargs):
         for argument in kwargs:
-            if argument not in (*_CLIPPING, "lr", "decay", "weight_decay", "jit_compile"):
+            if argument not in (*_CLIPPING, *_MORE, *_OLD):
                 raise TypeError(
                     f"Unexpected keyword argument passed to optimizer: {argument}. Allowed kwargs are "
                     f"{set(_CLIPPING) | {'lr', 'decay'}}."
@@ -54,6 +72,17 @@ class Optimizer(Tracked):
                 raise ValueError(
                     f"decay cannot be less than 0. Received: {argument}={kwargs[argument]}"
                 )
+        steps = kwargs.get("gradient_accumulation_steps")
+        if steps is not None and not steps >= 2:
+            raise ValueError(
+                "`gradient_accumulation_steps` must be an integer >= 2. Received: "
+                f"gradient_accumulation_steps={steps}"
+            )
+        if kwargs.get("use_ema") and not 0 <= kwargs.get("ema_momentum", 0.99) <= 1:
+            raise ValueError(
+                "`ema_momentum` must be in the range [0, 1]. Received: "
+                f"ema_momentum={kwargs['ema_momentum']}"
+            )
         self._start_tracking()
         state = self.__dict__
         state["_name"] = name
@@ -70,6 +99,11 @@ class Optimizer(Tracked):
                 "Cannot accept both `clipnorm` and `global_clipnorm`. Received: "
                 f"`clipnorm`={self.clipnorm}, `global_clipnorm`={self.global_clipnorm}."
             )
+        for argument, default in _MORE.items():
+            state[argument] = kwargs.get(argument, default)
+        state["_wraps"] = any(state[argument] for argument in _MORE if argument[:4] != "ema_")
+        state["_no_decay"] = (set(), ())
+        state["_known"] = None
         state["_decay"] = kwargs.get("decay") or 0.0
         state["_clips"] = any(kwargs.get(argument) is not None for argument in _CLIPPING)
 
@@ -83,7 +117,11 @@ class Optimizer(Tracked):
         if isinstance(value, schedules.LearningRateSchedule) or callable(value):
             self._hyper[name] = value
         elif name in self._hyper_variables:
-            self._hyper_variables[name].assign(value)
+            variable = self._hyper_variables[name]
+            if variable._parts is not None and not hasattr(value, "graph"):
+                set_values([(variable, value)])
+            else:
+                variable.assign(value)
             self._hyper[name] = value
         else:
             self._hyper[name] = (
@@ -97,6 +135,10 @@ class Optimizer(Tracked):
         if variable is not None:
             return variable if variable.dtype == dtype else cast(variable, dtype)
         value = self._hyper[name]
+        if type(value) is float and name == "learning_rate" and context.inside_graph():
+            # What is traced reads the rate of the moment, which callbacks change.
+            variable = self._hyper_variable(name)
+            return variable if variable.dtype == dtype else cast(variable, dtype)
         if type(value) is float:
             key = (name, dtype)
             found = self._numbers.get(key)
@@ -178,6 +220,10 @@ class Optimizer(Tracked):
 
     def minimize(self, loss, var_list, grad_loss=None, name=None, tape=None):
         """One step down: `loss` is a function, or a tensor computed under `tape`."""
+        return self.apply_gradients(self.compute_gradients(loss, var_list, grad_loss, tape), name)
+
+    def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
+        """(gradient, variable) pairs of a function, or of a tensor computed under `tape`."""
         if not callable(loss) and tape is None:
             raise ValueError(
                 f"`tape` is required when a `Tensor` loss is passed. Received: loss={loss}, tape={tape}."
@@ -188,8 +234,7 @@ class Optimizer(Tracked):
                     tape.watch(var_list)
                 loss = loss()
         variables = nest.flatten(var_list() if callable(var_list) else var_list)
-        gradients = tape.gradient(loss, variables, grad_loss)
-        return self.apply_gradients(zip(gradients, variables))
+        return list(zip(tape.gradient(loss, variables, grad_loss), variables))
 
     def get_gradients(self, loss, params):
         """The gradients of a function."""
@@ -205,6 +250,8 @@ class Optimizer(Tracked):
 
         Raises ValueError when there are variables but no gradient at all.
         """
+        if replicas.several():
+            return replicas.apply_once(self.apply_gradients, grads_and_vars)
         given = tuple(grads_and_vars)
         pairs = [pair for pair in given if pair[0] is not None]
         if not pairs:
@@ -223,6 +270,12 @@ class Optimizer(Tracked):
 
     def _update(self, pairs):
         """Changes the variables; returns the number of calls so far."""
+        if self._wraps:
+            return wrapping.update(self, pairs)
+        return self._update_once(pairs)
+
+    def _update_once(self, pairs):
+        """One update of the variables, without what wraps updates."""
         if self._clips:
             pairs = self._clipped(pairs)
         self._prepare(pairs[0][1])
@@ -267,6 +320,115 @@ class Optimizer(Tracked):
         dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
         self._apply_dense(dense, var)
 
+    # As Keras 3 has it
+
+    def build(self, var_list):
+        """Makes the slots of these variables."""
+        variables = list(var_list)
+        self.__dict__["_known"] = variables
+        self.iterations  # noqa: B018
+        if not callable(self._hyper.get("learning_rate", 0.0)):
+            self._hyper_variable("learning_rate")
+        for var in variables:
+            for name, value in self._slot_values(var):
+                self._slot(var, name, value)
+        wrapping.build(self, variables)
+
+    def _slot_values(self, var):
+        """(name, first value) pairs of the slots of a variable."""
+        return ()
+
+    @property
+    def built(self):
+        """Whether the variables to train are known."""
+        return self._known is not None
+
+    def apply(self, grads, trainable_variables=None):
+        """apply_gradients, for gradients and variables in two lists; by default, those of `build`."""
+        if trainable_variables is None:
+            if self._known is None:
+                raise ValueError(
+                    "When passing `grads` without `variables`, the optimizer must already be built on a "
+                    "list of variables. Call `optimizer.build(trainable_variables)` first."
+                )
+            trainable_variables = self._known
+        grads, trainable_variables = list(grads), list(trainable_variables)
+        if len(grads) != len(trainable_variables):
+            raise ValueError(
+                f"`optimizer.apply` got {len(grads)} gradients and {len(trainable_variables)} variables."
+            )
+        return self.apply_gradients(zip(grads, trainable_variables))
+
+    def update_step(self, gradient, variable, learning_rate=None):
+        """Changes one variable by its gradient."""
+        self._apply_dense(gradient, variable)
+
+    def scale_loss(self, loss):
+        """The loss times loss_scale_factor, if there is one."""
+        return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
+
+    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+        """Keeps variables, or those whose names match one of the patterns, from weight decay."""
+        self.__dict__["_no_decay"] = ({id(v) for v in var_list or ()}, tuple(var_names or ()))
+
+    def finalize_variable_values(self, var_list):
+        """Sets the variables to their moving averages, if those are kept."""
+        if self.use_ema:
+            wrapping.overwrite(self, var_list)
+
+    def add_variable(
+        self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None
+    ):
+        """A variable of the optimizer's own."""
+        kind = dtypes.as_dtype(dtype or "float32")
+        start = initializers.get(initializer)
+        return make_slot(lambda: start(shape, dtype=kind), f"{self._name}/{name}", kind)
+
+    def add_variable_from_reference(
+        self, reference_variable, name=None, initializer="zeros", shape=None
+    ):
+        """A slot variable beside `reference_variable`."""
+        start = initializers.get(initializer)
+        return self._slot(
+            reference_variable, name, start(reference_variable.shape, reference_variable.dtype)
+        )
+
+    def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
+        """A list of slot variables, one beside each variable; for several names, several lists."""
+        if isinstance(name, str):
+            return [self.add_variable_from_reference(v, name, initializer)
+                    for v in trainable_variables]  # fmt: skip
+        return tuple(self.add_optimizer_variables(trainable_variables, n, initializer) for n in name)
+
+    def assign(self, variable, value):
+        """Sets a variable."""
+        variable.assign(value)
+
+    def assign_add(self, variable, value):
+        """Adds to a variable."""
+        variable.assign_add(value)
+
+    def assign_sub(self, variable, value):
+        """Subtracts from a variable."""
+        variable.assign_sub(value)
+
+    def save_own_variables(self, store):
+        """Puts the values of the variables in a dict, by number."""
+        for i, variable in enumerate(wrapping.in_order(self)):
+            store[str(i)] = variable.numpy()
+
+    def load_own_variables(self, store):
+        """Sets the variables from a dict that save_own_variables has filled. Raises ValueError if they do not fit."""
+        variables = wrapping.in_order(self)
+        if len(store.keys()) != len(variables):
+            raise ValueError(
+                f"Skipping variable loading for optimizer '{self.name}', because it has "
+                f"{len(variables)} variables whereas the saved optimizer has {len(store.keys())} "
+                "variables."
+            )
+        for i, variable in enumerate(variables):
+            variable.assign(np.asarray(store[str(i)]))
+
     # Checkpoints
 
     def _trackable_children(self):
@@ -303,6 +465,8 @@ class Optimizer(Tracked):
             sizes = var.shape.as_list()
 
             def start():
+                if isinstance(value, Tensor):
+                    return value
                 return fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
 
             slot = make_slot(start, f"{self._name}/{base_name(var)}/{name}", var.dtype)
@@ -320,9 +484,10 @@ class Optimizer(Tracked):
         """The names of the slots made so far."""
         return self._slots.names()
 
+    @property
     def variables(self):
-        """iterations and all slot variables."""
-        return self.weights
+        """iterations and all slot variables, as a list that may also be called."""
+        return Variables(self.weights)
 
     @property
     def weights(self):
@@ -334,7 +499,7 @@ class Optimizer(Tracked):
 
     def get_weights(self):
         """The values of `weights` as NumPy arrays."""
-        return [variable.numpy() for variable in self.weights]
+        return values_of(self.weights)
 
     def set_weights(self, weights):
         """Sets `weights` from arrays. Raises ValueError for a wrong number."""
@@ -344,8 +509,7 @@ class Optimizer(Tracked):
                 f"You called `set_weights(weights)` on optimizer {self._name} with a weight list of "
                 f"length {len(weights)}, but the optimizer was expecting {len(variables)} weights."
             )
-        for variable, value in zip(variables, weights):
-            variable.assign(value)
+        set_values(zip(variables, weights))
 
     @property
     def name(self):
@@ -357,7 +521,7 @@ class Optimizer(Tracked):
         for name in ("learning_rate", *names):
             value = self._hyper[name]
             if name in self._hyper_variables:
-                value = self._hyper_variables[name].numpy().item()
+                value = values_of([self._hyper_variables[name]])[0].item()
             config[name] = (
                 schedules.serialize(value)
                 if isinstance(value, schedules.LearningRateSchedule)
@@ -366,9 +530,9 @@ class Optimizer(Tracked):
                 else value
             )
         config["decay"] = self._decay
-        for name in _CLIPPING:
-            if getattr(self, name) is not None:
-                config[name] = getattr(self, name)
+        for name in (*_CLIPPING, *_MORE):
+            if self.__dict__[name] != _MORE.get(name):
+                config[name] = self.__dict__[name]
         return config
 
     def get_config(self):

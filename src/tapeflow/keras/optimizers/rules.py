@@ -52,6 +52,9 @@ class SGD(Optimizer):
         self._set_hyper("momentum", momentum)
         self.__dict__["nesterov"] = nesterov
 
+    def _slot_values(self, var):
+        return (("momentum", 0.0),) if self._momentum else ()
+
     def _apply_dense(self, grad, var):
         dtype = var.dtype
         if not self._momentum:
@@ -139,6 +142,9 @@ class Adam(_Moments):
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
         self.__dict__["amsgrad"] = amsgrad
 
+    def _slot_values(self, var):
+        return tuple((name, 0.0) for name in ("m", "v", *(["vhat"] if self.amsgrad else [])))
+
     def _apply_dense(self, grad, var):
         m, v = self._slot(var, "m"), self._slot(var, "v")
         settings = self._settings(var.dtype)
@@ -175,6 +181,9 @@ class Adamax(_Moments):
         super().__init__(name, **kwargs)
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
 
+    def _slot_values(self, var):
+        return (("m", 0.0), ("v", 0.0))
+
     def _apply_dense(self, grad, var):
         power1, _, *rest = self._settings(var.dtype)
         m, v = self._slot(var, "m"), self._slot(var, "v")
@@ -196,6 +205,9 @@ class Nadam(_Moments):
         self.__dict__["_schedule_decay"] = self._decay
         self.__dict__["_decay"] = 0.0  # here it slows the momentum's growth, not the learning rate
         self.__dict__["_momentum_product"] = None
+
+    def _slot_values(self, var):
+        return (("m", 0.0), ("v", 0.0))
 
     def _prepare(self, var):
         super()._prepare(var)
@@ -270,6 +282,10 @@ class RMSprop(Optimizer):
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
         self.__dict__["centered"] = centered
 
+    def _slot_values(self, var):
+        names = ["rms", *(["momentum"] if self._momentum else []), *(["mg"] if self.centered else [])]
+        return tuple((name, 0.0) for name in names)
+
     def _apply_dense(self, grad, var):
         dtype = var.dtype
         rms = self._slot(var, "rms")
@@ -323,6 +339,9 @@ class Adagrad(Optimizer):
         self.__dict__["_initial"] = float(initial_accumulator_value)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
+    def _slot_values(self, var):
+        return (("accumulator", self._initial),)
+
     def _arguments(self, var):
         accumulator = self._slot(var, "accumulator", self._initial)
         return accumulator, self._rate(var.dtype), convert_to_tensor(self.epsilon, var.dtype)
@@ -346,6 +365,9 @@ class Adadelta(Optimizer):
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("rho", rho)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
+
+    def _slot_values(self, var):
+        return (("accum_grad", 0.0), ("accum_var", 0.0))
 
     def _arguments(self, var):
         slots = (self._slot(var, "accum_grad"), self._slot(var, "accum_var"))
@@ -400,6 +422,9 @@ class Ftrl(Optimizer):
         self._set_hyper("beta", beta)
         self.__dict__["_initial"] = float(initial_accumulator_value)
         self.__dict__["_shrinkage"] = l2_shrinkage_regularization_strength
+
+    def _slot_values(self, var):
+        return (("accumulator", self._initial), ("linear", 0.0))
 
     def _arguments(self, var):
         dtype = var.dtype

@@ -7,6 +7,7 @@ from tapeflow.keras.registry import (
     register_keras_serializable,
 )
 from tapeflow.keras.utils.categorical import normalize, to_categorical
+from tapeflow.keras.utils.downloading import get_file
 from tapeflow.keras.utils.progress import Progbar
 from tapeflow.keras.utils.sequence import Sequence
 
@@ -16,6 +17,7 @@ __all__ = [
     "Sequence",
     "custom_object_scope",
     "get_custom_objects",
+    "get_file",
     "normalize",
     "register_keras_serializable",
     "to_categorical",

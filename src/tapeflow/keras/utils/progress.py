@@ -5,17 +5,39 @@ from __future__ import annotations
 import sys
 import time
 
+_state = {"interactive": True}
+
+
+def enable_interactive_logging():
+    """Lets progress be printed to stdout."""
+    _state["interactive"] = True
+
+
+def disable_interactive_logging():
+    """Lets progress go to the log (stderr) rather than to stdout."""
+    _state["interactive"] = False
+
+
+def is_interactive_logging_enabled():
+    """Whether progress is printed to stdout."""
+    return _state["interactive"]
+
+
+def _out():
+    return sys.stdout if _state["interactive"] else sys.stderr
+
 
 class Progbar:
     """Progress of a loop of `target` steps (None: unknown).
 
     Args:
       verbose: 0 silent, 1 a bar, 2 one line at the end.
+      interval: the least number of seconds between two updates of the bar.
       stateful_metrics: names of values to show as they are rather than as their mean.
     """
 
     def __init__(
-        self, target, width=30, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"
+        self, target, width=20, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"
     ):
         self.target, self.width, self.verbose, self.interval = target, width, verbose, interval
         self.unit_name = unit_name
@@ -24,6 +46,7 @@ class Progbar:
         self._seen = 0
         self._shown = 0
         self._start = time.time()
+        self._after_first = None  # the time after the first step, which is slower than others
         self._last = 0.0
 
     def is_due(self):
@@ -44,46 +67,71 @@ class Progbar:
                 total[1] += weight
         self._seen = current
         now = time.time()
+        if self._after_first is None and current > 0:
+            self._after_first = (current, now)
         if self.verbose == 0 or (self.verbose == 2 and not finalize):
             return
         if not finalize and now - self._last < self.interval:
             return
         self._last = now
-        line = self._line(current, now, finalize)
+        line, plain = self._line(current, now, finalize)
+        out = _out()
         if self.verbose == 1:
-            sys.stdout.write("\r" + line.ljust(self._shown))
-            self._shown = len(line)
+            out.write("\r" + line + " " * max(self._shown - plain, 0))
+            self._shown = plain
             if finalize:
-                sys.stdout.write("\n")
+                out.write("\n")
         else:
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+            out.write(line + "\n")
+        out.flush()
 
     def add(self, n, values=None):
         """Says that n more steps are done."""
         self.update(self._seen + n, values)
 
     def _line(self, current, now, finalize):
-        parts = []
+        """The line, and how wide it is on the screen."""
+        bar = self.verbose == 1
         if self.target:
-            digits = len(str(self.target))
-            parts.append(f"{current:{digits}d}/{self.target}")
-            if self.verbose == 1:
-                done = min(int(self.width * current / self.target), self.width)
-                arrow = "=" * done if done == self.width else ("=" * max(done - 1, 0) + ">")
-                parts.append(f"[{arrow.ljust(self.width, '.')}]")
+            count = f"{current:{len(str(self.target))}d}/{self.target}"
+            done = min(int(self.width * current / self.target), self.width)
         else:
-            parts.append(f"{current:7d}/Unknown")
-        spent = now - self._start
-        per_step = spent / current if current else 0.0
+            count = f"{current:7d}/Unknown"
+            done = 0
+        parts = [_bold(count) if bar else count]
+        if bar and self.target:
+            full = f"\x1b[32m{'━' * done}\x1b[0m" if done else ""
+            parts.append(f"{full}\x1b[37m{'━' * (self.width - done)}\x1b[0m")
+        per_step = self._per_step(current, now)
         if finalize or not self.target:
-            parts.append(f"- {spent:.0f}s {_duration(per_step)}/{self.unit_name}")
+            spent = f"{now - self._start:.0f}s"
         else:
-            parts.append(f"- ETA: {_clock(per_step * (self.target - current))}")
+            spent = _clock(per_step * (self.target - current))
+        dash = "" if bar else "- "
+        parts.append(_bold(spent) if bar else f"- {spent}")
+        parts.append(f"{dash}{_duration(per_step)}/{self.unit_name}")
         for name, (total, weight) in self._sums.items():
             mean = total / max(weight, 1)
             parts.append(f"- {name}: {mean:.4f}" if abs(mean) > 1e-3 else f"- {name}: {mean:.4e}")
-        return " ".join(parts)
+        line = " ".join(parts)
+        codes = line.count("\x1b[0m") * 4 + sum(line.count(c) * n for c, n in _CODES)
+        return line, len(line) - codes
+
+    def _per_step(self, current, now):
+        """Seconds of a step: of those after the first, once there are some."""
+        if not current:
+            return 0.0
+        first = self._after_first
+        if first is not None and current > first[0]:
+            return (now - first[1]) / (current - first[0])
+        return (now - self._start) / current
+
+
+_CODES = (("\x1b[1m", 4), ("\x1b[32m", 5), ("\x1b[37m", 5))
+
+
+def _bold(text):
+    return f"\x1b[1m{text}\x1b[0m"
 
 
 def _duration(seconds):

@@ -1,0 +1,52 @@
+"""Programs that `import tensorflow`, run on tapeflow.
+
+Nothing here happens unasked: `import tapeflow` never touches the name `tensorflow`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tapeflow.alias.finder import Finder
+
+__all__ = ["install_as_tensorflow"]
+
+_installed: list[Finder] = []
+
+
+def install_as_tensorflow(v1: bool = False) -> Any:
+    """Lets `import tensorflow`, and of every module below it, give tapeflow's names; returns that module.
+
+    `import keras` gives `tapeflow.keras`, unless a Keras is installed. A TensorFlow that is installed
+    stays out of sight from then on. Calling it again with the same `v1` changes nothing.
+
+    Args:
+      v1: `tensorflow` has the names of 1.x, and operations build a graph until the program enables
+        eager execution.
+
+    Raises RuntimeError where a TensorFlow is loaded already, or where the other namespace was installed.
+    """
+    if _installed:
+        if _installed[0].v1 != v1:
+            raise RuntimeError(
+                f"tensorflow is installed already with v1={_installed[0].v1}; one process has one of both"
+            )
+        return sys.modules["tensorflow"]
+    loaded = sys.modules.get("tensorflow")
+    if loaded is not None:
+        where = getattr(loaded, "__file__", None)
+        raise RuntimeError(
+            f"a TensorFlow is loaded already ({where}); call install_as_tensorflow before the first "
+            "`import tensorflow`"
+        )
+    if v1:
+        from tapeflow.compat.v1 import disable_v2_behavior
+
+        disable_v2_behavior()
+    finder = Finder(v1)
+    _installed.append(finder)
+    sys.meta_path.insert(0, finder)
+    import tensorflow
+
+    return tensorflow

@@ -1,0 +1,299 @@
+"""The small functions of TensorFlow's internals that programs use: decorators, contexts, checks."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from inspect import (  # noqa: F401
+    Parameter,
+    Signature,
+    currentframe,
+    getdoc,
+    getfile,
+    getfullargspec,
+    getmembers,
+    getmodule,
+    getmro,
+    getsource,
+    getsourcelines,
+    isabstract,
+    isclass,
+    isfunction,
+    isgenerator,
+    isgeneratorfunction,
+    ismethod,
+    ismodule,
+    isroutine,
+    signature,
+    stack,
+)
+from inspect import getfullargspec as getargspec  # noqa: F401
+from types import SimpleNamespace
+from typing import Any
+
+from tapeflow._native import Variable
+from tapeflow.core import config
+from tapeflow.core import context as _context
+from tapeflow.core.dtypes import int32
+from tapeflow.core.file_system import GFile
+from tapeflow.ops.array import identity, shape_v1
+from tapeflow.ops.control import cond, control_dependencies
+from tapeflow.ops.static import get_static_value
+
+DEFAULT_GRAPH_SEED = 87654321
+contextmanager = contextlib.contextmanager
+_uids = itertools.count(1)
+
+
+def uid() -> int:
+    """A number that no earlier call gave."""
+    return next(_uids)
+
+
+def decorated(*args: Any, **kwargs: Any) -> Any:
+    """A decorator, plain or with arguments, that leaves what it decorates as it is."""
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return args[0]
+    return lambda each: each
+
+
+def renamed(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
+    """The function under its old name."""
+    return func_or_class
+
+
+def deprecated_argument_lookup(
+    new_name: str, new_value: Any, old_name: str, old_value: Any
+) -> Any:
+    """The one of both values that was given. Raises ValueError for both."""
+    if old_value is not None:
+        if new_value is not None:
+            raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
+        return old_value
+    return new_value
+
+
+def make_decorator(target: Any, decorator_func: Any, *args: Any, **kwargs: Any) -> Any:
+    """`decorator_func`, which looks like `target`."""
+    functools.update_wrapper(decorator_func, target)
+    return decorator_func
+
+
+def unwrap(maybe_decorated: Any) -> Any:
+    """([decorators], the function inside)."""
+    inside = maybe_decorated
+    while hasattr(inside, "__wrapped__"):
+        inside = inside.__wrapped__
+    return [], inside
+
+
+def name_of(symbol: Any, *args: Any, **kwargs: Any) -> str:
+    """The name of a function or class."""
+    return getattr(symbol, "__qualname__", str(symbol))
+
+
+def nothing_to_check(*args: Any, **kwargs: Any) -> None:
+    """Accepts anything."""
+
+
+@contextlib.contextmanager
+def nothing(*args: Any, **kwargs: Any) -> Any:
+    """A context that changes nothing."""
+    yield
+
+
+@contextlib.contextmanager
+def graph_mode() -> Any:
+    """A context in which operations build a graph."""
+    from tapeflow.graph.graph import get_default_graph
+
+    with _context.graph_scope(get_default_graph()):
+        yield
+
+
+def in_graph_mode(func: Any = None) -> Any:
+    """The decorator of a test that runs in a graph of its own."""
+    if func is None:
+        return in_graph_mode
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        from tapeflow.graph.graph import Graph
+
+        with Graph().as_default():
+            return func(*args, **kwargs)
+
+    return run
+
+
+def eager_main(argv: Any = None) -> None:
+    """Runs the tests of a program eagerly."""
+    from tapeflow import test_case
+
+    _context.enable_eager_execution()
+    test_case.main(argv)
+
+
+def context() -> Any:
+    """What there is to know of the context that operations run in."""
+    return SimpleNamespace(
+        executing_eagerly=_context.executing_eagerly,
+        num_gpus=lambda: len(config.list_logical_devices("GPU")),
+        devices=lambda: [device.name for device in config.list_logical_devices()],
+        device_name=_context.device_name(),
+        scope_name=_context.current_name_scope(),
+    )
+
+
+def list_local_devices(session_config: Any = None) -> list[Any]:
+    """The devices, each with name, device_type and memory_limit."""
+    return [
+        SimpleNamespace(
+            name=device.name.replace("/job:localhost/replica:0/task:0", ""),
+            device_type=device.device_type,
+            memory_limit=0,
+            physical_device_desc="",
+        )
+        for device in config.list_logical_devices()
+    ]
+
+
+def smart_cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+    """One of two functions; chosen at once where the condition is known. Raises TypeError for no function."""
+    for function in (true_fn, false_fn):
+        if not callable(function):
+            raise TypeError(f"`true_fn` and `false_fn` must be callable, got {function!r}")
+    known = pred if isinstance(pred, (bool, int)) else get_static_value(pred)
+    if known is None:
+        return cond(pred, true_fn, false_fn, name=name)
+    return true_fn() if known else false_fn()
+
+
+def never(*args: Any, **kwargs: Any) -> bool:
+    """False."""
+    return False
+
+
+def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
+    """The tensor, once other operations have run."""
+    with _context.name_scope_v1(name, "control_dependency", [*dependencies, output_tensor]):
+        with control_dependencies(dependencies):
+            return identity(output_tensor)
+
+
+def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = None) -> Any:
+    """The shape of a tensor."""
+    return shape_v1(input, name=name, out_type=out_type or int32)
+
+
+def graph_of(op_input_list: Any, graph: Any = None) -> Any:
+    """The graph of tensors, or the default one."""
+    from tapeflow.graph.graph import get_default_graph
+
+    found = (getattr(each, "graph", None) for each in op_input_list)
+    return graph or next((each for each in found if each is not None), None) or get_default_graph()
+
+
+def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
+    """The public names of a module."""
+    import sys
+
+    return [name for name in dir(sys.modules[module_name]) if not name.startswith("_")]
+
+
+def read_file_to_string(filename: str, binary_mode: bool = False) -> Any:
+    """What a file holds."""
+    with GFile(filename, "rb" if binary_mode else "r") as file:
+        return file.read()
+
+
+def write_string_to_file(filename: str, file_content: Any) -> None:
+    """Writes a file."""
+    with GFile(filename, "w") as file:
+        file.write(file_content)
+
+
+def is_variable(value: Any) -> bool:
+    """Whether it is a variable."""
+    return isinstance(value, Variable)
+
+
+def convert_data_format(data_format: str, ndim: int) -> str:
+    """channels_last or channels_first as the letters of a convolution: NHWC. Raises ValueError for another."""
+    letters = {3: "W", 4: "HW", 5: "DHW"}.get(ndim)
+    if letters is None or data_format not in ("channels_last", "channels_first"):
+        raise ValueError(f"Invalid data_format: {data_format}, for {ndim} dimensions")
+    return f"N{letters}C" if data_format == "channels_last" else f"NC{letters}"
+
+
+def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
+    """A number, or n of them, as a tuple of n. Raises ValueError for another length."""
+    if isinstance(value, int):
+        return (value,) * n
+    found = tuple(value)
+    if len(found) != n:
+        raise ValueError(f"The `{name}` argument must be a tuple of {n} integers. Received: {value}")
+    return found
+
+
+class ObjectIdentityDictionary(dict):
+    """A dict whose keys are compared by identity."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__()
+        self._keys: dict[int, Any] = {}
+        for key, value in dict(*args, **kwargs).items():
+            self[key] = value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._keys[id(key)] = key
+        super().__setitem__(id(key), value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(id(key))
+
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(id(key))
+        del self._keys[id(key)]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(id(key))
+
+    def __iter__(self) -> Any:
+        return iter(list(self._keys.values()))
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(id(key), default)
+
+    def keys(self) -> Any:
+        return list(self._keys.values())
+
+    def items(self) -> Any:
+        return [(key, self[key]) for key in self._keys.values()]
+
+
+class ObjectIdentitySet:
+    """A set whose members are compared by identity."""
+
+    def __init__(self, members: Any = ()):
+        self._members = {id(each): each for each in members}
+
+    def add(self, member: Any) -> None:
+        self._members[id(member)] = member
+
+    def discard(self, member: Any) -> None:
+        self._members.pop(id(member), None)
+
+    def update(self, members: Any) -> None:
+        for each in members:
+            self.add(each)
+
+    def __contains__(self, member: object) -> bool:
+        return id(member) in self._members
+
+    def __iter__(self) -> Any:
+        return iter(list(self._members.values()))
+
+    def __len__(self) -> int:
+        return len(self._members)

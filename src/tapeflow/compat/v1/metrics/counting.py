@@ -1,0 +1,320 @@
+"""Metrics that count how often predictions and labels are true or false, at one threshold or at several."""
+
+from __future__ import annotations
+
+from tapeflow.compat.v1.metrics.streaming import (
+    added,
+    collected,
+    graph_only,
+    metric_variable,
+    ratio,
+)
+from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
+from tapeflow.compat.v1.variable_scoping import variable_scope
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops.argmax import argmax
+from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal
+from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import equal, greater, logical_and, logical_not
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.gather import gather
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_min, reduce_sum
+
+__all__ = [
+    "auc", "false_negatives", "false_negatives_at_thresholds", "false_positives",
+    "false_positives_at_thresholds", "precision", "precision_at_thresholds", "recall",
+    "recall_at_thresholds", "sensitivity_at_specificity", "specificity_at_sensitivity",
+    "true_negatives", "true_negatives_at_thresholds", "true_positives", "true_positives_at_thresholds",
+]  # fmt: skip
+
+_EPSILON = 1e-7
+# Which of (label, prediction) each count counts.
+_KINDS = {"tp": (True, True), "fn": (True, False), "tn": (False, False), "fp": (False, True)}
+_NAMES = {
+    "tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives",
+}  # fmt: skip
+
+
+def _count(kind, labels, predictions, weights):
+    """(count so far, the operation that adds to it)."""
+    label, prediction = _KINDS[kind]
+    hit = logical_and(
+        labels if label else logical_not(labels), predictions if prediction else logical_not(predictions)
+    )
+    values = cast(hit, dtypes.float32)
+    count = metric_variable([], dtypes.float32, name="count")
+    if weights is not None:
+        values, _, weights = fitted(values, None, weights)
+        values = values * broadcast_weights(cast(weights, dtypes.float32), values)
+    return count, added(count, reduce_sum(values))
+
+
+def _counter(kind):
+    full = _NAMES[kind]
+
+    def metric(
+        labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ):
+        graph_only(full)
+        with variable_scope(name, full, (predictions, labels, weights)):
+            predictions, labels, weights = fitted(
+                cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights
+            )
+            value, update = _count(kind, labels, predictions, weights)
+            return collected(
+                convert_to_tensor(value), update, metrics_collections, updates_collections
+            )
+
+    metric.__name__ = metric.__qualname__ = full
+    metric.__doc__ = f"How many {full.replace('_', ' ')} there were, weighted."
+    return metric
+
+
+true_positives = _counter("tp")
+false_negatives = _counter("fn")
+true_negatives = _counter("tn")
+false_positives = _counter("fp")
+
+
+def _at_thresholds(labels, predictions, thresholds, weights, kinds):
+    """({kind: counts for each threshold}, {kind: the operations that add to them})."""
+    checks = [
+        assert_greater_equal(predictions, cast(0.0, predictions.dtype), "predictions must be in [0, 1]"),
+        assert_less_equal(predictions, cast(1.0, predictions.dtype), "predictions must be in [0, 1]"),
+    ]
+    with control_dependencies([check for check in checks if check is not None]):
+        predictions, labels, weights = fitted(
+            cast(predictions, dtypes.float32), cast(labels, dtypes.bool), weights
+        )
+    number = len(thresholds)
+    levels = reshape(convert_to_tensor(list(thresholds), dtypes.float32), [number, 1])
+    guessed = greater(reshape(predictions, [1, -1]), levels)
+    truth = logical_and(reshape(labels, [1, -1]), equal(levels, levels))
+    factor = None
+    if weights is not None:
+        factor = broadcast_weights(cast(weights, dtypes.float32), predictions)
+        factor = reshape(factor, [1, -1])
+    values, updates = {}, {}
+    for kind in kinds:
+        label, prediction = _KINDS[kind]
+        hit = logical_and(
+            truth if label else logical_not(truth), guessed if prediction else logical_not(guessed)
+        )
+        hits = cast(hit, dtypes.float32)
+        if factor is not None:
+            hits = hits * factor
+        count = metric_variable([number], dtypes.float32, name=_NAMES[kind])
+        updates[kind] = added(count, reduce_sum(hits, 1))
+        values[kind] = convert_to_tensor(count)
+    return values, updates
+
+
+def _counter_at_thresholds(kind):
+    full = f"{_NAMES[kind]}_at_thresholds"
+
+    def metric(
+        labels, predictions, thresholds, weights=None, metrics_collections=None,
+        updates_collections=None, name=None,
+    ):  # fmt: skip
+        graph_only(full)
+        with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
+            values, updates = _at_thresholds(
+                labels, convert_to_tensor(predictions), thresholds, weights, (kind,)
+            )
+            return collected(values[kind], updates[kind], metrics_collections, updates_collections)
+
+    metric.__name__ = metric.__qualname__ = full
+    metric.__doc__ = f"How many {_NAMES[kind].replace('_', ' ')} there were, for each threshold."
+    return metric
+
+
+true_positives_at_thresholds = _counter_at_thresholds("tp")
+false_negatives_at_thresholds = _counter_at_thresholds("fn")
+true_negatives_at_thresholds = _counter_at_thresholds("tn")
+false_positives_at_thresholds = _counter_at_thresholds("fp")
+
+
+def _share(labels, predictions, weights, other, collections, name, default):
+    """tp / (tp + other), of what was seen."""
+    with variable_scope(name, default, (predictions, labels, weights)):
+        predictions, labels, weights = fitted(
+            cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights
+        )
+        counts = []
+        for kind in ("tp", other):
+            with variable_scope(None, _NAMES[kind]):
+                counts.append(_count(kind, labels, predictions, weights))
+        (hits, more_hits), (misses, more_misses) = counts
+        value = ratio(hits, hits + misses, "value")
+        update = ratio(more_hits, more_hits + more_misses, "update_op")
+        return collected(value, update, *collections)
+
+
+def precision(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
+    """The share of true positives among the positives that were predicted."""
+    graph_only("precision")
+    collections = (metrics_collections, updates_collections)
+    return _share(labels, predictions, weights, "fp", collections, name, "precision")
+
+
+def recall(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
+    """The share of true positives among the positive labels."""
+    graph_only("recall")
+    collections = (metrics_collections, updates_collections)
+    return _share(labels, predictions, weights, "fn", collections, name, "recall")
+
+
+def _shares_at_thresholds(labels, predictions, thresholds, weights, other, collections, name, default):
+    with variable_scope(name, default, (predictions, labels, weights)):
+        values, updates = _at_thresholds(
+            labels, convert_to_tensor(predictions), thresholds, weights, ("tp", other)
+        )
+
+        def shares(counts):
+            return counts["tp"] / (_EPSILON + counts["tp"] + counts[other])
+
+        return collected(shares(values), shares(updates), *collections)
+
+
+def precision_at_thresholds(
+    labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
+    name=None,
+):  # fmt: skip
+    """Precision, for each threshold."""
+    graph_only("precision_at_thresholds")
+    collections = (metrics_collections, updates_collections)
+    return _shares_at_thresholds(
+        labels, predictions, thresholds, weights, "fp", collections, name, "precision_at_thresholds"
+    )
+
+
+def recall_at_thresholds(
+    labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
+    name=None,
+):  # fmt: skip
+    """Recall, for each threshold."""
+    graph_only("recall_at_thresholds")
+    collections = (metrics_collections, updates_collections)
+    return _shares_at_thresholds(
+        labels, predictions, thresholds, weights, "fn", collections, name, "recall_at_thresholds"
+    )
+
+
+def _levels(num_thresholds):
+    """Thresholds from just below 0 to just above 1."""
+    inner = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+    return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
+
+
+def auc(
+    labels, predictions, weights=None, num_thresholds=200, metrics_collections=None,
+    updates_collections=None, curve="ROC", name=None, summation_method="trapezoidal", thresholds=None,
+):  # fmt: skip
+    """The area under the curve ROC (true over false positive rate) or PR (precision over recall).
+
+    Raises ValueError for another curve or method of summation.
+    """
+    graph_only("auc")
+    with variable_scope(name, "auc", (labels, predictions, weights)):
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        if thresholds is None:
+            levels = _levels(num_thresholds)
+        else:
+            levels = [0.0 - _EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
+        values, updates = _at_thresholds(
+            labels, convert_to_tensor(predictions), levels, weights, ("tp", "fn", "tn", "fp")
+        )
+
+        def area(counts):
+            if curve == "PR" and summation_method == "careful_interpolation":
+                return _interpolated(counts)
+            hits = (counts["tp"] + 1e-6) / (counts["tp"] + counts["fn"] + 1e-6)
+            if curve == "ROC":
+                x, y = counts["fp"] / (counts["fp"] + counts["tn"] + 1e-6), hits
+            else:
+                x, y = hits, (counts["tp"] + 1e-6) / (counts["tp"] + counts["fp"] + 1e-6)
+            widths = x[:-1] - x[1:]
+            if summation_method in ("trapezoidal", "careful_interpolation"):
+                return reduce_sum(widths * ((y[:-1] + y[1:]) / 2.0))
+            if summation_method == "minoring":
+                return reduce_sum(widths * minimum(y[:-1], y[1:]))
+            if summation_method == "majoring":
+                return reduce_sum(widths * maximum(y[:-1], y[1:]))
+            raise ValueError(f"Invalid summation_method: {summation_method}")
+
+        return collected(area(values), area(updates), metrics_collections, updates_collections)
+
+
+def _interpolated(counts):
+    """The area under PR, with the counts interpolated between thresholds (Davis & Goadrich 2006)."""
+    from tapeflow.ops.comparison import where
+    from tapeflow.ops.construction import ones_like
+    from tapeflow.ops.division_no_nan import divide_no_nan
+    from tapeflow.ops.elementwise import log
+
+    tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
+    steps = tp[:-1] - tp[1:]
+    positives = tp + fp
+    slope = divide_no_nan(steps, maximum(positives[:-1] - positives[1:], 0))
+    offset = tp[1:] - slope * positives[1:]
+    both = logical_and(positives[:-1] > 0, positives[1:] > 0)
+    growth = where(both, divide_no_nan(positives[:-1], maximum(positives[1:], 0)), ones_like(positives[1:]))
+    return reduce_sum(divide_no_nan(slope * (steps + offset * log(growth)), maximum(tp[1:] + fn[1:], 0)))
+
+
+def sensitivity_at_specificity(
+    labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
+    updates_collections=None, name=None,
+):  # fmt: skip
+    """The sensitivity at the threshold whose specificity is nearest. Raises ValueError for one outside [0, 1]."""
+    graph_only("sensitivity_at_specificity")
+    if specificity < 0 or specificity > 1:
+        raise ValueError(f"`specificity` must be in the range [0, 1]. Currently, `specificity` got {specificity}.")
+    with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
+        values, updates = _at_thresholds(
+            labels, convert_to_tensor(predictions), _levels(num_thresholds), weights,
+            ("tp", "fn", "tn", "fp"),
+        )  # fmt: skip
+
+        def found(counts):
+            specificities = counts["tn"] / (counts["tn"] + counts["fp"] + _EPSILON)
+            place = cast(argmax(-abs_(specificities - specificity), 0), dtypes.int32)
+            hits = gather(counts["tp"], place)
+            return hits / (hits + gather(counts["fn"], place) + _EPSILON)
+
+        return collected(found(values), found(updates), metrics_collections, updates_collections)
+
+
+def specificity_at_sensitivity(
+    labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
+    updates_collections=None, name=None,
+):  # fmt: skip
+    """The specificity at the threshold whose sensitivity is nearest. Raises ValueError for one outside [0, 1]."""
+    graph_only("specificity_at_sensitivity")
+    if sensitivity < 0 or sensitivity > 1:
+        raise ValueError(f"`sensitivity` must be in the range [0, 1]. Currently, `sensitivity` got {sensitivity}.")
+    with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
+        values, updates = _at_thresholds(
+            labels, convert_to_tensor(predictions), _levels(num_thresholds), weights,
+            ("tp", "fn", "tn", "fp"),
+        )  # fmt: skip
+
+        def found(counts):
+            sensitivities = counts["tp"] / (counts["tp"] + counts["fn"] + _EPSILON)
+            distances = abs_(sensitivities - sensitivity)
+            # Of several that are as near, the one with the largest threshold.
+            last = argmax(cast(equal(distances, reduce_min(distances)), dtypes.int32)[::-1], 0)
+            place = num_thresholds - 1 - cast(last, dtypes.int32)
+            rights = gather(counts["tn"], place)
+            return rights / (rights + gather(counts["fp"], place) + _EPSILON)
+
+        return collected(found(values), found(updates), metrics_collections, updates_collections)

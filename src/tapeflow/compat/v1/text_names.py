@@ -1,0 +1,7 @@
+"""The functions of strings and sparse tensors that 1.x has at its top level under names of their own."""
+
+from tapeflow.ops.hashing_keyed import to_hash_bucket_strong as string_to_hash_bucket_strong
+from tapeflow.ops.hashing_keyed import to_hash_bucket_v1 as string_to_hash_bucket
+from tapeflow.ops.string_split import string_split
+
+__all__ = ["string_split", "string_to_hash_bucket", "string_to_hash_bucket_strong"]

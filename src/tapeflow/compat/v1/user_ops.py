@@ -1,0 +1,14 @@
+"""`tf.user_ops`: the operation that stands for users' own."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import constant
+from tapeflow.core.public import public
+
+__all__ = ["my_fact"]
+
+
+@public
+def my_fact(name=None):
+    """A string tensor with a fact."""
+    return constant("0! == 1", name=name or "Fact")

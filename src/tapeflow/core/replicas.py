@@ -1,0 +1,38 @@
+"""Which replica of a strategy this thread runs, and how many there are. The room `distribute` sets it; optimizers
+and losses below it ask.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.strategies: list[Any] = []
+        self.replica: Any = None
+
+
+state = _State()
+
+
+def strategy() -> Any:
+    """The strategy in whose scope this thread is; None for none."""
+    return state.strategies[-1] if state.strategies else None
+
+
+def count() -> int:
+    """How many replicas are in step with each other."""
+    found = strategy()
+    return 1 if found is None else found.num_replicas_in_sync
+
+
+def several() -> bool:
+    """Whether this thread runs one replica of several."""
+    return state.replica is not None and state.replica.num_replicas_in_sync > 1
+
+
+def apply_once(apply: Any, grads_and_vars: Any) -> Any:
+    """Waits for the other replicas, then calls `apply` once, with the sum of all replicas' gradients."""
+    return state.replica.apply_once(apply, list(grads_and_vars))

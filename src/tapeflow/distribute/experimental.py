@@ -1,0 +1,24 @@
+"""`tf.distribute.experimental`."""
+
+from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
+from tapeflow.distribute.options import CommunicationImplementation as CollectiveCommunication
+from tapeflow.distribute.options import CommunicationOptions as CollectiveHints
+from tapeflow.distribute.strategies import (
+    CentralStorageStrategy,
+    MultiWorkerMirroredStrategy,
+    ParameterServerStrategy,
+    TPUStrategy,
+)
+from tapeflow.distribute.strategy import ValueContext
+
+__all__ = [
+    "CentralStorageStrategy",
+    "CollectiveCommunication",
+    "CollectiveHints",
+    "CommunicationImplementation",
+    "CommunicationOptions",
+    "MultiWorkerMirroredStrategy",
+    "ParameterServerStrategy",
+    "TPUStrategy",
+    "ValueContext",
+]

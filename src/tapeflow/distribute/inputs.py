@@ -1,0 +1,143 @@
+"""Datasets whose elements are shared out among replicas."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+from tapeflow.core import context, nest
+from tapeflow.data.dataset import Dataset
+from tapeflow.distribute.values import PerReplica
+
+__all__ = [
+    "DistributedDataset",
+    "DistributedIterator",
+    "InputContext",
+    "InputOptions",
+    "InputReplicationMode",
+]
+
+
+class InputReplicationMode(enum.Enum):
+    """How often an input function is called."""
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
+@dataclass(frozen=True)
+class InputContext:
+    """For which of how many workers an input function makes a dataset."""
+
+    num_input_pipelines: int = 1
+    input_pipeline_id: int = 0
+    num_replicas_in_sync: int = 1
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """A replica's share of a batch. Raises ValueError where it is no whole number."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"The `global_batch_size` {global_batch_size!r} is not divisible by `num_replicas_in_sync` "
+                f"{self.num_replicas_in_sync!r} "
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+
+@dataclass
+class InputOptions:
+    """How elements get to the devices; none of it changes them."""
+
+    experimental_fetch_to_device: Any = None
+    experimental_replication_mode: Any = InputReplicationMode.PER_WORKER
+    experimental_place_dataset_on_device: bool = False
+    experimental_per_replica_buffer_size: int = 1
+
+
+def distributed(strategy: Any, dataset: Any, per_replica: bool = False) -> DistributedDataset:
+    """The dataset for the replicas of a strategy. Raises TypeError for no dataset."""
+    if isinstance(dataset, DistributedDataset):
+        return dataset
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"a dataset is needed, got {dataset!r}")
+    n = strategy.num_replicas_in_sync
+    if n > 1:
+        dataset = dataset.batch(n) if per_replica else dataset
+    made = DistributedDataset.__new__(DistributedDataset)
+    made.__dict__.update(dataset.__dict__)
+    made._strategy, made._plain, made._stacked = strategy, dataset, per_replica and n > 1
+    return made
+
+
+class DistributedDataset(Dataset):
+    """A dataset; its elements have one component for each replica, where there are several."""
+
+    _strategy: Any
+    _plain: Any
+    _stacked: bool
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element of the dataset behind."""
+        return self._plain.element_spec
+
+    def __iter__(self) -> Any:
+        if self._strategy.num_replicas_in_sync == 1 or not context.executing_eagerly():
+            return super().__iter__()
+        return DistributedIterator(self)
+
+    def make_initializable_iterator(self, shared_name: Any = None) -> Any:
+        """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
+        from tapeflow.data import graph_iterating
+
+        return graph_iterating.make_initializable_iterator(self._plain, shared_name)
+
+    def make_one_shot_iterator(self) -> Any:
+        """An iterator of a graph (1.x)."""
+        return self._plain.make_one_shot_iterator()
+
+
+class DistributedIterator:
+    """A pass over a distributed dataset: PerReplica values, a share of the batch for each replica."""
+
+    def __init__(self, dataset: DistributedDataset):
+        self._dataset = dataset
+        self._elements = iter(dataset._plain)
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        element = next(self._elements)
+        n = self._dataset._strategy.num_replicas_in_sync
+
+        def shared(x: Any) -> Any:
+            if self._dataset._stacked:
+                return PerReplica([x[min(i, int(x.shape[0]) - 1)] for i in range(n)])
+            size = -(-int(x.shape[0]) // n)
+            return PerReplica([x[i * size : (i + 1) * size] for i in range(n)])
+
+        return nest.map_structure(shared, element)
+
+    def get_next(self) -> Any:
+        """The next element. Raises OutOfRangeError after the last."""
+        from tapeflow.core.errors import OutOfRangeError
+
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence") from None
+
+    def get_next_as_optional(self) -> Any:
+        """The next element as an optional, which has none after the last."""
+        from tapeflow.data.iterating import Optional
+
+        try:
+            return Optional.from_value(next(self))
+        except StopIteration:
+            return Optional.empty(self._dataset.element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element."""
+        return self._dataset.element_spec

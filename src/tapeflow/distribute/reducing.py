@@ -1,0 +1,125 @@
+"""Reductions over the replicas."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.distribute.values import DistributedValues
+from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.array import shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.reduction import reduce_prod, reduce_sum
+from tapeflow.ops.variable import VariableAggregation
+
+__all__ = [
+    "CrossDeviceOps",
+    "HierarchicalCopyAllReduce",
+    "NcclAllReduce",
+    "ReduceOp",
+    "ReductionToOneDevice",
+    "reduce_over_axis",
+    "reduce_values",
+    "reduction",
+]
+
+
+class ReduceOp(enum.Enum):
+    """How the values of the replicas become one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: Any) -> ReduceOp | None:
+        """The reduction of a variable's aggregation; None for those that are none."""
+        return {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}.get(
+            aggregation
+        )
+
+
+def reduction(reduce_op: Any) -> ReduceOp:
+    """A ReduceOp, given as itself or by its name in any case. Raises ValueError for another."""
+    if isinstance(reduce_op, ReduceOp):
+        return reduce_op
+    try:
+        return ReduceOp(str(reduce_op).upper())
+    except ValueError:
+        raise ValueError(f"reduce_op must be SUM or MEAN, got {reduce_op!r}") from None
+
+
+def reduce_values(reduce_op: ReduceOp, values: Any) -> Any:
+    """The sum or the mean of one value for each replica."""
+    parts = [convert_to_tensor(value) for value in values]
+    total = parts[0] if len(parts) == 1 else add_n(parts)
+    if reduce_op is ReduceOp.MEAN and len(parts) > 1:
+        return total / cast(len(parts), total.dtype)
+    return total
+
+
+def reduce_over_axis(reduce_op: ReduceOp, values: Any, axis: Any) -> Any:
+    """The same, and over `axis` of the values too; the mean counts elements, however many a replica has.
+
+    Raises ValueError for values that have no such axis.
+    """
+    parts = [convert_to_tensor(value) for value in values]
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    for part in parts:
+        rank = part.shape.rank
+        if rank is not None and any(not -rank <= each < rank for each in axes):
+            raise ValueError(
+                f"`axis` = {axis} out of range for tensor of rank {rank} in `strategy.reduce`"
+            )
+    total = reduce_values(ReduceOp.SUM, [reduce_sum(part, axis) for part in parts])
+    if reduce_op is ReduceOp.SUM:
+        return total
+    sizes = []
+    for part in parts:
+        dims = shape(part)
+        sizes.append(reduce_prod([dims[each] for each in axes]))
+    return total / cast(reduce_values(ReduceOp.SUM, sizes), total.dtype)
+
+
+class CrossDeviceOps:
+    """How values get from device to device; all replicas share the memory of one process here."""
+
+    def __init__(self, num_packs: int = 1):
+        self.num_packs = num_packs
+
+    def reduce(
+        self, reduce_op: Any, per_replica_value: Any, destinations: Any = None, options: Any = None
+    ) -> Any:
+        """The reduced value."""
+        values = (
+            per_replica_value.values
+            if isinstance(per_replica_value, DistributedValues)
+            else [per_replica_value]
+        )
+        return reduce_values(reduction(reduce_op), values)
+
+    def batch_reduce(
+        self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
+    ) -> list[Any]:
+        """`reduce` of several."""
+        return [self.reduce(reduce_op, value) for value, _ in value_destination_pairs]
+
+    def broadcast(self, tensor: Any, destinations: Any = None) -> Any:
+        """The value for all."""
+        return tensor
+
+
+class HierarchicalCopyAllReduce(CrossDeviceOps):
+    """See CrossDeviceOps."""
+
+
+class NcclAllReduce(CrossDeviceOps):
+    """See CrossDeviceOps."""
+
+
+class ReductionToOneDevice(CrossDeviceOps):
+    """See CrossDeviceOps."""
+
+    def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None):
+        super().__init__()
+        self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn

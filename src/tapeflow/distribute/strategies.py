@@ -1,0 +1,109 @@
+"""The strategies of `tf.distribute`, all in one process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import config, device
+from tapeflow.core.device import canonical_name
+from tapeflow.distribute.strategy import Strategy
+
+__all__ = [
+    "CentralStorageStrategy",
+    "MirroredStrategy",
+    "MultiWorkerMirroredStrategy",
+    "OneDeviceStrategy",
+    "ParameterServerStrategy",
+    "TPUStrategy",
+]
+
+
+def _all_devices() -> list[str]:
+    found = config.list_logical_devices("GPU") or config.list_logical_devices("CPU")
+    return [each.name for each in found]
+
+
+def _resolved(name: Any) -> str:
+    """A device that there is, for the name of one; where there is none of the kind, the name itself."""
+    try:
+        return device.find(name).name
+    except Exception:
+        return canonical_name(name)
+
+
+class MirroredStrategy(Strategy):
+    """A replica on each device; updates of variables are made once, from the gradients of all replicas.
+
+    Args:
+      devices: names; None: all GPUs, else all (logical) CPUs.
+      cross_device_ops: how values would travel; they need not.
+    """
+
+    def __init__(self, devices: Any = None, cross_device_ops: Any = None):
+        names = [devices] if isinstance(devices, str) else devices
+        super().__init__([_resolved(name) for name in names] if names else _all_devices())
+        self._cross_device_ops = cross_device_ops
+
+    def _placed(self, i: int) -> Any:
+        import contextlib
+
+        from tapeflow.core import context
+
+        if self.num_replicas_in_sync == 1:
+            return contextlib.nullcontext()
+        try:
+            device.find(self._devices[i])
+        except Exception:  # named, but not there: the first stands for it
+            return contextlib.nullcontext()
+        return context.device(self._devices[i])
+
+
+class OneDeviceStrategy(Strategy):
+    """One replica, on one device."""
+
+    def __init__(self, device: Any):
+        super().__init__([device])
+
+    def _placed(self, i: int) -> Any:
+        from tapeflow.core import context
+
+        return context.device(self._devices[0])
+
+
+class MultiWorkerMirroredStrategy(MirroredStrategy):
+    """MirroredStrategy on several machines; this process is the only one."""
+
+    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
+        super().__init__()
+        self._cluster_resolver = cluster_resolver
+
+
+class CentralStorageStrategy(MirroredStrategy):
+    """Variables on one device, replicas on all."""
+
+    def __init__(self, compute_devices: Any = None, parameter_device: Any = None):
+        super().__init__(compute_devices)
+
+    def experimental_assign_to_logical_device(self, tensor: Any, logical_device_id: int) -> Any:
+        """The tensor."""
+        return tensor
+
+
+class ParameterServerStrategy(Strategy):
+    """Variables on servers, work on workers; both are this process."""
+
+    def __init__(self, cluster_resolver: Any = None, variable_partitioner: Any = None):
+        super().__init__()
+        self._cluster_resolver = cluster_resolver
+
+
+class TPUStrategy(Strategy):
+    """A replica on each core of a TPU. Raises NotFoundError: there is none."""
+
+    def __init__(
+        self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
+        experimental_spmd_xla_partitioning: bool = False,
+    ):  # fmt: skip
+        from tapeflow.core.errors import NotFoundError
+
+        raise NotFoundError(None, None, "No TPU devices found.")

@@ -1,0 +1,497 @@
+"""Strategies: how many replicas there are, on which devices, and how their values come together.
+
+All replicas live in this process. Variables are stored once: replicas read the same memory, and wait for each other
+where they would change it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any
+
+from tapeflow.core import config, context, replicas
+from tapeflow.core.convert import is_tensor
+from tapeflow.core.device import canonical_name
+from tapeflow.distribute import inputs
+from tapeflow.distribute.reducing import (
+    ReduceOp,
+    reduce_over_axis,
+    reduce_values,
+    reduction,
+)
+from tapeflow.distribute.running import run_in_step
+from tapeflow.distribute.values import DistributedValues, PerReplica, regroup, select
+from tapeflow.ops.variable import Variable, VariableAggregation, variable_creator_scope
+
+__all__ = [
+    "ReplicaContext",
+    "Strategy",
+    "StrategyExtended",
+    "experimental_set_strategy",
+    "get_replica_context",
+    "get_strategy",
+    "has_strategy",
+    "in_cross_replica_context",
+]
+
+
+class ReplicaContext:
+    """What a replica knows of itself, and how it meets the others."""
+
+    def __init__(self, strategy: Any, replica_id_in_sync_group: int, merge: Any = None):
+        self._strategy, self._id, self._merge = strategy, replica_id_in_sync_group, merge
+
+    @property
+    def strategy(self) -> Any:
+        """The strategy."""
+        return self._strategy
+
+    @property
+    def replica_id_in_sync_group(self) -> int:
+        """The number of this replica, from 0."""
+        return self._id
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are."""
+        return self._strategy.num_replicas_in_sync
+
+    @property
+    def devices(self) -> list[str]:
+        """The device of this replica."""
+        return [self._strategy._devices[self._id]]
+
+    def merge_call(self, merge_fn: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Runs `merge_fn(strategy, *args)` once, with the arguments of all replicas; returns this replica's part."""
+        kwargs = kwargs or {}
+
+        def merged(*all_args: Any, **all_kwargs: Any) -> Any:
+            with _as_replica(None):
+                return merge_fn(self._strategy, *all_args, **all_kwargs)
+
+        if self._merge is None:
+            return select(0, merged(*args, **kwargs))
+        return self._merge(merged, tuple(args), kwargs)
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """The sum or mean over the replicas of every tensor of a structure."""
+        from tapeflow.core import nest
+
+        op = reduction(reduce_op)
+        flat = nest.flatten(value)
+
+        def together(strategy: Any, *parts: Any) -> Any:
+            return [strategy.reduce(op, part, axis=None) for part in parts]
+
+        return nest.pack_sequence_as(value, self.merge_call(together, flat))
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """The values of all replicas, one after another along `axis`."""
+        from tapeflow.core import nest
+
+        def together(strategy: Any, *parts: Any) -> Any:
+            return [strategy.gather(part, axis) for part in parts]
+
+        return nest.pack_sequence_as(value, self.merge_call(together, nest.flatten(value)))
+
+    def apply_once(self, apply: Any, grads_and_vars: Any) -> Any:
+        """See `core.replicas.apply_once`."""
+        gradients = [gradient for gradient, _ in grads_and_vars]
+        known = [i for i, gradient in enumerate(gradients) if gradient is not None]
+
+        def together(strategy: Any, *parts: Any) -> Any:
+            summed: list[Any] = [None] * len(gradients)
+            for i, part in zip(known, parts):
+                summed[i] = strategy.reduce(ReduceOp.SUM, part, axis=None)
+            return apply([(g, v) for g, (_, v) in zip(summed, grads_and_vars)])
+
+        return self.merge_call(together, [gradients[i] for i in known])
+
+    def __enter__(self) -> ReplicaContext:
+        self.__dict__.setdefault("_entered", []).append(_as_replica(self))
+        self._entered[-1].__enter__()  # type: ignore[attr-defined]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._entered.pop().__exit__(*error)  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def _as_replica(replica: ReplicaContext | None) -> Any:
+    saved = replicas.state.replica
+    replicas.state.replica = replica
+    try:
+        yield
+    finally:
+        replicas.state.replica = saved
+
+
+class Strategy:
+    """Runs a function on several devices, each with its share of the data. Make one of its subclasses.
+
+    Args:
+      devices: names, one for each replica.
+    """
+
+    def __init__(self, devices: Any = None, extended: Any = None):
+        self._devices = [canonical_name(device) for device in devices or [_first_device()]]
+        self.extended = StrategyExtended(self)
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas run."""
+        return len(self._devices)
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """What describes the cluster; None for one process."""
+        return self.__dict__.get("_cluster_resolver")
+
+    @contextlib.contextmanager
+    def _scope(self) -> Any:
+        replicas.state.strategies.append(self)
+        saved, replicas.state.replica = replicas.state.replica, None
+        try:
+            with variable_creator_scope(_created_by(self)):
+                yield self
+        finally:
+            replicas.state.strategies.pop()
+            replicas.state.replica = saved
+
+    def scope(self) -> Any:
+        """The context in which variables belong to this strategy."""
+        current = replicas.strategy()
+        if current is not None and current is not self:
+            raise RuntimeError(
+                f"Mixing different tf.distribute.Strategy objects: {self} is not the current strategy {current}"
+            )
+        return self._scope()
+
+    def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+        """Calls `fn` once for each replica, with its components of the distributed arguments.
+
+        Returns the results: plain ones of a single replica, PerReplica values of several. Raises TypeError for
+        arguments that are no tuple or list.
+        """
+        if not isinstance(args, (list, tuple)):
+            raise TypeError(f"positional args must be a list or tuple, got {type(args)}")
+        kwargs = kwargs or {}
+        fn = _converted(fn)
+
+        def body(i: int, merge: Any) -> Any:
+            with (
+                _as_replica(ReplicaContext(self, i, merge)),
+                self._placed(i),
+            ):
+                return fn(*select(i, tuple(args)), **select(i, dict(kwargs)))
+
+        with self._entered():
+            n = self.num_replicas_in_sync
+            if n == 1:
+                return body(0, None)
+            bodies = [lambda merge, i=i: body(i, merge) for i in range(n)]
+            return regroup(run_in_step(bodies, select))
+
+    experimental_run_v2 = run
+
+    @contextlib.contextmanager
+    def _entered(self) -> Any:
+        if replicas.strategy() is self:
+            yield
+        else:
+            with self._scope():
+                yield
+
+    def _placed(self, i: int) -> Any:
+        if self.num_replicas_in_sync == 1:
+            return contextlib.nullcontext()
+        return context.device(self._devices[i])
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+        """The sum or mean of a value over the replicas and, unless it is None, over `axis`.
+
+        Raises ValueError for the sum of a value that is the same on several replicas.
+        """
+        from tapeflow.core import nest
+
+        op = reduction(reduce_op)
+
+        def reduced(x: Any) -> Any:
+            if isinstance(x, DistributedValues):
+                parts = x.values
+            elif self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
+                parts = (x,)
+            elif not is_tensor(x):
+                raise ValueError(
+                    f"A non-DistributedValues value {x} cannot be reduced with the given reduce op {op}."
+                )
+            else:
+                parts = (x,) * self.num_replicas_in_sync
+            if axis is not None:
+                return reduce_over_axis(op, parts, axis)
+            return reduce_values(op, parts) if len(parts) > 1 or is_tensor(x) else x
+
+        return nest.map_structure(reduced, value)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The components of all replicas, one after another along `axis`."""
+        from tapeflow.ops.joining import concat
+
+        return concat(list(self.experimental_local_results(value)), axis)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The components of a distributed value; of any other, the value alone."""
+        return value.values if isinstance(value, DistributedValues) else (value,)
+
+    unwrap = experimental_local_results
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset, whose batches are shared out among the replicas."""
+        return inputs.distributed(self, dataset)
+
+    def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+        """What `dataset_fn(InputContext)` returns; every replica takes batches of its own from it."""
+        made = dataset_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
+        return inputs.distributed(self, made, per_replica=True)
+
+    experimental_distribute_datasets_from_function = distribute_datasets_from_function
+
+    def experimental_distribute_values_from_function(self, value_fn: Any) -> Any:
+        """The values `value_fn(ValueContext)` for each replica."""
+        n = self.num_replicas_in_sync
+        made = [value_fn(ValueContext(i, n)) for i in range(n)]
+        return made[0] if n == 1 else PerReplica(made)
+
+    def make_dataset_iterator(self, dataset: Any) -> Any:
+        """An iterator over the distributed dataset (1.x)."""
+        return inputs.distributed(self, dataset).make_initializable_iterator()
+
+    def make_input_fn_iterator(self, input_fn: Any, replication_mode: Any = None) -> Any:
+        """An iterator over what `input_fn(InputContext)` returns (1.x)."""
+        made = input_fn(inputs.InputContext(1, 0, self.num_replicas_in_sync))
+        return inputs.distributed(self, made, per_replica=True).make_initializable_iterator()
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """A dataset of the rows of arrays."""
+        from tapeflow.data.dataset import Dataset
+
+        return Dataset.from_tensor_slices(numpy_input)
+
+    def update_config_proto(self, config_proto: Any) -> Any:
+        """The configuration of a session, as it is."""
+        return config_proto
+
+    def configure(self, session_config: Any = None, **kwargs: Any) -> None:
+        """Nothing is to be configured."""
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class ValueContext:
+    """For which replica a value is made."""
+
+    def __init__(self, replica_id_in_sync_group: int = 0, num_replicas_in_sync: int = 1):
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+
+class StrategyExtended:
+    """What authors of libraries ask a strategy."""
+
+    def __init__(self, strategy: Any):
+        self._strategy = strategy
+
+    worker_devices = property(lambda self: tuple(self._strategy._devices))
+    parameter_devices = property(lambda self: tuple(self._strategy._devices))
+    experimental_require_static_shapes = False
+    experimental_between_graph = False
+    should_checkpoint = True
+    should_save_summary = True
+    experimental_should_init = True
+
+    @property
+    def _num_replicas_in_sync(self) -> int:
+        return self._strategy.num_replicas_in_sync
+
+    def call_for_each_replica(self, fn: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """See Strategy.run."""
+        return self._strategy.run(fn, args, kwargs)
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """The reduced value."""
+        return self._strategy.reduce(reduce_op, value, axis=None)
+
+    def batch_reduce_to(
+        self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
+    ) -> list[Any]:
+        """`reduce_to` of several."""
+        return [self.reduce_to(reduce_op, value, to) for value, to in value_destination_pairs]
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """The value for all replicas."""
+        return tensor
+
+    def update(
+        self, var: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True
+    ) -> Any:
+        """`fn(var, *args)`."""
+        result = fn(var, *select(0, tuple(args)), **select(0, kwargs or {}))
+        return result if group else (result,)
+
+    def update_non_slot(
+        self, colocate_with: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True
+    ) -> Any:
+        """`fn(*args)`."""
+        result = fn(*args, **(kwargs or {}))
+        return result if group else (result,)
+
+    def value_container(self, value: Any) -> Any:
+        """The variable that a component belongs to."""
+        return value
+
+    def read_var(self, v: Any) -> Any:
+        """The variable's value."""
+        return v.read_value()
+
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
+        """A context that changes nothing: there is one memory."""
+        return contextlib.nullcontext()
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Whether the variable was made in the scope of this strategy."""
+        return getattr(v, "distribute_strategy", None) is self._strategy
+
+    def non_slot_devices(self, var_list: Any) -> Any:
+        """The first device."""
+        return self._strategy._devices[0]
+
+
+class MirroredVariable(Variable):
+    """A variable that all replicas read. What replicas assign is aggregated first; once, for all of them."""
+
+    def _merged(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        method = getattr(Variable, name)
+        aggregation = self.aggregation
+        if aggregation == VariableAggregation.NONE:
+            raise ValueError(
+                "You must specify an aggregation method to update a MirroredVariable in Replica Context. "
+                "You can do so by passing an explicit value for argument `aggregation` to "
+                "tf.Variable(..). e.g. `tf.Variable(..., aggregation=tf.VariableAggregation.SUM)`"
+                "`tf.VariableAggregation` lists the possible aggregation methods."
+            )
+
+        def once(strategy: Any, values: Any) -> Any:
+            if aggregation == VariableAggregation.ONLY_FIRST_REPLICA:
+                found = strategy.experimental_local_results(values)[0]
+            else:
+                op = ReduceOp.from_variable_aggregation(aggregation)
+                found = strategy.reduce(op, values, axis=None)
+            method(self, found, *args, **kwargs)
+            return self
+
+        return replicas.state.replica.merge_call(once, (value,))
+
+    def assign(self, value, *args, **kwargs):
+        if replicas.several():
+            return self._merged("assign", value, *args, **kwargs)
+        return super().assign(value, *args, **kwargs)
+
+    def assign_add(self, delta, *args, **kwargs):
+        if replicas.several():
+            return self._merged("assign_add", delta, *args, **kwargs)
+        return super().assign_add(delta, *args, **kwargs)
+
+    def assign_sub(self, delta, *args, **kwargs):
+        if replicas.several():
+            return self._merged("assign_sub", delta, *args, **kwargs)
+        return super().assign_sub(delta, *args, **kwargs)
+
+
+def _created_by(strategy: Strategy) -> Any:
+    """The creator of variables in a strategy's scope."""
+
+    def create(next_creator: Any, **kwargs: Any) -> Any:
+        variable = next_creator(**kwargs)
+        if strategy.num_replicas_in_sync > 1 and type(variable) is Variable:
+            variable.__class__ = MirroredVariable
+        with contextlib.suppress(AttributeError):
+            variable._distribute_strategy = strategy
+        return variable
+
+    return create
+
+
+def _converted(fn: Any) -> Any:
+    """The function, with tensors as conditions while a function is being traced with AutoGraph."""
+    graph = context.current_graph()
+    if graph is None or not getattr(graph, "building_function", False) or not inspect.isfunction(fn):
+        return fn
+    from tapeflow.function.autograph.operators.calls import cv
+
+    return cv(fn)
+
+
+def _first_device() -> str:
+    found = config.list_logical_devices("GPU") or config.list_logical_devices("CPU")
+    return found[0].name
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value == 0
+
+
+class _DefaultDistributionStrategy(Strategy):
+    """The strategy where none was chosen: one replica, and nothing is shared out."""
+
+    def scope(self) -> Any:
+        """A context that changes nothing."""
+        return contextlib.nullcontext(self)
+
+    @contextlib.contextmanager
+    def _entered(self) -> Any:
+        yield
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset."""
+        return dataset
+
+
+_default: list[Strategy] = []
+_global: list[Strategy] = []
+
+
+def _default_strategy() -> Strategy:
+    if not _default:
+        _default.append(_DefaultDistributionStrategy())
+    return _default[0]
+
+
+def get_strategy() -> Strategy:
+    """The strategy in whose scope this is, else the default one."""
+    return replicas.strategy() or (_global[-1] if _global else _default_strategy())
+
+
+def has_strategy() -> bool:
+    """Whether a strategy other than the default is in force."""
+    return get_strategy() is not _default_strategy()
+
+
+def experimental_set_strategy(strategy: Strategy | None) -> None:
+    """Puts a strategy in force for the whole process, or with None none."""
+    _global.clear()
+    if strategy is not None:
+        _global.append(strategy)
+
+
+def in_cross_replica_context() -> bool:
+    """Whether this is in a strategy's scope, but not in one of its replicas."""
+    return has_strategy() and replicas.state.replica is None
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """The replica that runs; None in the scope of a strategy outside of its replicas."""
+    if replicas.state.replica is not None:
+        return replicas.state.replica
+    return None if has_strategy() else ReplicaContext(_default_strategy(), 0)

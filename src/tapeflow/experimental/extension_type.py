@@ -1,0 +1,17 @@
+"""tf.experimental.extension_type: what can be asked of extension types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core.extension_type import ExtensionType
+from tapeflow.core.public import public
+
+
+@public
+def as_dict(value: ExtensionType) -> dict[str, Any]:
+    """The fields of an extension type by their names."""
+    return dict(value._values())
+
+
+__all__ = ["as_dict"]

@@ -1,0 +1,80 @@
+"""Nodes of ops that work on objects behind handles; imported once, for its effect.
+
+A session keeps the objects, by the names of the nodes that make them; runs that wait in it end when it closes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import context, waiting
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.graph import building
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.program import Instruction
+from tapeflow.ops import resource_op
+from tapeflow.ops.resource_op import RESOURCE_OPS, ResourceOp, object_of
+
+
+def build(kind: ResourceOp, flat: list[Any], attrs: dict[str, Any], name: str | None) -> Operation:
+    """A node of the graph being built."""
+    graph = context.current_graph() or building.graph_of(flat)
+    inputs = tuple(building.as_symbolic(graph, x) for x in flat)
+    known = {key: spec[1] for key, spec in kind.attrs.items() if len(spec) > 1}
+    known.update((key, value) for key, value in attrs.items() if value is not None)
+    if "container" in kind.attrs:
+        known["container"] = graph._container
+    return finish(
+        graph.add(kind.name, None, inputs, (None,) * len(inputs), known, name or kind.name)
+    )
+
+
+def finish(op: Operation) -> Operation:
+    """Gives a node its outputs."""
+    kind = RESOURCE_OPS[op.type]
+    shapes = kind.output_shapes(op.attrs, op.inputs)
+    for dtype, shape in zip(kind.output_types(op.attrs), shapes, strict=True):
+        op.add_output(dtype, shape)
+    return op
+
+
+def emit(emitter: Any, op: Operation) -> None:
+    """The instruction of a node, or the handle of what it makes."""
+    kind = RESOURCE_OPS[op.type]
+    if kind.makes:
+        handle = emitter.resolve(op) if emitter.resolve is not None else None
+        emitter.constant(op.outputs[0], kind.make(op.name, op.attrs) if handle is None else handle)
+        return
+    attrs = op.attrs
+    cancellation = getattr(getattr(emitter.resolve, "__self__", None), "_cancellation", None)
+
+    def run(*values: Any) -> list[Any]:
+        with waiting.under(cancellation):
+            return kind.run(values, attrs)
+
+    inputs = [emitter.number(x) for x in op.inputs]
+    outputs = [emitter.output(y) for y in op.outputs]
+    emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
+
+
+def found(op: Operation, resources: dict[str, Any]) -> Any:
+    """The handle of what a node makes, among the resources of a session, made if it is not there.
+
+    Raises InvalidArgumentError where another node of this shared name makes another kind of object.
+    """
+    kind = RESOURCE_OPS[op.type]
+    name = op.attrs.get("shared_name") or op.name
+    if name not in resources:
+        resources[name] = kind.make(name, op.attrs)
+        return resources[name]
+    made = object_of(resources[name])
+    check = getattr(made, "check_same", None)
+    if check is None:
+        raise InvalidArgumentError(
+            None, op, f"'{name}' is a {type(made).__name__}, not what {op.type} makes."
+        )
+    check(object_of(kind.make(name, op.attrs)))
+    return resources[name]
+
+
+resource_op.build = build

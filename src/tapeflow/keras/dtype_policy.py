@@ -1,0 +1,170 @@
+"""Dtype policies: in which dtype layers compute, and in which they keep their weights."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.keras import settings
+
+_MIXED = ("mixed_float16", "mixed_bfloat16")
+
+
+class DTypePolicy:
+    """A pair of dtypes: `compute_dtype` and `variable_dtype`.
+
+    Args:
+      name: a dtype's name, "mixed_float16", "mixed_bfloat16", or None for floatx.
+
+    Raises TypeError for anything but a name, and ValueError for an unknown one.
+    """
+
+    def __init__(self, name=None, source_name=None):
+        if isinstance(name, dtypes.DType):
+            raise TypeError(
+                "'name' must be a string, not a DType. Instead, pass DType.name. Got: "
+                f"{name.name}"
+            )
+        if name is None:
+            name = settings.floatx()
+        if not isinstance(name, str):
+            raise TypeError(f"'name' must be a string, such as 'mixed_float16'. Received: name={name}")
+        if name == "infer":
+            self._compute = self._variable = None
+        elif name in _MIXED:
+            self._compute, self._variable = name[6:], "float32"
+        else:
+            try:
+                self._compute = self._variable = dtypes.as_dtype(name).name
+            except TypeError:
+                raise ValueError(
+                    f"Cannot convert value {name} to a mixed precision Policy. Valid policies include "
+                    "'mixed_float16', 'mixed_bfloat16', and the name of any dtype such as 'float32'."
+                ) from None
+        self._name = name
+
+    @property
+    def name(self):
+        """The name."""
+        return self._name
+
+    @property
+    def compute_dtype(self):
+        """The dtype of computations, by name."""
+        return self._compute
+
+    @property
+    def variable_dtype(self):
+        """The dtype of weights, by name."""
+        return self._variable
+
+    @property
+    def quantization_mode(self):
+        """None: weights are not quantized."""
+        return None
+
+    @property
+    def should_cast_variables(self):
+        """Whether weights are cast where they are used."""
+        return self._compute != self._variable
+
+    @property
+    def loss_scale(self):
+        """The loss scale of `LossScaleOptimizer`s under the policy: dynamic for mixed_float16."""
+        return "dynamic" if self._name == "mixed_float16" else None
+
+    def convert_input(self, x, autocast, dtype):
+        """x as a tensor; a floating one in `dtype` where `autocast`."""
+        from tapeflow.core.convert import convert_to_tensor
+        from tapeflow.ops.casting import cast
+
+        x = convert_to_tensor(x)
+        return cast(x, dtype) if autocast and x.dtype.is_floating else x
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {"name": self._name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A policy from the constructor's arguments."""
+        config = dict(config)
+        config.pop("loss_scale", None)
+        return cls(**config)
+
+    def __repr__(self):
+        return f'<{type(self).__name__} "{self._name}">'
+
+    def __eq__(self, other):
+        if isinstance(other, DTypePolicy):
+            return self._name == other._name
+        return NotImplemented
+
+    def __hash__(self):
+        return hash(self._name)
+
+
+class FloatDTypePolicy(DTypePolicy):
+    """A policy of floating dtypes."""
+
+
+class Policy(DTypePolicy):
+    """The policy of 2.x's `mixed_precision`."""
+
+    def __init__(self, name, loss_scale="auto"):
+        super().__init__(name)
+        self._loss_scale = super().loss_scale if loss_scale == "auto" else loss_scale
+
+    @property
+    def loss_scale(self):
+        """The loss scale that the constructor was told, or what follows from the name."""
+        return self._loss_scale
+
+
+_state: dict[str, DTypePolicy | None] = {"global": None}
+
+
+def global_policy():
+    """The policy of layers that are told no dtype."""
+    policy = _state["global"]
+    return Policy(settings.floatx()) if policy is None else policy
+
+
+def set_global_policy(policy):
+    """Sets the policy of layers that are told no dtype: a policy, its name, or None for floatx.
+
+    Raises ValueError for policies of integers and the like.
+    """
+    if policy is not None:
+        policy = get(policy)
+        compute = dtypes.as_dtype(policy.compute_dtype) if policy.compute_dtype else None
+        if compute is not None and not compute.is_floating:
+            raise ValueError(
+                "set_global_policy can only be used to set the global policy to floating-point policies, "
+                f"such as 'float32' and 'mixed_float16', but got policy: {policy.name}"
+            )
+    _state["global"] = policy
+
+
+def get(identifier):
+    """A policy from itself, a name, a dtype, a config, or None for the global one."""
+    if identifier is None:
+        return global_policy()
+    if isinstance(identifier, DTypePolicy):
+        return identifier
+    if isinstance(identifier, dict):
+        config = identifier.get("config", identifier)
+        return Policy(config["name"])
+    if isinstance(identifier, str):
+        return Policy(identifier)
+    return Policy(dtypes.as_dtype(identifier).name)
+
+
+def serialize(policy):
+    """The config of a policy: a dtype's name where both dtypes are one."""
+    if policy.compute_dtype == policy.variable_dtype:
+        return policy.compute_dtype
+    return {"class_name": "Policy", "config": policy.get_config()}
+
+
+def deserialize(config, custom_objects=None):
+    """A policy from its config."""
+    return get(config)

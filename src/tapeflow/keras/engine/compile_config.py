@@ -1,0 +1,58 @@
+"""What a model was compiled with, as a config, and back."""
+
+from __future__ import annotations
+
+import inspect
+
+from tapeflow.keras import losses, metrics, optimizers
+from tapeflow.keras.registry import to_config
+
+
+def arguments_of(function):
+    """The names of the arguments of a function; None where it takes any by keyword."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return {p.name for p in parameters}
+
+
+def described(value):
+    """A loss, metric, or a structure of them as configs."""
+    if isinstance(value, dict) and "class_name" not in value:
+        return {key: described(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [described(item) for item in value]
+    return value if isinstance(value, (int, float)) else to_config(value)
+
+
+def describe(model):
+    """The config of the compile call of a model; None where there was none."""
+    given = model._compile_arguments
+    if given is None:
+        return None
+    return {name: described(value) for name, value in given.items()}
+
+
+def made(value, module, custom_objects=None):
+    """Objects from their configs, in the structure given."""
+    if isinstance(value, list):
+        return [made(item, module, custom_objects) for item in value]
+    if isinstance(value, dict) and "class_name" not in value:
+        return {key: made(item, module, custom_objects) for key, item in value.items()}
+    return module.deserialize(value, custom_objects) if isinstance(value, dict) else value
+
+
+def apply(model, config, custom_objects=None):
+    """Compiles a model by a config."""
+    if not isinstance(config, dict) or "optimizer" not in config:
+        raise ValueError(f"A compile config needs an optimizer; got {config!r}.")
+    model.compile(
+        optimizers.deserialize(config["optimizer"], custom_objects),
+        loss=made(config.get("loss"), losses, custom_objects),
+        metrics=made(config.get("metrics"), metrics, custom_objects),
+        loss_weights=config.get("loss_weights"),
+        weighted_metrics=made(config.get("weighted_metrics"), metrics, custom_objects),
+        run_eagerly=config.get("run_eagerly"),
+        steps_per_execution=config.get("steps_per_execution", 1),
+        jit_compile=config.get("jit_compile", "auto"),
+    )

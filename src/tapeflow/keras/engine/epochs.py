@@ -1,0 +1,99 @@
+"""Epochs over batches: of all there are, or of so many steps each."""
+
+from __future__ import annotations
+
+import warnings
+
+
+def length_of(batches):
+    """How many batches there are; None if that is not known."""
+    try:
+        length = len(batches)
+    except TypeError:
+        return None
+    return length if length >= 0 else None
+
+
+class Epochs:
+    """Epochs of batches: of all there are, or of `steps` each, which go on where the last one ended.
+
+    `many` batches are taken by every execution.
+    """
+
+    def __init__(self, batches, steps, many=1):
+        self._batches, self._steps, self._many = batches, steps, many
+        self._source = None
+        self.exhausted = False
+        self.length = steps
+        self.last = 0  # the number of the last step done
+        self._taken = 0
+
+    def epoch(self):
+        """(step, iterator) pairs: each caller takes batches from the iterator by `call`."""
+        if self._steps is None:
+            self._source = iter(self._batches)
+        elif self._source is None:
+            self._source = iter(self._batches)
+        self._taken = 0
+        counted = _Counted(self)
+        while self._steps is None or self._taken < self._steps:
+            before = self._taken
+            yield before, counted
+            if self._taken == before:
+                break
+        self._finish()
+
+    def _finish(self):
+        if self._steps is None:
+            self.length = self._taken
+
+    def call(self, function, iterator):
+        """function(iterator), or None where the data has ended."""
+        try:
+            result = function(iterator)
+        except StopIteration:
+            if self._steps is None:
+                self.length = self._taken
+            return None
+        self.last = self._taken - 1
+        return result
+
+    def _next(self):
+        if self._steps is not None and self._taken >= self._steps:
+            raise StopIteration
+        try:
+            data = next(self._source)
+        except StopIteration:
+            if self._steps is None:
+                raise
+            data = self._again()
+        self._taken += 1
+        return data
+
+    def _again(self):
+        """The first batch of another pass over the data; where that is over, training ends."""
+        self._source = iter(self._batches)
+        try:
+            return next(self._source)
+        except StopIteration:
+            self.exhausted = True
+            warnings.warn(
+                "Your input ran out of data; interrupting training. Make sure that your dataset or "
+                "generator can generate at least `steps_per_epoch * epochs` batches. You may need to "
+                "use the `.repeat()` function when building your dataset.",
+                stacklevel=2,
+            )
+            raise
+
+
+class _Counted:
+    """The iterator that functions of a step take batches from."""
+
+    def __init__(self, epochs):
+        self._epochs = epochs
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._epochs._next()

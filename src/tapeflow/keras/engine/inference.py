@@ -1,0 +1,78 @@
+"""What a symbolic call gives: shapes, dtypes and masks, found by building the call in a graph that is thrown away."""
+
+from __future__ import annotations
+
+from tapeflow._native import Tensor, Variable
+from tapeflow.core import nest
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.keras.engine import masking
+from tapeflow.keras.engine.symbolic import KerasTensor
+
+
+def infer(function, inputs, args, kwargs):
+    """KerasTensors for the outputs of function(inputs, *args, **kwargs) with KerasTensors among the arguments."""
+    graph = FuncGraph("keras_scratch_graph")
+    made: dict = {}
+
+    def stand_in(x):
+        if not isinstance(x, KerasTensor):
+            return x
+        if id(x) not in made:
+            made[id(x)] = placeholder_for(x)
+        return made[id(x)]
+
+    with graph.as_default():
+        outputs = function(
+            nest.map_structure(stand_in, inputs),
+            *nest.map_structure(stand_in, args),
+            **nest.map_structure(stand_in, kwargs),
+        )
+        return nest.map_structure(describe, outputs)
+
+
+def placeholder_for(x):
+    """A placeholder, or a sparse or ragged tensor of some, of the kind of a symbolic tensor."""
+    from tapeflow.graph.placeholders import placeholder
+
+    if x.sparse:
+        from tapeflow.compat.v1.sparse_names import sparse_placeholder
+
+        return sparse_placeholder(x.dtype, x.shape)
+    if x.ragged:
+        from tapeflow.ops.ragged_tensor import RaggedTensor
+
+        inner = x.shape.as_list()[x.ragged_rank + 1 :]
+        value = placeholder(x.dtype, [None, *inner])
+        for level in range(x.ragged_rank):
+            rows = x.shape.as_list()[0] if level == x.ragged_rank - 1 else None
+            splits = placeholder(x.row_splits_dtype, [None if rows is None else rows + 1])
+            value = RaggedTensor.from_row_splits(value, splits, validate=False)
+        return value
+    made = placeholder(x.dtype, x.shape, x.name and x.name.rpartition("/")[2] or None)
+    if x._keras_mask is not None:
+        mask = x._keras_mask
+        shape = mask.shape
+        masking.set_mask(made, placeholder(mask.dtype, shape))
+    return made
+
+
+def describe(x):
+    """A KerasTensor like a tensor; other things as they are."""
+    if isinstance(x, KerasTensor):
+        return x
+    if isinstance(x, SparseTensor):
+        return KerasTensor(x.shape, x.dtype, sparse=True)
+    if isinstance(x, (Tensor, Variable)):
+        made = KerasTensor(TensorShape(x.shape), x.dtype)
+        mask = getattr(x, "_keras_mask", None)
+        if mask is not None:
+            made._keras_mask = KerasTensor(TensorShape(mask.shape), mask.dtype)
+        return made
+    if hasattr(x, "ragged_rank") and hasattr(x, "flat_values"):
+        return KerasTensor(
+            TensorShape(x.shape), x.dtype, ragged=True, ragged_rank=x.ragged_rank,
+            row_splits_dtype=x.row_splits.dtype,
+        )  # fmt: skip
+    return x

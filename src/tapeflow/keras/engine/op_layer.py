@@ -1,0 +1,193 @@
+"""Functions and operators called on symbolic tensors, as layers of the model that is being described."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import sys
+
+from tapeflow._native import PublicFunction
+from tapeflow.core import stand_ins
+from tapeflow.core.context import current_graph
+from tapeflow.keras import settings
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.graph_tensors import graph_tensors
+from tapeflow.keras.engine.inference import infer
+from tapeflow.keras.engine.symbolic import Node, any_symbolic
+
+
+def _binary(function):
+    def operate(x, y):
+        return function(x, y)
+
+    return operate
+
+
+def _unary(function):
+    def operate(x):
+        return function(x)
+
+    return operate
+
+
+def _slice(tensor, slice_spec):
+    return tensor[slice_spec]
+
+
+# As layers: with names for the operands, which configs hold.
+_OPERATORS = {operator.getitem: ("__operators__.getitem", _slice)}
+for _name in "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor".split():
+    _function = getattr(operator, _name)
+    _OPERATORS[_function] = (f"__operators__.{_name.strip('_')}", _binary(_function))
+for _name in "neg abs invert".split():
+    _function = getattr(operator, _name)
+    _OPERATORS[_function] = (f"__operators__.{_name}", _unary(_function))
+_OPERATOR_NAMES = dict(_OPERATORS.values())
+# Namespaces whose functions a config may name; none of them reads or writes files.
+_NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", "", "keras.backend",
+               "keras.activations", "keras.losses", "compat.v1", "compat.v1.nn")  # fmt: skip
+
+
+class TFOpLambda(Layer):
+    """A public function, or an operator, as a layer: made when one is called on symbolic tensors."""
+
+    def __init__(self, function, name=None, **kwargs):
+        kwargs["autocast"] = False
+        if isinstance(function, str):
+            function = _function_of(function)
+        public_name = _name_of(function)
+        if name is None:
+            name = settings.unique_name(f"tf.{public_name}" if public_name else "tf.function")
+        super().__init__(name=name, **kwargs)
+        self.function = function
+        self.__dict__["call"] = function
+        self.__dict__["_public_name"] = public_name
+        self.__dict__["_must_restore_from_config"] = True
+        self.built = True
+
+    def __call__(self, *args, **kwargs):
+        if any_symbolic(args, kwargs):
+            return self._call_symbolically(args, kwargs)
+        return self.function(*args, **kwargs)
+
+    def _call_symbolically(self, args, kwargs):
+        function = self.function
+        if not args:
+            args, kwargs = _first_positional(function, kwargs)
+        outputs = infer(function, args[0], args[1:], kwargs)
+        self._nodes.append(Node(self, args[0], args[1:], kwargs, outputs))
+        return outputs
+
+    def get_config(self):
+        if not self._public_name:
+            raise ValueError(
+                f"The function {self.function!r} of layer {self.name} is none of the public ones, so "
+                "that a config cannot name it. Wrap it in a layer."
+            )
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype,
+                "function": self._public_name}  # fmt: skip
+
+
+class SlicingOpLambda(TFOpLambda):
+    """x[...] as a layer."""
+
+
+def _first_positional(function, kwargs):
+    """(args, kwargs) with the first parameter's argument in args, for keywords only."""
+    kwargs = dict(kwargs)
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        names = []
+    for name in names[:1]:
+        if name in kwargs:
+            return (kwargs.pop(name),), kwargs
+    raise TypeError(f"{function!r} was called on symbolic tensors without its first argument")
+
+
+def call_function(function, args, kwargs):
+    """function(*args, **kwargs), with symbolic tensors among the arguments, as a new layer."""
+    kind = SlicingOpLambda if function is operator.getitem else TFOpLambda
+    if function in _OPERATORS:
+        function = _OPERATORS[function][1]
+    return kind(function)(*args, **kwargs)
+
+
+def _stand_in(function, args, kwargs):
+    """A layer for a public function that failed to convert symbolic tensors.
+
+    While a graph is built, functions that add to it more than the result get tensors of the graph.
+    """
+    if not any_symbolic(list(args), list(kwargs.values())) or isinstance(function, type):
+        return NotImplemented
+    kind = _kind(function)
+    if kind == "graph" and current_graph() is not None:
+        args, kwargs = graph_tensors((args, kwargs))
+        return function(*args, **kwargs)
+    return call_function(function, args, kwargs) if kind == "tensors" else NotImplemented
+
+
+_GRAPH_MODULES = ("tapeflow.autodiff", "tapeflow.train", "tapeflow.summary", "tapeflow.compat.v1.summary",
+                  "tapeflow.compat.v1.losses", "tapeflow.graph", "tapeflow.math", "tapeflow.compat.v1.metrics")  # fmt: skip
+_OWN_MODULES = ("tapeflow.keras.layers", "tapeflow.keras.engine", "tapeflow.layers", "tapeflow.data")
+
+
+def _kind(function):
+    """"tensors": a function of tensors; "graph": one that looks at or adds to a graph; None: neither."""
+    module = getattr(function, "__module__", None) or ""
+    if module.startswith(_GRAPH_MODULES):
+        return "graph"
+    if "." in getattr(function, "__qualname__", "") or module.startswith(_OWN_MODULES):
+        return None
+    return "tensors"
+
+
+def _namespaces():
+    root = sys.modules["tapeflow"]
+    for path in _NAMESPACES:
+        module = root
+        for part in path.split(".") if path else ():
+            module = getattr(module, part)
+        yield path, module
+
+
+_names: dict = {}
+
+
+def _name_of(function):
+    """The public name of a function, such as "math.reduce_mean"; None where it has none."""
+    for name, value in _OPERATOR_NAMES.items():
+        if value is function:
+            return name
+    if function not in _names:
+        _names[function] = _search(function)
+    return _names[function]
+
+
+def _search(function):
+    short = getattr(function, "__name__", "")
+    for path, module in _namespaces():
+        name = short if getattr(module, short, None) is function else None
+        if name is None:
+            name = next((n for n, value in vars(module).items() if value is function), None)
+        if name is not None:
+            return f"{path}.{name}" if path else name
+    return None
+
+
+def _function_of(name):
+    """The public function of that name. Raises ValueError for anything else."""
+    if name in _OPERATOR_NAMES:
+        return _OPERATOR_NAMES[name]
+    path, _, last = name.rpartition(".")
+    for known, module in _namespaces():
+        if known == path:
+            function = getattr(module, last, None)
+            if isinstance(function, PublicFunction) or (
+                path.startswith("keras") and inspect.isfunction(function)
+            ):
+                return function
+    raise ValueError(f"Unknown function in the config of a layer: {name!r}")
+
+
+stand_ins.register(_stand_in)

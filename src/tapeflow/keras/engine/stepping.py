@@ -1,0 +1,129 @@
+"""How a step of training runs: as plain Python, as a compiled function, or as nodes of a graph in a session."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+
+import numpy as np
+
+from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core import context
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.function.function import function as compile_function
+from tapeflow.graph.placeholders import placeholder
+from tapeflow.keras.session import get_session
+
+_LEAF = object()
+
+
+class Step:
+    """`method(data)` of a model, compiled once per structure of the data unless it is to run eagerly.
+
+    In graph mode it is a part of the current graph, made once per structure, and run in the session of Keras.
+    """
+
+    def __init__(self, method, eagerly=False, jit_compile=False):
+        self._method, self._eagerly = method, eagerly
+        self._jit = jit_compile is True and importlib.util.find_spec("jax") is not None
+        self._functions: dict = {}
+        self._in_graphs: dict = {}
+        # Whether the first axis of the data may change from step to step; asked when a step is compiled.
+        self.batch_varies = False
+
+    def __call__(self, data):
+        graph = context.current_graph()
+        if graph is not None:
+            return self._in_session(data, graph)
+        if self._eagerly or context.functions_run_eagerly():
+            return self._method(data)
+        leaves: list = []
+        key = _structure(data, leaves)
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = self._compile(key)
+            if self.batch_varies and all(type(leaf) is EagerTensor for leaf in leaves):
+                found[0].get_concrete_function(*map(_any_batch, leaves))
+        function, structure = found
+        values = function(*leaves)
+        return _repacked(structure[0], values)
+
+    def _compile(self, key):
+        """(function, structure): it returns flat tensors, which is quicker; the structure is known once traced."""
+        method, structure = self._method, [None]
+
+        def step(*leaves):
+            result = method(_rebuilt(key, iter(leaves)))
+            flat: list = []
+            described = _structure(result, flat)
+            structure[0] = described
+            return tuple(flat)
+
+        options = {"jit_compile": True} if self._jit else {}
+        return compile_function(step, reduce_retracing=True, **options), structure
+
+    def _in_session(self, data, graph):
+        leaves: list = []
+        key = _structure(data, leaves)
+        leaves = [leaf if isinstance(leaf, Tensor) else np.asarray(leaf) for leaf in leaves]
+        kinds = tuple(
+            id(leaf) if isinstance(leaf, Tensor) else (leaf.dtype, leaf.ndim) for leaf in leaves
+        )
+        found = self._in_graphs.get((graph, key, kinds))
+        if found is None:
+            given = [
+                leaf if isinstance(leaf, Tensor)
+                else placeholder(leaf.dtype, [None] * (leaf.ndim > 0) + list(leaf.shape[1:]))
+                for leaf in leaves
+            ]  # fmt: skip
+            function, structure = self._compile(key)
+            outputs = function(*given)
+            found = (given, outputs, structure[0])
+            self._in_graphs[graph, key, kinds] = found
+        feeds = {
+            tensor: leaf
+            for tensor, leaf in zip(found[0], leaves)
+            if not isinstance(leaf, Tensor)
+        }
+        outputs = list(found[1])
+        values = get_session(graph).run(outputs, feeds) if outputs else []
+        return _repacked(found[2], values)
+
+
+def _repacked(structure, values):
+    if structure is not None and structure is not _LEAF and structure[0] == "dict":
+        if all(part is _LEAF for _, part in structure[1:]):  # logs, the usual case
+            return {name: value for (name, _), value in zip(structure[1:], values)}
+    return _rebuilt(structure, iter(values))
+
+
+def _any_batch(leaf):
+    shape = leaf.shape.as_list()
+    return TensorSpec([None, *shape[1:]] if shape else [], leaf.dtype)
+
+
+def _structure(data, leaves):
+    """A hashable description of the structure of `data`, whose leaves are appended to `leaves`."""
+    if data is None:
+        return None
+    if isinstance(data, Mapping):
+        return ("dict", *((name, _structure(data[name], leaves)) for name in data))
+    if isinstance(data, (tuple, list)):
+        kind = type(data) if hasattr(data, "_fields") else "list" if type(data) is list else "tuple"
+        return (kind, *[_structure(item, leaves) for item in data])
+    leaves.append(data)
+    return _LEAF
+
+
+def _rebuilt(key, leaves):
+    if key is None:
+        return None
+    if key is _LEAF:
+        return next(leaves)
+    kind, *parts = key
+    if kind == "dict":
+        return {name: _rebuilt(part, leaves) for name, part in parts}
+    items = [_rebuilt(part, leaves) for part in parts]
+    if kind == "list":
+        return items
+    return tuple(items) if kind == "tuple" else kind(*items)

@@ -1,0 +1,103 @@
+"""`keras.backend.function` and `placeholder`: parts of models as functions of arrays."""
+
+from __future__ import annotations
+
+from tapeflow._native import Tensor
+from tapeflow.core import nest
+from tapeflow.core.context import current_graph
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import session, settings
+from tapeflow.keras.engine.symbolic import KerasTensor, make_input
+
+
+def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
+    """A tensor to be fed: symbolic, or of the graph that is being built.
+
+    Raises ValueError where both kinds, sparse and ragged, are asked for.
+    """
+    if sparse and ragged:
+        raise ValueError(
+            "Cannot set both sparse and ragged to True when creating a Keras placeholder."
+        )
+    dtype = settings.floatx() if dtype is None else dtype
+    if not shape and ndim:
+        shape = (None,) * ndim
+    if current_graph() is None:
+        return make_input(batch_shape=() if shape is None else shape, dtype=dtype, sparse=sparse, ragged=ragged,
+                          name=name)  # fmt: skip
+    from tapeflow.keras.engine.inference import placeholder_for
+
+    return placeholder_for(KerasTensor(shape, dtype, sparse=sparse, ragged=ragged, name=name))
+
+
+class _GraphFunction:
+    """Runs tensors of a graph in the session of Keras."""
+
+    def __init__(self, inputs, outputs, updates):
+        from tapeflow.keras.engine.graph_tensors import graph_tensors
+
+        self._inputs = nest.flatten(graph_tensors(inputs))
+        self._outputs = graph_tensors(outputs)
+        self._updates = [_update_op(update) for update in updates or ()]
+
+    def __call__(self, inputs=()):
+        values = nest.flatten(list(inputs)) if isinstance(inputs, (list, tuple)) else [inputs]
+        feeds = {
+            tensor: value for tensor, value in zip(self._inputs, values) if value is not None
+        }
+        graph = current_graph()
+        result = session.get_session(graph).run([self._outputs, self._updates], feeds)[0]
+        return result
+
+
+def _update_op(update):
+    if isinstance(update, tuple):
+        variable, value = update
+        return variable.assign(value).op
+    return update
+
+
+class _SymbolicFunction:
+    """A part of a model, called eagerly."""
+
+    def __init__(self, inputs, outputs):
+        from tapeflow.keras.engine.functional import Functional
+
+        self._outputs = outputs
+        self._symbolic = [x for x in nest.flatten(outputs) if isinstance(x, KerasTensor)]
+        self._inputs = nest.flatten(inputs)
+        self._model = None
+        if self._symbolic:
+            self._model = Functional(self._inputs, self._symbolic, name=settings.unique_name("function"))
+
+    def __call__(self, inputs=()):
+        given = nest.flatten(list(inputs)) if isinstance(inputs, (list, tuple)) else [inputs]
+        given = [
+            x if isinstance(x, Tensor) else convert_to_tensor(x, symbolic.dtype)
+            for x, symbolic in zip(given, self._inputs)
+        ]
+        values = iter(nest.flatten(self._model(given)) if self._model is not None else ())
+
+        def value(x):
+            x = next(values) if isinstance(x, KerasTensor) else convert_to_tensor(x)
+            return x.numpy()
+
+        return nest.map_structure(value, self._outputs)
+
+
+def function(inputs, outputs, updates=None, name=None, **kwargs):
+    """A function from a list of arrays to arrays, in the structure of `outputs`; runs `updates` too.
+
+    Raises ValueError for keywords that only sessions know, where there is none.
+    """
+    if current_graph() is not None:
+        return _GraphFunction(inputs, outputs, updates)
+    if kwargs:
+        raise ValueError(
+            f"Session keyword arguments are not supported during eager execution. You passed: {kwargs}"
+        )
+    if updates:
+        raise ValueError(
+            f"`updates` argument is not supported during eager execution. You passed: {updates}"
+        )
+    return _SymbolicFunction(inputs, outputs)

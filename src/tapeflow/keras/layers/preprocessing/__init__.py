@@ -1,0 +1,1 @@
+"""Layers that turn raw data into numbers for the layers that learn."""

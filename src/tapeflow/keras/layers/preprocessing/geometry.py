@@ -1,0 +1,498 @@
+"""Random changes of where pixels are: flips, crops, shifts, turns, zooms and other maps."""
+
+from __future__ import annotations
+
+import math
+
+from tapeflow.core import dtypes
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer
+from tapeflow.keras.layers.preprocessing.sampling import (
+    float_of,
+    grid,
+    move_points,
+    project,
+    sample,
+    stack_sizes,
+)
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.image_geometry import resize
+from tapeflow.ops.joining import concat
+from tapeflow.ops.random import uniform
+from tapeflow.ops.reorder import reverse
+from tapeflow.ops.static import sizes_of
+from tapeflow.ops.trigonometric import cos, sin
+
+_FILL_MODES = ("reflect", "wrap", "constant", "nearest")
+_INTERPOLATIONS = ("nearest", "bilinear")
+
+
+def check_filling(fill_mode, interpolation, fill_modes=_FILL_MODES):
+    """Raises NotImplementedError for fill modes and interpolations that there are not."""
+    if fill_mode not in fill_modes:
+        raise NotImplementedError(f"Unknown `fill_mode` {fill_mode}. Expected of one {fill_modes}.")
+    if interpolation not in _INTERPOLATIONS:
+        raise NotImplementedError(
+            f"Unknown `interpolation` {interpolation}. Expected of one {_INTERPOLATIONS}."
+        )
+
+
+class RandomFlip(GeometricLayer):
+    """Flips half of the images: "horizontal", "vertical" or "horizontal_and_vertical"."""
+
+    def __init__(self, mode="horizontal_and_vertical", seed=None, data_format=None, **kwargs):
+        super().__init__(data_format=data_format, **kwargs)
+        if mode not in ("horizontal", "vertical", "horizontal_and_vertical"):
+            raise ValueError(
+                "`mode` must be one of 'horizontal', 'vertical', 'horizontal_and_vertical'. Received: "
+                f"mode={mode}"
+            )
+        self.mode, self.seed = mode, seed
+
+    def get_random_transformation(self, data, training=True, seed=None):
+        """Whether each image is flipped, by axis."""
+        if not training:
+            return None
+        draw = self._per_image(data["images"], 0.0, 1.0, seed), self._per_image(data["images"], 0.0, 1.0, seed)
+        return {name: x > 0.5 for name, x in zip(("horizontal", "vertical"), draw) if name in self.mode}
+
+    def _move(self, images, transformation, nearest=False):
+        for name, axis in (("horizontal", 2), ("vertical", 1)):
+            if name in transformation:
+                images = where(transformation[name], reverse(images, [axis]), images)
+        return images
+
+    def _move_points(self, x, y, transformation):
+        _, height, width, _ = self._sizes
+        if "horizontal" in transformation:
+            x = where(transformation["horizontal"][:, :, 0, 0], float_of(width) - x, x)
+        if "vertical" in transformation:
+            y = where(transformation["vertical"][:, :, 0, 0], float_of(height) - y, y)
+        return x, y
+
+    def get_config(self):
+        return {**super().get_config(), "mode": self.mode}
+
+
+class _Projected(GeometricLayer):
+    """A layer that moves pixels by a matrix per image."""
+
+    def __init__(self, fill_mode="reflect", interpolation="bilinear", fill_value=0.0, **kwargs):
+        check_filling(fill_mode, interpolation)
+        super().__init__(**kwargs)
+        self.fill_mode, self.interpolation, self.fill_value = fill_mode, interpolation, fill_value
+
+    def _matrices(self, batch, height, width, seed):
+        """a0 a1 a2 b0 b1 b2, each (batch, 1), of the map from output to input."""
+        return ()
+
+    def get_random_transformation(self, data, training=True, seed=None):
+        """The matrices, (batch, 8)."""
+        if not training:
+            return None
+        batch, height, width, _ = sizes_of(data["images"])
+        parts = self._matrices(batch, float_of(height), float_of(width), seed)
+        parts = [cast(part, dtypes.float32) for part in parts]
+        zero = zeros_like(parts[0])
+        parts += [zero] * (8 - len(parts))
+        return {"matrices": concat([part + zero for part in parts], 1)}
+
+    def _move(self, images, transformation, nearest=False):
+        interpolation = "nearest" if nearest else self.interpolation
+        return project(
+            images, transformation["matrices"], interpolation, self.fill_mode, self.fill_value
+        )
+
+    def _move_points(self, x, y, transformation):
+        return move_points(x, y, transformation["matrices"])
+
+    def get_transformed_x_y(self, x, y, transform):
+        """Where the map, (batch, 8), takes points from."""
+        a0, a1, a2, b0, b1, b2, c0, c1 = (transform[..., i : i + 1] for i in range(8))
+        k = c0 * x + c1 * y + 1.0
+        return (a0 * x + a1 * y + a2) / k, (b0 * x + b1 * y + b2) / k
+
+    def _draw(self, batch, bounds, seed):
+        return uniform([batch, 1], bounds[0], bounds[1], dtypes.float32, seed=self._own_seed(seed))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "fill_mode": self.fill_mode,
+            "interpolation": self.interpolation,
+            "fill_value": self.fill_value,
+            "data_format": self.data_format,
+        }
+
+
+class RandomRotation(_Projected):
+    """Turns images by a random part of a full turn, between the bounds of `factor`."""
+
+    _bounds = (-math.inf, math.inf)
+
+    def __init__(
+        self,
+        factor,
+        fill_mode="reflect",
+        interpolation="bilinear",
+        seed=None,
+        fill_value=0.0,
+        data_format=None,
+        **kwargs,
+    ):
+        super().__init__(
+            fill_mode, interpolation, fill_value, factor=factor, data_format=data_format, **kwargs
+        )
+        self.seed = seed
+
+    def _matrices(self, batch, height, width, seed):
+        angle = self._draw(batch, self.factor, seed) * (2.0 * math.pi)
+        c, s = cos(angle), sin(angle)
+        x0 = ((width - 1.0) - (c * (width - 1.0) - s * (height - 1.0))) / 2.0
+        y0 = ((height - 1.0) - (s * (width - 1.0) + c * (height - 1.0))) / 2.0
+        return c, -s, x0, s, c, y0
+
+
+class RandomTranslation(_Projected):
+    """Shifts images by random parts of their height and width."""
+
+    def __init__(
+        self,
+        height_factor,
+        width_factor,
+        fill_mode="reflect",
+        interpolation="bilinear",
+        seed=None,
+        fill_value=0.0,
+        data_format=None,
+        **kwargs,
+    ):
+        super().__init__(fill_mode, interpolation, fill_value, data_format=data_format, **kwargs)
+        self.height_factor, self.width_factor, self.seed = height_factor, width_factor, seed
+        self.height_lower, self.height_upper = self._range_of(height_factor, "height_factor")
+        self.width_lower, self.width_upper = self._range_of(width_factor, "width_factor")
+
+    def _matrices(self, batch, height, width, seed):
+        down = self._draw(batch, (self.height_lower, self.height_upper), seed) * height
+        right = self._draw(batch, (self.width_lower, self.width_upper), seed) * width
+        one, zero = ones_like(down), zeros_like(down)
+        return one, zero, -right, zero, one, -down
+
+    def get_shifted_bbox(self, bounding_boxes, w_shift_factor, h_shift_factor):
+        """Boxes moved against the shifts."""
+        boxes = bounding_boxes["boxes"]
+        shift = concat([w_shift_factor, h_shift_factor] * 2, -1)
+        return {**bounding_boxes, "boxes": boxes - cast(shift, boxes.dtype)}
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "height_factor": self.height_factor,
+            "width_factor": self.width_factor,
+        }
+
+
+class RandomZoom(_Projected):
+    """Zooms: positive parts out, negative parts in; by one factor unless `width_factor` is given."""
+
+    def __init__(
+        self,
+        height_factor,
+        width_factor=None,
+        fill_mode="reflect",
+        interpolation="bilinear",
+        seed=None,
+        fill_value=0.0,
+        data_format=None,
+        **kwargs,
+    ):
+        super().__init__(fill_mode, interpolation, fill_value, data_format=data_format, **kwargs)
+        self.height_factor, self.width_factor, self.seed = height_factor, width_factor, seed
+        self.height_lower, self.height_upper = self._range_of(height_factor, "height_factor")
+        if width_factor is not None:
+            self.width_lower, self.width_upper = self._range_of(width_factor, "width_factor")
+
+    def _matrices(self, batch, height, width, seed):
+        tall = self._draw(batch, (1.0 + self.height_lower, 1.0 + self.height_upper), seed)
+        wide = tall
+        if self.width_factor is not None:
+            wide = self._draw(batch, (1.0 + self.width_lower, 1.0 + self.width_upper), seed)
+        zero = zeros_like(tall)
+        x0, y0 = (width - 1.0) / 2.0 * (1.0 - wide), (height - 1.0) / 2.0 * (1.0 - tall)
+        return wide, zero, x0, zero, tall, y0
+
+    def get_clipped_bbox(self, bounding_boxes, h_end, h_start, w_end, w_start):
+        """Boxes cut to a window, in the coordinates of the window."""
+        from tapeflow.ops.arithmetic import maximum, minimum
+        from tapeflow.ops.joining import split
+
+        x0, y0, x1, y1 = split(bounding_boxes["boxes"], 4, axis=-1)
+
+        def cut(x, low, high):
+            return minimum(maximum(x, low), high) - low
+
+        parts = [
+            cut(x0, w_start, w_end), cut(y0, h_start, h_end), cut(x1, w_start, w_end),
+            cut(y1, h_start, h_end),
+        ]  # fmt: skip
+        return {**bounding_boxes, "boxes": concat(parts, -1)}
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "height_factor": self.height_factor,
+            "width_factor": self.width_factor,
+        }
+
+
+class RandomShear(_Projected):
+    """Slants images along x and y by random factors."""
+
+    _lower = 0.0
+
+    def __init__(
+        self,
+        x_factor=0.0,
+        y_factor=0.0,
+        interpolation="bilinear",
+        fill_mode="reflect",
+        fill_value=0.0,
+        data_format=None,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(fill_mode, interpolation, fill_value, data_format=data_format, **kwargs)
+        self.x_factor = self._range_of(x_factor, "x_factor", (0.0, 1.0))
+        self.y_factor = self._range_of(y_factor, "y_factor", (0.0, 1.0))
+        self.seed = seed
+
+    def _matrices(self, batch, height, width, seed):
+        sign = where(self._draw(batch, (-1.0, 1.0), seed) >= 0.0, 1.0, -1.0)
+        x = self._draw(batch, self.x_factor, seed) * sign
+        y = self._draw(batch, self.y_factor, seed) * sign
+        one, zero = ones_like(x), zeros_like(x)
+        return one, x, zero, y, one, zero
+
+    get_shifted_bbox = RandomTranslation.get_shifted_bbox
+
+    def get_config(self):
+        return {**super().get_config(), "x_factor": self.x_factor, "y_factor": self.y_factor}
+
+
+class RandomPerspective(_Projected):
+    """Moves the corners of some images at random, as if seen from another side."""
+
+    _lower = 0.0
+
+    def __init__(
+        self,
+        factor=1.0,
+        scale=1.0,
+        interpolation="bilinear",
+        fill_value=0.0,
+        seed=None,
+        data_format=None,
+        **kwargs,
+    ):
+        kwargs.pop("fill_mode", None)
+        super().__init__(
+            "constant", interpolation, fill_value, factor=factor, data_format=data_format, **kwargs
+        )
+        self.scale, self.seed = scale, seed
+
+    def _set_factor(self, factor):
+        self.factor = self._range_of(factor, "factor", (0.0, 1.0))
+
+    def _matrices(self, batch, height, width, seed):
+        chosen = self._draw(batch, (0.0, 1.0), seed) < self._draw(batch, self.factor, seed)
+
+        def draw(limit):
+            value = self._draw(batch, (-0.25 * self.scale, 0.25 * self.scale), seed) * limit
+            return where(chosen, value, zeros_like(value))
+
+        one = ones_like(draw(1.0))
+        a1, b0 = draw(1.0), draw(1.0)
+        a2, b2 = draw(width) * 0.5, draw(height) * 0.5
+        return one, a1, a2, b0, one, b2, draw(1.0 / width), draw(1.0 / height)
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("fill_mode")
+        return {**config, "scale": self.scale}
+
+
+class RandomElasticTransform(GeometricLayer):
+    """Moves the pixels of some images by a smooth random field."""
+
+    _lower = 0.0
+    _bounds = (0.0, 1.0)
+
+    def __init__(
+        self,
+        factor=1.0,
+        scale=1.0,
+        interpolation="bilinear",
+        fill_mode="reflect",
+        fill_value=0.0,
+        value_range=(0, 255),
+        seed=None,
+        data_format=None,
+        **kwargs,
+    ):
+        check_filling(fill_mode, interpolation)
+        super().__init__(factor=factor, data_format=data_format, **kwargs)
+        self.scale, self.interpolation = scale, interpolation
+        self.fill_mode, self.fill_value = fill_mode, fill_value
+        self.value_range, self.seed = value_range, seed
+
+    def get_elastic_transform_params(self, height, width, factor):
+        """The strength and the width of the field for images of a size."""
+        alpha = (factor * 2.0 * min(height, width) * 0.05, factor * 2.0 * min(height, width) * 0.05)
+        sigma = (factor * min(height, width) * 0.05,) * 2
+        return alpha, sigma
+
+    def get_random_transformation(self, data, training=True, seed=None):
+        """Displacements, (batch, height * width) for x and y."""
+        if not training:
+            return None
+        batch, height, width, _ = sizes_of(data["images"])
+        coarse = [max(2, int(n) // 8) if isinstance(n, int) else 4 for n in (height, width)]
+        chosen = self._uniform([batch, 1, 1, 1], 0.0, 1.0, seed) < self._uniform(
+            [batch, 1, 1, 1], *self.factor, seed
+        )
+        field = self._uniform([batch, *coarse, 2], -1.0, 1.0, seed) * self.scale
+        field = field * (0.05 * 2.0 * float_of(height))
+        field = resize(field, stack_sizes(height, width), "bicubic")
+        field = where(chosen, field, zeros_like(field))
+        return {"field": field}
+
+    def _move(self, images, transformation, nearest=False):
+        from tapeflow.ops.layout import reshape
+
+        batch, height, width, _ = sizes_of(images)
+        xs, ys = grid(height, width)
+        field = reshape(transformation["field"], stack_sizes(batch, height * width, 2))
+        return sample(
+            images, xs + field[..., 0], ys + field[..., 1],
+            "nearest" if nearest else self.interpolation, self.fill_mode, self.fill_value,
+        )  # fmt: skip
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "scale": self.scale,
+            "interpolation": self.interpolation,
+            "fill_mode": self.fill_mode,
+            "fill_value": self.fill_value,
+            "data_format": self.data_format,
+        }
+
+
+class RandomCrop(ImageLayer):
+    """Cuts (height, width) out of images at random while training; smaller images are enlarged then."""
+
+    def __init__(self, height, width, seed=None, data_format=None, name=None, **kwargs):
+        super().__init__(name=name, data_format=data_format, **kwargs)
+        self.height, self.width, self.seed = height, width, seed
+
+    def get_random_transformation(self, data, training=True, seed=None):
+        """Where the window begins."""
+        _, height, width, _ = sizes_of(data["images"])
+        if not isinstance(height, int) or not isinstance(width, int):
+            raise ValueError(
+                "RandomCrop requires the input to have a fully defined height and width. Received: "
+                f"images.shape={data['images'].shape}"
+            )
+        if training and height > self.height and width > self.width:
+            own = self._own_seed(seed)
+            return tuple(
+                uniform([], 0, limit + 1, dtypes.int32, seed=own)
+                for limit in (height - self.height, width - self.width)
+            )
+        tall = max(min(height, int(width * self.height / self.width)), 1)
+        wide = max(min(width, int(height * self.width / self.height)), 1)
+        return int((height - tall) / 2), int((width - wide) / 2)
+
+    def _cut(self, images, transformation, method):
+        top, left = transformation
+        cut = images[:, top : top + self.height, left : left + self.width, :]
+        if sizes_of(cut)[1:3] == [self.height, self.width]:
+            return cut
+        small = any(
+            isinstance(n, int) and n < want
+            for n, want in zip(sizes_of(images)[1:3], (self.height, self.width))
+        )
+        if small:
+            return cast(resize(cut, [self.height, self.width], method), images.dtype)
+        sizes = images.shape.as_list()
+        cut.set_shape([sizes[0], self.height, self.width, sizes[-1]])
+        return cut
+
+    def transform_images(self, images, transformation, training=True):
+        """The windows of the images."""
+        return self._cut(images, transformation, "bilinear") if training else images
+
+    def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
+        """The same windows of the masks."""
+        return self._cut(segmentation_masks, transformation, "nearest") if training else segmentation_masks
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        place = slice(-2, None) if self.data_format == "channels_first" else slice(-3, -1)
+        sizes[place] = [self.height, self.width]
+        return TensorShape(sizes)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "height": self.height,
+            "width": self.width,
+            "data_format": self.data_format,
+        }
+
+
+class _RandomSize(ImageLayer):
+    """One side of images scaled by a random factor."""
+
+    _bounds = (-1.0, math.inf)
+    _axis = 1
+
+    def __init__(self, factor, interpolation="bilinear", seed=None, **kwargs):
+        super().__init__(factor=factor, **kwargs)
+        self.interpolation, self.seed = interpolation, seed
+
+    def get_random_transformation(self, data, training=True, seed=None):
+        """The new height and width."""
+        sizes = list(sizes_of(data["images"])[1:3])
+        if training:
+            scale = self._uniform([], 1.0 + self.factor[0], 1.0 + self.factor[1], seed)
+            place = self._axis - 1
+            sizes[place] = cast(float_of(sizes[place]) * cast(scale, dtypes.float32), dtypes.int32)
+        return sizes
+
+    def transform_images(self, images, transformation, training=True):
+        """The images in their new size."""
+        if not training:
+            return images
+        resized = resize(images, stack_sizes(*transformation), self.interpolation)
+        return cast(resized, images.dtype)
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        sizes[len(sizes) - 4 + self._axis] = None
+        return TensorShape(sizes)
+
+    def get_config(self):
+        return {**super().get_config(), "interpolation": self.interpolation}
+
+
+class RandomHeight(_RandomSize):
+    """Scales the height of images by a random factor."""
+
+
+class RandomWidth(_RandomSize):
+    """Scales the width of images by a random factor."""
+
+    _axis = 2

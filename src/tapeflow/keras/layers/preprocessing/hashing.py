@@ -1,0 +1,195 @@
+"""Categories by hash: of one feature, and of several together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import executing_eagerly
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import settings
+from tapeflow.keras.layers.preprocessing.base import (
+    PreprocessingLayer,
+    as_tensor,
+    encode,
+    encoded_shape,
+)
+from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import equal, where
+from tapeflow.ops.construction import zeros_like
+from tapeflow.ops.control import numpy_function
+from tapeflow.ops.hashing import fingerprint64, to_hash_bucket_fast
+from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
+from tapeflow.ops.layout import expand_dims, reshape
+from tapeflow.ops.string_numbers import as_string
+
+
+class Hashing(PreprocessingLayer):
+    """Each value's hash as one of `num_bins` categories.
+
+    Args:
+      mask_value: a value that always gets category 0.
+      salt: one or two integers that change the hash, to SipHash instead of FarmHash.
+    """
+
+    def __init__(
+        self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, **kwargs
+    ):
+        if kwargs.get("dtype") is None:
+            kwargs["dtype"] = "int64" if output_mode == "int" else settings.floatx()
+        super().__init__(**kwargs)
+        if num_bins is None or num_bins <= 0:
+            raise ValueError(
+                "The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: "
+                f"num_bins={num_bins}."
+            )
+        if output_mode == "int" and self.dtype not in ("int32", "int64"):
+            raise ValueError(
+                'When `output_mode="int"`, `dtype` should be an integer type, \'int32\' or \'in64\'. '
+                f"Received: dtype={self.dtype}"
+            )
+        check_output_mode(type(self).__name__, output_mode, sparse)
+        self.num_bins, self.mask_value = num_bins, mask_value
+        self.output_mode, self.sparse = output_mode, sparse
+        self.strong_hash = salt is not None
+        if isinstance(salt, int):
+            salt = [salt, salt]
+        elif salt is not None and (not isinstance(salt, (tuple, list)) or len(salt) != 2):
+            raise ValueError(
+                "The `salt` argument for `Hashing` can only be a tuple of size 2 integers, or a single "
+                f"integer. Received: salt={salt}."
+            )
+        self.salt = None if salt is None else list(salt)
+
+    def call(self, inputs):
+        inputs = as_tensor(inputs)
+        if isinstance(inputs, SparseTensor):
+            bins = inputs.with_values(self._bins(inputs.values))
+        elif hasattr(inputs, "flat_values"):
+            bins = inputs.with_flat_values(self._bins(inputs.flat_values))
+        else:
+            bins = self._bins(inputs)
+        return encode(bins, self.output_mode, self.num_bins, self._compute_dtype_object, self.sparse)
+
+    def _bins(self, values):
+        bins = self.num_bins
+        masked = None
+        if self.mask_value is not None and bins > 1:
+            bins -= 1
+            masked = equal(values, as_tensor(self.mask_value, values.dtype))
+        if values.dtype.is_floating:
+            values = cast(values, "int64")
+        if values.dtype != "string":
+            values = as_string(values)
+        if self.strong_hash:
+            hashed = to_hash_bucket_strong(values, bins, key=self.salt)
+        else:
+            hashed = to_hash_bucket_fast(values, bins)
+        return hashed if masked is None else where(masked, zeros_like(hashed), hashed + 1)
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape(encoded_shape(sizes, self.output_mode, self.num_bins))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_bins": self.num_bins,
+            "salt": self.salt,
+            "mask_value": self.mask_value,
+            "output_mode": self.output_mode,
+            "sparse": self.sparse,
+        }
+
+
+class HashedCrossing(PreprocessingLayer):
+    """The hash of several features together, as one of `num_bins` categories."""
+
+    def __init__(
+        self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs
+    ):
+        if dtype is None:
+            dtype = "int64" if output_mode == "int" else settings.floatx()
+        super().__init__(name=name, dtype=dtype, **kwargs)
+        if output_mode not in ("int", "one_hot"):
+            raise ValueError(
+                "Unknown value for `output_mode` argument of layer HashedCrossing. Expected one of "
+                f"('int', 'one_hot'). Received: output_mode={output_mode}"
+            )
+        check_output_mode(type(self).__name__, output_mode, sparse)
+        self.num_bins, self.output_mode, self.sparse = num_bins, output_mode, sparse
+
+    def call(self, inputs):
+        if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
+            raise ValueError(
+                "`HashedCrossing` should be called on at least two inputs, in a list or tuple. "
+                f"Received: inputs={inputs}"
+            )
+        inputs = [as_tensor(x) for x in inputs]
+        rank = inputs[0].shape.rank
+        for x in inputs:
+            if x.shape.rank is not None and (x.shape.rank > 2 or x.shape.rank != rank or (
+                rank == 2 and x.shape.as_list()[-1] != 1)):  # fmt: skip
+                raise ValueError(
+                    "All `HashedCrossing` inputs should be dense tensors of shape `()`, `(batch_size,)` or "
+                    f"`(batch_size, 1)`, and have one shape. Received: inputs={inputs}"
+                )
+            if x.dtype != "string" and not x.dtype.is_integer:
+                raise ValueError(
+                    "All `HashedCrossing` inputs should have an integer or string dtype. "
+                    f"Received: inputs={inputs}"
+                )
+        crossed = _cross([reshape(x, [-1]) for x in inputs], self.num_bins)
+        if rank != 1:
+            crossed = crossed[0] if rank == 0 else expand_dims(crossed, -1)
+        return encode(
+            crossed, self.output_mode, self.num_bins, self._compute_dtype_object, self.sparse
+        )
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape[0]).as_list()
+        return TensorShape(encoded_shape(sizes, self.output_mode, self.num_bins))
+
+    def get_config(self):
+        return {
+            "num_bins": self.num_bins,
+            "output_mode": self.output_mode,
+            "sparse": self.sparse,
+            "name": self.name,
+            "dtype": self.dtype,
+        }
+
+
+_KEY, _FACTOR, _WORD = 0xDECAFCAFFE, 0xC6A4A7935BD1E995, (1 << 64) - 1
+
+
+def _fold(x):
+    return x ^ (x >> 47)
+
+
+def _joined(a, b):
+    """The fingerprint of two fingerprints, as TensorFlow's crosses have it."""
+    result = a ^ _FACTOR ^ (_fold(b * _FACTOR & _WORD) * _FACTOR & _WORD)
+    return _fold(_fold(result * _FACTOR & _WORD) * _FACTOR & _WORD)
+
+
+def _cross(columns, bins):
+    """The hash of the values of one row in all columns, for each row."""
+
+    def crossed(*arrays):
+        found = []
+        for row in zip(*arrays):
+            key = _KEY
+            for value in row:
+                known = fingerprint64(value) if isinstance(value, bytes) else int(value) & _WORD
+                key = _joined(key, known)
+            found.append(key % bins)
+        return np.array(found, "int64")
+
+    if executing_eagerly():
+        return as_tensor(crossed(*(column.numpy() for column in columns)))
+    result = numpy_function(crossed, columns, dtypes.int64)
+    result.set_shape(columns[0].shape)
+    return result

@@ -1,0 +1,365 @@
+"""Numbers: scaling, normalization by learned statistics, bins, and encodings of categories."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import settings
+from tapeflow.keras.layers.preprocessing.base import (
+    OUTPUT_MODES,
+    AdaptiveLayer,
+    PreprocessingLayer,
+    as_tensor,
+    batches_of,
+    encode,
+    encoded_shape,
+)
+from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.casting import cast
+from tapeflow.ops.elementwise import sqrt
+from tapeflow.ops.histogram import Bucketize
+
+
+class Rescaling(PreprocessingLayer):
+    """inputs * scale + offset."""
+
+    def __init__(self, scale, offset=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.scale, self.offset = scale, offset
+        self.supports_masking = True
+
+    def call(self, inputs):
+        dtype = self._compute_dtype_object
+        scale = as_tensor(np.asarray(self.scale), dtype)
+        offset = as_tensor(np.asarray(self.offset), dtype)
+        return as_tensor(inputs, dtype) * scale + offset
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        return {**super().get_config(), "scale": self.scale, "offset": self.offset}
+
+
+class Normalization(AdaptiveLayer):
+    """(inputs - mean) / sqrt(variance), with statistics that `adapt` learns, or that are given.
+
+    Args:
+      axis: the axes that have statistics of their own; None: one mean for all.
+      invert: turns normalized inputs back.
+
+    Raises ValueError where only one of mean and variance is given.
+    """
+
+    def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+        self.input_mean, self.input_variance, self.invert = mean, variance, invert
+        self.supports_masking = True
+        self.mean = self.variance = None
+        if (mean is None) != (variance is None):
+            raise ValueError(
+                "When setting values directly, both `mean` and `variance` must be set. Received: "
+                f"mean={mean} and variance={variance}"
+            )
+
+    def build(self, input_shape):
+        if input_shape is None:
+            return
+        sizes = TensorShape(input_shape).as_list()
+        rank = len(sizes)
+        if any(not -rank <= axis < rank for axis in self.axis):
+            raise ValueError(
+                "All `axis` values must be in the range [-ndim, ndim). Received inputs with "
+                f"ndim={rank}, while axis={self.axis}"
+            )
+        kept = sorted(axis % rank for axis in self.axis)
+        for axis in kept:
+            if sizes[axis] is None:
+                raise ValueError(
+                    "All `axis` values to be kept must have a known shape. Received "
+                    f"axis={self.axis}, inputs.shape={tuple(sizes)}, with unknown axis at index {axis}"
+                )
+        attributes = self.__dict__
+        attributes["_reduced"] = tuple(i for i in range(rank) if i not in kept)
+        attributes["_broadcast"] = [sizes[i] if i in kept else 1 for i in range(rank)]
+        shape = [sizes[i] for i in kept]
+        if self.input_mean is None:
+            self.adapt_mean = self.add_weight("mean", shape, initializer="zeros", trainable=False)
+            self.adapt_variance = self.add_weight(
+                "variance", shape, initializer="ones", trainable=False
+            )
+            self.count = self.add_weight(
+                "count", (), "int64", initializer="zeros", trainable=False
+            )
+            self.built = True
+            self.finalize_state()
+            return
+        attributes["mean"], attributes["variance"] = (
+            self._given(value, rank, kept) for value in (self.input_mean, self.input_variance)
+        )
+        self.built = True
+
+    def _given(self, value, rank, kept):
+        value = np.asarray(value, "float32")
+        if value.ndim and value.ndim <= len(kept):
+            full = [1] * rank
+            for i in range(1, value.ndim + 1):
+                full[kept[-i]] = value.shape[-i]
+            value = value.reshape(full)
+        return as_tensor(np.broadcast_to(value, self._broadcast).copy(), self._compute_dtype_object)
+
+    def adapt(self, data, batch_size=None, steps=None):
+        """Learns mean and variance from an array, or the batches of a dataset."""
+        if self.input_mean is not None:
+            raise ValueError(
+                "Cannot `adapt` a Normalization layer that is initialized with static `mean` and "
+                "`variance`."
+            )
+        total, mean, variance = 0, 0.0, 0.0
+        if isinstance(data, (list, tuple)) and not any(hasattr(x, "shape") for x in data):
+            data = np.asarray(data)
+        for batch in batches_of(data, steps):
+            batch = np.asarray(batch, "float32")
+            if not self.built:
+                self.build(TensorShape([None, *batch.shape[1:]]))
+            if batch.ndim != len(self._broadcast):
+                batch = batch.reshape([-1, *[n for n in self._broadcast[1:]]])
+            ours = batch.shape[0]
+            its_mean, its_variance = batch.mean(self._reduced), batch.var(self._reduced)
+            weight = total / (total + ours)
+            new = mean * weight + its_mean * (1.0 - weight)
+            variance = (variance + (mean - new) ** 2) * weight + (
+                its_variance + (its_mean - new) ** 2
+            ) * (1.0 - weight)
+            mean, total = new, total + ours
+        self.adapt_mean.assign(np.broadcast_to(mean, self.adapt_mean.shape.as_list()))
+        self.adapt_variance.assign(np.broadcast_to(variance, self.adapt_variance.shape.as_list()))
+        self.finalize_state()
+
+    def finalize_state(self):
+        """Makes the learned statistics ready for use."""
+        if self.input_mean is not None or not self.built:
+            return
+        for name, weight in (("mean", self.adapt_mean), ("variance", self.adapt_variance)):
+            self.__dict__[name] = weight
+
+    def _statistic(self, name):
+        from tapeflow.ops.layout import reshape
+
+        return cast(
+            reshape(as_tensor(self.__dict__[name]), self._broadcast), self._compute_dtype_object
+        )
+
+    def call(self, inputs):
+        x = as_tensor(inputs, self._compute_dtype_object)
+        mean = self._statistic("mean")
+        scale = maximum(sqrt(self._statistic("variance")), settings.epsilon())
+        return mean + x * scale if self.invert else (x - mean) / scale
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "axis": self.axis,
+            "invert": self.invert,
+            "mean": None if self.input_mean is None else np.asarray(self.input_mean).tolist(),
+            "variance": None if self.input_mean is None else np.asarray(self.input_variance).tolist(),
+        }
+
+
+class Discretization(AdaptiveLayer):
+    """The number of the bin of each number; bins from `bin_boundaries`, or of about equal content from `adapt`.
+
+    Args:
+      epsilon: how exact the quantiles of `adapt` are.
+      output_mode: "int", "one_hot", "multi_hot" or "count".
+    """
+
+    def __init__(
+        self,
+        bin_boundaries=None,
+        num_bins=None,
+        epsilon=0.01,
+        output_mode="int",
+        sparse=False,
+        dtype=None,
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(name=name, dtype=dtype, **kwargs)
+        check_output_mode(type(self).__name__, output_mode, sparse)
+        if num_bins is not None and num_bins < 0:
+            raise ValueError(
+                "`num_bins` must be greater than or equal to 0. Received: "
+                f"`num_bins={num_bins}`"
+            )
+        if num_bins is not None and bin_boundaries is not None:
+            raise ValueError(
+                "Both `num_bins` and `bin_boundaries` should not be set. Received: "
+                f"`num_bins={num_bins}` and `bin_boundaries={bin_boundaries}`"
+            )
+        if num_bins is None and bin_boundaries is None:
+            raise ValueError("You need to set either `num_bins` or `bin_boundaries`.")
+        self.bin_boundaries, self.num_bins = bin_boundaries, num_bins
+        self.epsilon, self.output_mode, self.sparse = epsilon, output_mode, sparse
+        self.summary = np.zeros([2, 0], "float32")
+
+    @property
+    def output_dtype(self):
+        """The dtype of the outputs, by name."""
+        return "int32" if self.output_mode == "int" else self.compute_dtype
+
+    def adapt(self, data, batch_size=None, steps=None):
+        """Learns the boundaries of `num_bins` bins from data."""
+        if self.num_bins is None:
+            raise ValueError(
+                "Cannot adapt a Discretization layer that has been initialized with `bin_boundaries`, "
+                "use `num_bins` instead."
+            )
+        super().adapt(data, batch_size, steps)
+
+    def reset_state(self):
+        """Forgets the quantiles."""
+        self.summary = np.zeros([2, 0], "float32")
+
+    def update_state(self, data):
+        """Takes a batch into the quantiles."""
+        values = np.sort(np.asarray(data, "float32").reshape(-1))
+        step = max(values.size * self.epsilon, 1)
+        values = values[int(step - 1) :: int(step)]
+        merged = np.concatenate([np.stack([values, np.full_like(values, step)]), self.summary], 1)
+        self.summary = _compress(merged[:, np.argsort(merged[0])], self.epsilon)
+
+    def finalize_state(self):
+        """Sets the boundaries from the quantiles."""
+        if self.num_bins is not None:
+            self.bin_boundaries = _compress(self.summary, 1.0 / self.num_bins)[0, :-1].tolist()
+
+    def call(self, inputs):
+        if self.bin_boundaries is None:
+            raise ValueError(
+                "You need to either pass the `bin_boundaries` argument at construction time or call "
+                "`adapt(dataset)` before you can start using the `Discretization` layer."
+            )
+        inputs = as_tensor(inputs)
+        boundaries = [float(x) for x in self.bin_boundaries]
+
+        def number(x):
+            return Bucketize(x if x.dtype.is_floating else cast(x, dtypes.float32), boundaries=boundaries)
+
+        if isinstance(inputs, SparseTensor):
+            indices = inputs.with_values(number(inputs.values))
+        elif hasattr(inputs, "flat_values"):
+            indices = inputs.with_flat_values(number(inputs.flat_values))
+        else:
+            indices = number(inputs)
+        return encode(
+            indices, self.output_mode, len(boundaries) + 1, self.output_dtype, self.sparse
+        )
+
+    def compute_output_shape(self, input_shape):
+        depth = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
+        return TensorShape(encoded_shape(TensorShape(input_shape).as_list(), self.output_mode, depth))
+
+    def get_config(self):
+        return {
+            "bin_boundaries": self.bin_boundaries,
+            "num_bins": self.num_bins,
+            "epsilon": self.epsilon,
+            "output_mode": self.output_mode,
+            "sparse": self.sparse,
+            "name": self.name,
+            "dtype": self.dtype,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        """A layer from the constructor's arguments; both bins and boundaries, where it has learned."""
+        config = dict(config)
+        boundaries = config["bin_boundaries"]
+        if boundaries is not None and config.get("num_bins") is not None:
+            config["bin_boundaries"] = None
+        layer = cls(**config)
+        layer.bin_boundaries = boundaries
+        return layer
+
+
+def _compress(summary, epsilon):
+    """Values and weights, at most 1 / epsilon of them, by interpolation of the cumulative weights."""
+    if summary.shape[1] * epsilon < 1:
+        return summary
+    shares = epsilon + np.arange(0.0, 1.0, epsilon)
+    total = summary[1].cumsum()
+    values = np.interp(shares, total / total[-1], summary[0])
+    weights = np.diff(np.interp(shares, total / total[-1], total), prepend=0.0)
+    return np.stack([values, weights]).astype("float32")
+
+
+def check_output_mode(name, mode, sparse, modes=OUTPUT_MODES):
+    """Raises ValueError for an output mode that there is not, and for sparse integers."""
+    if mode not in modes:
+        raise ValueError(
+            f"Unknown value for `output_mode` argument of layer {name}. Expected one of {modes}. "
+            f"Received: output_mode={mode}"
+        )
+    if sparse and mode == "int":
+        raise ValueError(
+            "`sparse` may only be true if `output_mode` is `'one_hot'`, `'multi_hot'`, or `'count'`. "
+            f"Received: sparse={sparse} and output_mode={mode}"
+        )
+
+
+class CategoryEncoding(PreprocessingLayer):
+    """Integers in [0, num_tokens) as vectors: "one_hot", "multi_hot", or "count"."""
+
+    def __init__(self, num_tokens=None, output_mode="multi_hot", sparse=False, **kwargs):
+        super().__init__(**kwargs)
+        if output_mode == "binary":
+            output_mode = "multi_hot"
+        if output_mode not in OUTPUT_MODES[1:]:
+            raise ValueError(
+                f"Unknown argument for output_mode: {output_mode}. Expected one of "
+                f"{OUTPUT_MODES[1:]}"
+            )
+        if num_tokens is None:
+            raise ValueError(
+                "num_tokens must be set to use this layer. If the number of tokens is not known "
+                "beforehand, use the IntegerLookup layer instead."
+            )
+        if num_tokens < 1:
+            raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
+        self.num_tokens, self.output_mode, self.sparse = num_tokens, output_mode, sparse
+
+    def call(self, inputs, count_weights=None):
+        if count_weights is not None:
+            if self.output_mode != "count":
+                raise ValueError(
+                    "`count_weights` is not used when `output_mode` is not `'count'`. Received "
+                    f"`count_weights={count_weights}`."
+                )
+            count_weights = as_tensor(count_weights, self._compute_dtype_object)
+        inputs = as_tensor(inputs)
+        return encode(
+            inputs, self.output_mode, self.num_tokens, self._compute_dtype_object, self.sparse,
+            count_weights,
+        )  # fmt: skip
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape(encoded_shape(sizes, self.output_mode, self.num_tokens))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_tokens": self.num_tokens,
+            "output_mode": self.output_mode,
+            "sparse": self.sparse,
+        }
+
+

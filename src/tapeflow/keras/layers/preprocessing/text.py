@@ -1,0 +1,232 @@
+"""Text to numbers."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.layers.preprocessing.base import AdaptiveLayer, as_tensor, batches_of
+from tapeflow.keras.layers.preprocessing.lookup import StringLookup
+from tapeflow.ops.layout import squeeze
+from tapeflow.ops.ngrams import ngrams as ngrams_of
+from tapeflow.ops.padding import pad
+from tapeflow.ops.regex import regex_replace
+from tapeflow.ops.string_split import split as split_words
+from tapeflow.ops.strings import lower
+from tapeflow.ops.string_split import unicode_split
+
+_PUNCTUATION = r'[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']'
+_STANDARDIZE = ("lower_and_strip_punctuation", "lower", "strip_punctuation")
+_SPLIT = ("whitespace", "character")
+
+
+class TextVectorization(AdaptiveLayer):
+    """Strings to the numbers of their words, or to vectors that say which words are there.
+
+    Args:
+      standardize: "lower_and_strip_punctuation", "lower", "strip_punctuation", None, or a function.
+      split: "whitespace", "character", None, or a function.
+      ngrams: the longest runs of words that count as words, or a tuple of lengths.
+      output_mode: "int", "multi_hot", "count" or "tf_idf".
+      output_sequence_length: the number of numbers per string for "int"; longer strings are cut.
+      ragged: gives ragged numbers.
+    """
+
+    def __init__(
+        self,
+        max_tokens=None,
+        standardize="lower_and_strip_punctuation",
+        split="whitespace",
+        ngrams=None,
+        output_mode="int",
+        output_sequence_length=None,
+        pad_to_max_tokens=False,
+        vocabulary=None,
+        idf_weights=None,
+        sparse=False,
+        ragged=False,
+        encoding="utf-8",
+        name=None,
+        **kwargs,
+    ):
+        output_mode = {"binary": "multi_hot", "tf-idf": "tf_idf"}.get(output_mode, output_mode)
+        if output_mode not in ("int", "multi_hot", "count", "tf_idf"):
+            raise ValueError(
+                "Unknown value for `output_mode` argument of layer TextVectorization. Expected one of "
+                f"('int', 'multi_hot', 'count', 'tf_idf'). Received: output_mode={output_mode}"
+            )
+        for what, value, names in (
+            ("standardize", standardize, _STANDARDIZE), ("split", split, _SPLIT)
+        ):  # fmt: skip
+            if value is not None and not callable(value) and value not in names:
+                raise ValueError(
+                    f"Unknown value for `{what}` argument of layer TextVectorization. Expected one of "
+                    f"{names}, None or a callable. Received: {what}={value}"
+                )
+        if output_mode == "int":
+            if output_sequence_length is not None and not (
+                isinstance(output_sequence_length, int) and output_sequence_length > 0
+            ):
+                raise ValueError(
+                    "`output_sequence_length` must be either None or an integer when `output_mode` is "
+                    f"'int'. Received: output_sequence_length={output_sequence_length}"
+                )
+            if pad_to_max_tokens:
+                pad_to_max_tokens = False
+        elif output_sequence_length is not None:
+            raise ValueError(
+                "`output_sequence_length` must not be set if `output_mode` is not 'int'. Received "
+                f"output_sequence_length={output_sequence_length}."
+            )
+        if ragged and output_mode != "int":
+            raise ValueError(
+                "`ragged` must not be true if `output_mode` is `'int'`. Received: "
+                f"ragged={ragged} and output_mode={output_mode}"
+            )
+        if not (ngrams is None or isinstance(ngrams, int)
+                or (isinstance(ngrams, (list, tuple)) and all(isinstance(n, int) for n in ngrams))):  # fmt: skip
+            raise ValueError(
+                "`ngrams` must be None, an integer, or a tuple of integers. Received: "
+                f"ngrams={ngrams}"
+            )
+        size = kwargs.pop("vocabulary_size", None)
+        kwargs.pop("dtype", None)
+        super().__init__(name=name, **kwargs)
+        self.standardize, self.split = standardize, split
+        self.ngrams = ngrams
+        self.output_mode, self.output_sequence_length = output_mode, output_sequence_length
+        self.ragged, self.encoding = ragged, encoding
+        lengths = tuple(range(1, ngrams + 1)) if isinstance(ngrams, int) else ngrams
+        attributes = self.__dict__
+        attributes["_ngram_lengths"] = None if lengths is None else list(lengths)
+        attributes["_lookup"] = StringLookup(
+            max_tokens=max_tokens,
+            vocabulary=vocabulary,
+            idf_weights=idf_weights,
+            pad_to_max_tokens=pad_to_max_tokens,
+            mask_token="",
+            output_mode=output_mode,
+            sparse=sparse,
+            encoding=encoding,
+            vocabulary_size=size,
+        )
+
+    def get_vocabulary(self, include_special_tokens=True):
+        """The words, by number."""
+        return self._lookup.get_vocabulary(include_special_tokens)
+
+    def vocabulary_size(self):
+        """The number of words, with those for padding and unknown ones."""
+        return self._lookup.vocabulary_size()
+
+    def set_vocabulary(self, vocabulary, idf_weights=None):
+        """Sets the words."""
+        self._lookup.set_vocabulary(vocabulary, idf_weights)
+
+    def adapt(self, data, batch_size=None, steps=None):
+        """Learns the words from an array or list of strings, or the batches of a dataset."""
+        self.reset_state()
+        for batch in batches_of(data, steps):
+            self.update_state(batch)
+        self.finalize_state()
+
+    def reset_state(self):
+        """Forgets the counts of words."""
+        self._lookup.reset_state()
+
+    def update_state(self, data):
+        """Counts the words of a batch."""
+        self._lookup.update_state(self._words(data))
+
+    def finalize_state(self):
+        """Makes the vocabulary from the counts."""
+        self._lookup.finalize_state()
+
+    @property
+    def compute_dtype(self):
+        """The dtype of the inputs, by name."""
+        return "string"
+
+    def _words(self, inputs):
+        inputs = as_tensor(inputs, dtypes.string)
+        if self.standardize in ("lower", "lower_and_strip_punctuation"):
+            inputs = lower(inputs)
+        if self.standardize in ("strip_punctuation", "lower_and_strip_punctuation"):
+            inputs = regex_replace(inputs, _PUNCTUATION, "")
+        if callable(self.standardize):
+            inputs = self.standardize(inputs)
+        if self.split is not None:
+            if inputs.shape.rank > 1:
+                if inputs.shape.as_list()[-1] != 1:
+                    raise ValueError(
+                        "When using `TextVectorization` to tokenize strings, the input rank must be 1 or "
+                        f"the last shape dimension must be 1. Received: inputs.shape={inputs.shape} with "
+                        f"rank={inputs.shape.rank}"
+                    )
+                inputs = squeeze(inputs, [-1])
+            if self.split == "whitespace":
+                inputs = split_words(inputs)
+            elif self.split == "character":
+                inputs = unicode_split(inputs, "UTF-8")
+            else:
+                inputs = self.split(inputs)
+        if self._ngram_lengths is not None:
+            inputs = ngrams_of(inputs, ngram_width=self._ngram_lengths, separator=" ")
+        return inputs
+
+    def call(self, inputs):
+        numbers = self._lookup.call(self._words(inputs))
+        length = self.output_sequence_length
+        if self.output_mode != "int":
+            return numbers
+        if hasattr(numbers, "flat_values"):
+            if self.ragged:
+                return numbers if length is None else numbers[..., :length]
+            shape = [None] * (numbers.shape.rank - 1) + [length]
+            return numbers.to_tensor(default_value=0, shape=shape)
+        if length is None:
+            return numbers
+        numbers = numbers[..., :length]
+        missing = length - numbers.shape.as_list()[-1]
+        return pad(numbers, [[0, 0]] * (numbers.shape.rank - 1) + [[0, missing]])
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        if self.output_mode == "int":
+            return TensorShape([sizes[0], self.output_sequence_length])
+        return TensorShape([sizes[0], self._lookup._frozen_size])
+
+    def save_assets(self, dir_path):
+        """Writes the vocabulary into a folder."""
+        self._lookup.save_assets(dir_path)
+
+    def load_assets(self, dir_path):
+        """Reads what save_assets wrote."""
+        self._lookup.load_assets(dir_path)
+
+    def save_own_variables(self, store):
+        """Puts the inverse document frequencies into a store."""
+        self._lookup.save_own_variables(store)
+
+    def load_own_variables(self, store):
+        """Takes the inverse document frequencies out of a store."""
+        self._lookup.load_own_variables(store)
+
+    def get_config(self):
+        of_lookup = self._lookup.get_config()
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "max_tokens": of_lookup["max_tokens"],
+            "standardize": self.standardize,
+            "split": self.split,
+            "ngrams": self.ngrams,
+            "output_mode": self.output_mode,
+            "output_sequence_length": self.output_sequence_length,
+            "pad_to_max_tokens": of_lookup["pad_to_max_tokens"],
+            "sparse": of_lookup["sparse"],
+            "ragged": self.ragged,
+            "vocabulary": of_lookup["vocabulary"],
+            "idf_weights": of_lookup["idf_weights"],
+            "encoding": self.encoding,
+            "vocabulary_size": of_lookup["vocabulary_size"],
+        }

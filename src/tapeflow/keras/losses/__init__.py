@@ -1,0 +1,167 @@
+"""`tf.keras.losses`: numbers per example, and objects that weight and reduce them."""
+
+from tapeflow.keras.losses.classes import (
+    CTC,
+    BinaryCrossentropy,
+    BinaryFocalCrossentropy,
+    CategoricalCrossentropy,
+    CategoricalFocalCrossentropy,
+    CategoricalGeneralizedCrossEntropy,
+    CategoricalHinge,
+    Circle,
+    CosineSimilarity,
+    Dice,
+    Hinge,
+    Huber,
+    KLDivergence,
+    LogCosh,
+    Loss,
+    LossFunctionWrapper,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
+    Poisson,
+    SparseCategoricalCrossentropy,
+    SquaredHinge,
+    Tversky,
+)
+from tapeflow.keras.losses.functions import (
+    KLD,
+    MAE,
+    MAPE,
+    MSE,
+    MSLE,
+    binary_crossentropy,
+    categorical_crossentropy,
+    categorical_hinge,
+    cosine_similarity,
+    hinge,
+    huber,
+    kl_divergence,
+    kld,
+    kullback_leibler_divergence,
+    log_cosh,
+    logcosh,
+    mae,
+    mape,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    mse,
+    msle,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
+    squeeze_or_expand,
+    without_last,
+)
+from tapeflow.keras.losses.imbalanced import (
+    binary_focal_crossentropy,
+    categorical_focal_crossentropy,
+    categorical_generalized_cross_entropy,
+    circle,
+    ctc,
+    dice,
+    tversky,
+)
+from tapeflow.keras.losses.reduction import Reduction, compute_weighted_loss
+from tapeflow.keras.registry import resolve, to_config
+
+__all__ = [
+    "CTC",
+    "KLD",
+    "MAE",
+    "MAPE",
+    "MSE",
+    "MSLE",
+    "BinaryCrossentropy",
+    "BinaryFocalCrossentropy",
+    "CategoricalCrossentropy",
+    "CategoricalFocalCrossentropy",
+    "CategoricalGeneralizedCrossEntropy",
+    "CategoricalHinge",
+    "Circle",
+    "CosineSimilarity",
+    "Dice",
+    "Hinge",
+    "Huber",
+    "KLDivergence",
+    "LogCosh",
+    "Loss",
+    "LossFunctionWrapper",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "Poisson",
+    "Reduction",
+    "SparseCategoricalCrossentropy",
+    "SquaredHinge",
+    "Tversky",
+    "binary_crossentropy",
+    "binary_focal_crossentropy",
+    "categorical_crossentropy",
+    "categorical_focal_crossentropy",
+    "categorical_generalized_cross_entropy",
+    "categorical_hinge",
+    "circle",
+    "compute_weighted_loss",
+    "cosine_similarity",
+    "ctc",
+    "deserialize",
+    "dice",
+    "get",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "kld",
+    "kullback_leibler_divergence",
+    "log_cosh",
+    "logcosh",
+    "mae",
+    "mape",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "mse",
+    "msle",
+    "poisson",
+    "serialize",
+    "sparse_categorical_crossentropy",
+    "squared_hinge",
+    "squeeze_or_expand",
+    "tversky",
+    "without_last",
+]
+
+_NOT_LOSSES = {
+    "Reduction",
+    "compute_weighted_loss",
+    "deserialize",
+    "get",
+    "serialize",
+    "squeeze_or_expand",
+    "without_last",
+}
+_KNOWN = {name: globals()[name] for name in __all__ if name in globals()}
+_KNOWN = {name: value for name, value in _KNOWN.items() if name not in _NOT_LOSSES}
+_FUNCTIONS = {name: value for name, value in _KNOWN.items() if not isinstance(value, type)}
+_CLASSES = {name: value for name, value in _KNOWN.items() if isinstance(value, type)}
+
+
+def get(identifier):
+    """A loss from a name, a config, a function or a loss."""
+    return resolve(identifier, _KNOWN, "loss function")
+
+
+def serialize(loss, use_legacy_format=False):
+    """The name or config of a loss."""
+    return to_config(loss)
+
+
+def deserialize(name, custom_objects=None, use_legacy_format=False):
+    """A loss from its name or config."""
+    return resolve(name, _KNOWN, "loss function", custom_objects)

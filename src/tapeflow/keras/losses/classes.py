@@ -1,0 +1,198 @@
+"""Losses as objects, which weight and reduce the numbers of examples."""
+
+from __future__ import annotations
+
+import inspect
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.losses import functions, imbalanced
+from tapeflow.keras.losses.functions import squeeze_or_expand
+from tapeflow.keras.losses.reduction import Reduction, reduced
+from tapeflow.keras.registry import snake_case, to_config
+from tapeflow.ops.casting import cast
+
+_MEAN = Reduction.SUM_OVER_BATCH_SIZE
+
+
+class Loss:
+    """A function of labels and predictions that gives a scalar, or one number per example.
+
+    Args:
+      name: a name for messages and results.
+      reduction: one of Reduction; None is "none".
+      dtype: of the result; by default, that of the predictions, but at least floatx.
+    """
+
+    def __init__(self, name=None, reduction=_MEAN, dtype=None):
+        kinds = Reduction.all()
+        if name in kinds[:4] and reduction not in kinds[:4] or name in kinds[:3]:
+            name, reduction = (None if reduction == _MEAN else reduction), name
+        Reduction.validate(reduction)
+        self.reduction = reduction
+        self.name = name or snake_case(type(self).__name__)
+        self._dtype = None if dtype is None else dtypes.as_dtype(getattr(dtype, "name", dtype))
+
+    _dtype = None
+
+    @property
+    def dtype(self):
+        """The name of the dtype of the results."""
+        return settings.floatx() if self._dtype is None else self._dtype.name
+
+    def call(self, y_true, y_pred):
+        """The loss of every example."""
+        raise TypeError(f"{type(self).__name__} must define call(y_true, y_pred)")
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        target = self._dtype
+        kind = getattr(y_pred, "dtype", None)
+        if target is None and kind in (dtypes.float16, dtypes.bfloat16):
+            target = dtypes.as_dtype(settings.floatx())
+        if target is not None:
+            y_pred = cast(y_pred, target)
+        values = convert_to_tensor(self.call(y_true, y_pred))
+        return reduced(values, sample_weight, self.reduction)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        config = {"reduction": self.reduction, "name": self.name}
+        return config if self._dtype is None else {**config, "dtype": self._dtype.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """A loss from the constructor's arguments."""
+        return cls(**config)
+
+
+class LossFunctionWrapper(Loss):
+    """A loss made of a function."""
+
+    def __init__(self, fn, reduction=_MEAN, name=None, dtype=None, **kwargs):
+        super().__init__(name or getattr(fn, "__name__", None), reduction, dtype)
+        self.fn = fn
+        self._settings = kwargs
+
+    def call(self, y_true, y_pred):
+        y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+        return self.fn(y_true, y_pred, **self._settings)
+
+    def get_config(self):
+        config = {**super().get_config(), **self._settings}
+        if type(self) is LossFunctionWrapper:
+            return {**config, "fn": to_config(self.fn)}
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        if cls is LossFunctionWrapper and "fn" in config:
+            from tapeflow.keras.losses import get
+
+            config["fn"] = get(config["fn"])
+        return cls(**config)
+
+
+def _made(name, function, given_name, arguments=(), last=(), **defaults):
+    """A class of losses: its arguments are settings of the function, then reduction, name and dtype.
+
+    `last` are settings that come after the reduction ("axis" before the name) or after the name.
+    """
+    order = {n: defaults[n] for n in arguments}
+    order["reduction"] = _MEAN
+    order |= {n: defaults[n] for n in last if n.startswith("<")}
+    order = {n.lstrip("<"): v for n, v in order.items()}
+    order["name"] = given_name
+    order |= {n: defaults[n] for n in last if not n.startswith("<")}
+    order["dtype"] = None
+    signature = inspect.Signature(
+        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+        + [
+            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)
+            for n, v in order.items()
+        ]
+    )
+
+    def __init__(self, *args, **kwargs):
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}.__init__(): {error}") from None
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        del given["self"]
+        LossFunctionWrapper.__init__(self, function, **given)
+
+    __init__.__signature__ = signature
+    body = {
+        "__init__": __init__,
+        "__doc__": f"{function.__doc__}\n\nSee `{function.__name__}`; weighted and reduced.",
+        "__module__": __name__,
+        "__qualname__": name,
+    }
+    return type(name, (LossFunctionWrapper,), body)
+
+
+MeanSquaredError = _made("MeanSquaredError", functions.mean_squared_error, "mean_squared_error")
+MeanAbsoluteError = _made(
+    "MeanAbsoluteError", functions.mean_absolute_error, "mean_absolute_error"
+)
+MeanAbsolutePercentageError = _made(
+    "MeanAbsolutePercentageError",
+    functions.mean_absolute_percentage_error,
+    "mean_absolute_percentage_error",
+)
+MeanSquaredLogarithmicError = _made(
+    "MeanSquaredLogarithmicError",
+    functions.mean_squared_logarithmic_error,
+    "mean_squared_logarithmic_error",
+)
+Hinge = _made("Hinge", functions.hinge, "hinge")
+SquaredHinge = _made("SquaredHinge", functions.squared_hinge, "squared_hinge")
+CategoricalHinge = _made("CategoricalHinge", functions.categorical_hinge, "categorical_hinge")
+Huber = _made("Huber", functions.huber, "huber_loss", ("delta",), delta=1.0)
+LogCosh = _made("LogCosh", functions.log_cosh, "log_cosh")
+KLDivergence = _made("KLDivergence", functions.kl_divergence, "kl_divergence")
+Poisson = _made("Poisson", functions.poisson, "poisson")
+CosineSimilarity = _made(
+    "CosineSimilarity", functions.cosine_similarity, "cosine_similarity", ("axis",), axis=-1
+)
+_SMOOTHED = {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
+BinaryCrossentropy = _made(
+    "BinaryCrossentropy", functions.binary_crossentropy, "binary_crossentropy",
+    tuple(_SMOOTHED), **_SMOOTHED,
+)  # fmt: skip
+CategoricalCrossentropy = _made(
+    "CategoricalCrossentropy", functions.categorical_crossentropy, "categorical_crossentropy",
+    tuple(_SMOOTHED), **_SMOOTHED,
+)  # fmt: skip
+SparseCategoricalCrossentropy = _made(
+    "SparseCategoricalCrossentropy", functions.sparse_categorical_crossentropy,
+    "sparse_categorical_crossentropy", ("from_logits", "ignore_class"), ("<axis",),
+    from_logits=False, ignore_class=None, **{"<axis": -1},
+)  # fmt: skip
+_FOCAL = {"alpha": 0.25, "gamma": 2.0, **_SMOOTHED}
+BinaryFocalCrossentropy = _made(
+    "BinaryFocalCrossentropy", imbalanced.binary_focal_crossentropy, "binary_focal_crossentropy",
+    ("apply_class_balancing", *_FOCAL), apply_class_balancing=False, **_FOCAL,
+)  # fmt: skip
+CategoricalFocalCrossentropy = _made(
+    "CategoricalFocalCrossentropy", imbalanced.categorical_focal_crossentropy,
+    "categorical_focal_crossentropy", tuple(_FOCAL), **_FOCAL,
+)  # fmt: skip
+CategoricalGeneralizedCrossEntropy = _made(
+    "CategoricalGeneralizedCrossEntropy", imbalanced.categorical_generalized_cross_entropy,
+    "categorical_generalized_cross_entropy", ("q",), q=0.5,
+)  # fmt: skip
+Dice = _made("Dice", imbalanced.dice, "dice", (), ("axis",), axis=None)
+Tversky = _made(
+    "Tversky", imbalanced.tversky, "tversky", ("alpha", "beta"), ("axis",),
+    alpha=0.5, beta=0.5, axis=None,
+)  # fmt: skip
+Circle = _made(
+    "Circle", imbalanced.circle, "circle", ("gamma", "margin", "remove_diagonal"),
+    gamma=80.0, margin=0.4, remove_diagonal=True,
+)  # fmt: skip
+CTC = _made("CTC", imbalanced.ctc, "ctc")

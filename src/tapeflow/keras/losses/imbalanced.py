@@ -1,0 +1,141 @@
+"""Losses for classes that are rare, regions, embeddings and sequences, as functions."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.losses.functions import _pair
+from tapeflow.ops.activation import softplus
+from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.arithmetic import pow as pow_
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.casting import cast
+from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.comparison import equal, logical_and, logical_not, not_equal, where
+from tapeflow.ops.construction import fill, one_hot
+from tapeflow.ops.ctc import ctc_loss
+from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.elementwise import log
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.loss import sigmoid_cross_entropy_with_logits
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.reduction import reduce_logsumexp, reduce_mean, reduce_sum
+from tapeflow.ops.softmax import softmax
+from tapeflow.ops.static import size_of
+from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.trigonometric import sigmoid
+
+
+def binary_focal_crossentropy(
+    y_true,
+    y_pred,
+    apply_class_balancing=False,
+    alpha=0.25,
+    gamma=2.0,
+    from_logits=False,
+    label_smoothing=0.0,
+    axis=-1,
+):
+    """Binary cross-entropy times (1 - p of the right class)^gamma (Lin et al. 2017), mean over the axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
+        p = sigmoid(y_pred)
+    else:
+        epsilon = settings.epsilon()
+        p = clip_by_value(y_pred, epsilon, 1.0 - epsilon)
+        value = -(y_true * log(p) + (1.0 - y_true) * log(1.0 - p))
+    right = y_true * p + (1.0 - y_true) * (1.0 - p)
+    value = pow_(1.0 - right, cast(gamma, right.dtype)) * value
+    if apply_class_balancing:
+        value = (y_true * alpha + (1.0 - y_true) * (1.0 - alpha)) * value
+    return reduce_mean(value, axis=axis)
+
+
+def categorical_focal_crossentropy(
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
+):
+    """Categorical cross-entropy, each class times alpha (1 - p)^gamma."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        classes = size_of(y_true, -1)
+        classes = classes if isinstance(classes, int) else cast(classes, y_true.dtype)
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    p = softmax(y_pred, axis=axis) if from_logits else y_pred
+    p = p / reduce_sum(p, axis, True)
+    epsilon = settings.epsilon()
+    p = clip_by_value(p, epsilon, 1.0 - epsilon)
+    value = -y_true * log(p) * alpha * pow_(1.0 - p, cast(gamma, p.dtype))
+    return reduce_sum(value, axis=axis)
+
+
+def categorical_generalized_cross_entropy(y_true, y_pred, q):
+    """(1 - p^q) / q for the probability p of class y_true (Zhang & Sabuncu 2018)."""
+    y_pred = convert_to_tensor(y_pred)
+    hot = one_hot(cast(y_true, dtypes.int32), size_of(y_pred, -1), dtype=y_pred.dtype)
+    p = reduce_sum(y_pred * hot, axis=-1)
+    return (1.0 - pow_(p, cast(q, p.dtype))) / q
+
+
+def dice(y_true, y_pred, axis=None):
+    """1 - 2 sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    both = reduce_sum(y_true * y_pred, axis=axis)
+    sizes = reduce_sum(y_true, axis=axis) + reduce_sum(y_pred, axis=axis)
+    return 1.0 - divide_no_nan(2.0 * both, sizes + settings.epsilon())
+
+
+def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
+    """1 - the Tversky index, which counts false positives alpha and false negatives beta times."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    both = reduce_sum(y_true * y_pred, axis=axis)
+    wrong = reduce_sum((1.0 - y_true) * y_pred, axis=axis)
+    missed = reduce_sum(y_true * (1.0 - y_pred), axis=axis)
+    index = divide_no_nan(both, both + wrong * alpha + missed * beta + settings.epsilon())
+    return 1.0 - index
+
+
+def circle(
+    y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal=True, gamma=80, margin=0.4
+):
+    """The circle loss (Sun et al. 2020) of embeddings y_pred, of length 1, with labels y_true."""
+    y_pred = convert_to_tensor(y_pred)
+    labels = reshape(convert_to_tensor(y_true), [-1])
+    others = y_pred if ref_embeddings is None else convert_to_tensor(ref_embeddings, y_pred.dtype)
+    other_labels = labels if ref_labels is None else reshape(convert_to_tensor(ref_labels), [-1])
+    distances = maximum(1.0 - matmul(y_pred, others, transpose_b=True), 0.0)
+    alike = equal(reshape(labels, [-1, 1]), reshape(cast(other_labels, labels.dtype), [1, -1]))
+    apart = logical_not(alike)
+    if remove_diagonal:
+        diagonal = eye(*(size_of(distances, i) for i in (0, 1))) > 0
+        alike = logical_and(alike, logical_not(diagonal))
+    pull = maximum(distances + margin, 0.0) * (distances - margin)
+    push = maximum(1.0 + margin - distances, 0.0) * ((1.0 - margin) - distances)
+    none = fill(shape_of(distances), cast(float("-inf"), distances.dtype))
+    far = reduce_logsumexp(where(alike, gamma * pull, none), axis=1)
+    near = reduce_logsumexp(where(apart, gamma * push, none), axis=1)
+    return softplus(far + near)
+
+
+def ctc(y_true, y_pred):
+    """The CTC loss of logits [batch, time, classes] for labels [batch, length]; class 0 is the blank."""
+    y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+    if y_true.shape.rank != 2:
+        raise ValueError(
+            "Targets `y_true` are expected to be a tensor of shape `(batch_size, max_length)` in "
+            f"integer format. Received: y_true.shape={y_true.shape}"
+        )
+    if y_pred.shape.rank != 3:
+        raise ValueError(
+            "Logits `y_pred` are expected to be a tensor of shape `(batch_size, max_length, "
+            f"num_classes)`. Received: y_pred.shape={y_pred.shape}"
+        )
+    sizes = shape_of(y_pred)
+    labels = cast(y_true, dtypes.int32)
+    lengths = reduce_sum(cast(not_equal(labels, 0), dtypes.int32), axis=-1)
+    return ctc_loss(
+        labels, y_pred, lengths, fill([sizes[0]], sizes[1]), logits_time_major=False, blank_index=0
+    )

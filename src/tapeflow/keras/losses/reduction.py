@@ -1,0 +1,68 @@
+"""What becomes of the losses of the examples of a batch: weights, and a sum or a mean."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras.losses.functions import squeeze_or_expand
+from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.array import size
+from tapeflow.ops.casting import cast
+from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.reduction import reduce_mean, reduce_sum
+
+
+class Reduction:
+    """What becomes of the losses of the examples of a batch."""
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+    MEAN = "mean"
+    MEAN_WITH_SAMPLE_WEIGHT = "mean_with_sample_weight"
+
+    @classmethod
+    def all(cls):
+        """All kinds."""
+        return (
+            cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE, cls.MEAN,
+            cls.MEAN_WITH_SAMPLE_WEIGHT, None,
+        )  # fmt: skip
+
+    @classmethod
+    def validate(cls, key):
+        """Raises ValueError for an unknown kind."""
+        if key not in cls.all():
+            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
+
+
+def compute_weighted_loss(losses, sample_weight=None, reduction=Reduction.SUM_OVER_BATCH_SIZE):
+    """Losses times weights, reduced."""
+    Reduction.validate(reduction)
+    losses = convert_to_tensor(losses)
+    if sample_weight is not None:
+        weights = cast(sample_weight, losses.dtype)
+        _, losses, weights = squeeze_or_expand(None, losses, weights)
+        losses = losses * weights
+    if reduction in (Reduction.NONE, None):
+        return losses
+    if reduction == Reduction.MEAN_WITH_SAMPLE_WEIGHT and sample_weight is not None:
+        return divide_no_nan(reduce_sum(losses), reduce_sum(weights + losses * 0.0))
+    total = reduce_sum(losses)
+    if reduction == Reduction.SUM:
+        return total
+    count = losses.shape.num_elements()
+    if count is None:
+        return total / cast(maximum(size(losses), 1), losses.dtype)
+    return total / cast(count, losses.dtype) if count != 0 else total * 0.0
+
+
+def reduced(values, sample_weight, reduction):
+    """The losses of examples as a Loss gives them."""
+    if reduction == Reduction.AUTO:
+        reduction = Reduction.SUM_OVER_BATCH_SIZE
+    averages = reduction in (Reduction.SUM_OVER_BATCH_SIZE, Reduction.MEAN)
+    count = values.shape.num_elements()
+    if count is not None and sample_weight is None and averages:
+        return reduce_mean(values) if count else reduce_sum(values)
+    return compute_weighted_loss(values, sample_weight, reduction)

@@ -1,0 +1,205 @@
+"""`tf.keras.metrics`: sums over batches, kept in variables, and functions of one batch."""
+
+from tapeflow.keras.losses import (
+    KLD,
+    MAE,
+    MAPE,
+    MSE,
+    MSLE,
+    binary_crossentropy,
+    binary_focal_crossentropy,
+    categorical_crossentropy,
+    categorical_focal_crossentropy,
+    categorical_hinge,
+    hinge,
+    huber,
+    kl_divergence,
+    kld,
+    kullback_leibler_divergence,
+    logcosh,
+    mae,
+    mape,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    mse,
+    msle,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
+)
+from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
+from tapeflow.keras.metrics.auc import AUC
+from tapeflow.keras.metrics.averages import (
+    Accuracy,
+    BinaryAccuracy,
+    BinaryCrossentropy,
+    CategoricalAccuracy,
+    CategoricalCrossentropy,
+    CategoricalHinge,
+    ConcordanceCorrelation,
+    CosineSimilarity,
+    Hinge,
+    KLDivergence,
+    LogCoshError,
+    MeanAbsoluteError,
+    MeanAbsolutePercentageError,
+    MeanRelativeError,
+    MeanSquaredError,
+    MeanSquaredLogarithmicError,
+    MetricByShape,
+    PearsonCorrelation,
+    Poisson,
+    RootMeanSquaredError,
+    SparseCategoricalAccuracy,
+    SparseCategoricalCrossentropy,
+    SparseTopKCategoricalAccuracy,
+    SquaredHinge,
+    TopKCategoricalAccuracy,
+)
+from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper, MeanTensor, Metric, Sum
+from tapeflow.keras.metrics.confusion import (
+    FalseNegatives,
+    FalsePositives,
+    Precision,
+    PrecisionAtRecall,
+    Recall,
+    RecallAtPrecision,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
+    TrueNegatives,
+    TruePositives,
+)
+from tapeflow.keras.metrics.functions import (
+    accuracy,
+    binary_accuracy,
+    categorical_accuracy,
+    concordance_correlation,
+    cosine_proximity,
+    pearson_correlation,
+    sparse_categorical_accuracy,
+    sparse_top_k_categorical_accuracy,
+    top_k_categorical_accuracy,
+)
+from tapeflow.keras.metrics.overlap import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
+from tapeflow.keras.metrics.scores import F1Score, FBetaScore, R2Score
+from tapeflow.keras.registry import resolve, to_config
+
+__all__ = [
+    "AUC",
+    "KLD",
+    "MAE",
+    "MAPE",
+    "MSE",
+    "MSLE",
+    "Accuracy",
+    "BinaryAccuracy",
+    "BinaryCrossentropy",
+    "BinaryIoU",
+    "CategoricalAccuracy",
+    "CategoricalCrossentropy",
+    "CategoricalHinge",
+    "ConcordanceCorrelation",
+    "CosineSimilarity",
+    "F1Score",
+    "FBetaScore",
+    "FalseNegatives",
+    "FalsePositives",
+    "Hinge",
+    "IoU",
+    "KLDivergence",
+    "LogCoshError",
+    "Mean",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanIoU",
+    "MeanMetricWrapper",
+    "MeanRelativeError",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "MeanTensor",
+    "Metric",
+    "MetricByShape",
+    "OneHotIoU",
+    "OneHotMeanIoU",
+    "PearsonCorrelation",
+    "Poisson",
+    "Precision",
+    "PrecisionAtRecall",
+    "R2Score",
+    "Recall",
+    "RecallAtPrecision",
+    "RootMeanSquaredError",
+    "SensitivityAtSpecificity",
+    "SparseCategoricalAccuracy",
+    "SparseCategoricalCrossentropy",
+    "SparseTopKCategoricalAccuracy",
+    "SpecificityAtSensitivity",
+    "SquaredHinge",
+    "Sum",
+    "TopKCategoricalAccuracy",
+    "TrueNegatives",
+    "TruePositives",
+    "accuracy",
+    "binary_accuracy",
+    "binary_crossentropy",
+    "binary_focal_crossentropy",
+    "categorical_accuracy",
+    "categorical_crossentropy",
+    "categorical_focal_crossentropy",
+    "categorical_hinge",
+    "concordance_correlation",
+    "cosine_proximity",
+    "deserialize",
+    "get",
+    "get_metric",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "kld",
+    "kullback_leibler_divergence",
+    "logcosh",
+    "mae",
+    "mape",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "mse",
+    "msle",
+    "pearson_correlation",
+    "poisson",
+    "serialize",
+    "sparse_categorical_accuracy",
+    "sparse_categorical_crossentropy",
+    "sparse_top_k_categorical_accuracy",
+    "squared_hinge",
+    "top_k_categorical_accuracy",
+]
+
+_NAMED = {name: globals()[name] for name in __all__ if name in globals()}
+_KNOWN = {**_LOSSES, **_NAMED, "cosine_similarity": cosine_proximity}
+
+
+def get(identifier):
+    """A metric from a name, a config, a function or a metric."""
+    return resolve(identifier, _KNOWN, "metric function")
+
+
+def get_metric(identifier):
+    """Like get, but a function becomes the mean of its values."""
+    found = get(identifier)
+    if isinstance(found, Metric):
+        return found
+    return MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else None)
+
+
+def serialize(metric):
+    """The name or config of a metric."""
+    return to_config(metric)
+
+
+def deserialize(config, custom_objects=None):
+    """A metric from its name or config."""
+    return resolve(config, _KNOWN, "metric function", custom_objects)

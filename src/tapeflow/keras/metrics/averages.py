@@ -1,0 +1,200 @@
+"""Means of functions of labels and predictions: accuracies, and the losses as metrics."""
+
+from __future__ import annotations
+
+import inspect
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import losses
+from tapeflow.keras.losses import squeeze_or_expand
+from tapeflow.keras.metrics import functions
+from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper
+from tapeflow.ops.arithmetic import squared_difference
+from tapeflow.ops.casting import cast
+from tapeflow.ops.elementwise import sqrt
+
+
+def _made(name, function, given_name, first=(), **defaults):
+    """A class whose arguments are `first` ones, name and dtype, then the other settings of the function."""
+    order = {n: defaults[n] for n in first} | {"name": given_name, "dtype": None}
+    order |= {n: v for n, v in defaults.items() if n not in first}
+    signature = inspect.Signature(
+        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+        + [
+            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)
+            for n, v in order.items()
+        ]
+    )
+
+    def __init__(self, *args, **kwargs):
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}.__init__(): {error}") from None
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        del given["self"]
+        MeanMetricWrapper.__init__(self, function, **given)
+
+    __init__.__signature__ = signature
+    body = {
+        "__init__": __init__,
+        "__doc__": f"The mean of `{function.__name__}`.\n\n{function.__doc__}",
+        "__module__": __name__,
+        "__qualname__": name,
+    }
+    return type(name, (MeanMetricWrapper,), body)
+
+
+Accuracy = _made("Accuracy", functions.accuracy, "accuracy")
+BinaryAccuracy = _made(
+    "BinaryAccuracy", functions.binary_accuracy, "binary_accuracy", threshold=0.5
+)
+CategoricalAccuracy = _made(
+    "CategoricalAccuracy", functions.categorical_accuracy, "categorical_accuracy"
+)
+SparseCategoricalAccuracy = _made(
+    "SparseCategoricalAccuracy",
+    functions.sparse_categorical_accuracy,
+    "sparse_categorical_accuracy",
+)
+TopKCategoricalAccuracy = _made(
+    "TopKCategoricalAccuracy",
+    functions.top_k_categorical_accuracy,
+    "top_k_categorical_accuracy",
+    ("k",),
+    k=5,
+)
+SparseTopKCategoricalAccuracy = _made(
+    "SparseTopKCategoricalAccuracy",
+    functions.sparse_top_k_categorical_accuracy,
+    "sparse_top_k_categorical_accuracy",
+    ("k",),
+    k=5,
+    from_sorted_ids=False,
+)
+MeanSquaredError = _made("MeanSquaredError", losses.mean_squared_error, "mean_squared_error")
+MeanAbsoluteError = _made("MeanAbsoluteError", losses.mean_absolute_error, "mean_absolute_error")
+MeanAbsolutePercentageError = _made(
+    "MeanAbsolutePercentageError",
+    losses.mean_absolute_percentage_error,
+    "mean_absolute_percentage_error",
+)
+MeanSquaredLogarithmicError = _made(
+    "MeanSquaredLogarithmicError",
+    losses.mean_squared_logarithmic_error,
+    "mean_squared_logarithmic_error",
+)
+Hinge = _made("Hinge", losses.hinge, "hinge")
+SquaredHinge = _made("SquaredHinge", losses.squared_hinge, "squared_hinge")
+CategoricalHinge = _made("CategoricalHinge", losses.categorical_hinge, "categorical_hinge")
+KLDivergence = _made("KLDivergence", losses.kl_divergence, "kl_divergence")
+Poisson = _made("Poisson", losses.poisson, "poisson")
+LogCoshError = _made("LogCoshError", losses.log_cosh, "logcosh")
+CosineSimilarity = _made(
+    "CosineSimilarity", functions.cosine_proximity, "cosine_similarity", axis=-1
+)
+BinaryCrossentropy = _made(
+    "BinaryCrossentropy",
+    losses.binary_crossentropy,
+    "binary_crossentropy",
+    from_logits=False,
+    label_smoothing=0,
+)
+CategoricalCrossentropy = _made(
+    "CategoricalCrossentropy",
+    losses.categorical_crossentropy,
+    "categorical_crossentropy",
+    from_logits=False,
+    label_smoothing=0,
+    axis=-1,
+)
+SparseCategoricalCrossentropy = _made(
+    "SparseCategoricalCrossentropy",
+    losses.sparse_categorical_crossentropy,
+    "sparse_categorical_crossentropy",
+    from_logits=False,
+    ignore_class=None,
+    axis=-1,
+)
+PearsonCorrelation = _made(
+    "PearsonCorrelation", functions.pearson_correlation, "pearson_correlation", axis=-1
+)
+ConcordanceCorrelation = _made(
+    "ConcordanceCorrelation", functions.concordance_correlation, "concordance_correlation", axis=-1
+)
+
+
+class RootMeanSquaredError(Mean):
+    """The root of the mean squared error."""
+
+    def __init__(self, name="root_mean_squared_error", dtype=None):
+        super().__init__(name, dtype)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_pred = cast(y_pred, self._dtype)
+        y_true, y_pred, _ = squeeze_or_expand(cast(y_true, self._dtype), y_pred)
+        super().update_state(squared_difference(y_pred, y_true), sample_weight)
+
+    def result(self):
+        return sqrt(super().result())
+
+
+class MeanRelativeError(Mean):
+    """The mean of |y_true - y_pred| / normalizer."""
+
+    def __init__(self, normalizer, name=None, dtype=None):
+        super().__init__(name or "mean_relative_error", dtype)
+        self.__dict__["normalizer"] = cast(normalizer, self._dtype)
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_pred = cast(y_pred, self._dtype)
+        y_true, y_pred, _ = squeeze_or_expand(cast(y_true, self._dtype), y_pred)
+        error = functions.relative_error(y_true, y_pred, self.normalizer)
+        super().update_state(error, sample_weight)
+
+    def get_config(self):
+        return {**super().get_config(), "normalizer": self.normalizer.numpy().tolist()}
+
+
+class MetricByShape(Mean):
+    """The accuracy, or the cross-entropy, that fits the shapes of labels and predictions."""
+
+    def __init__(self, name, dtype=None):
+        super().__init__(name, dtype)
+        self.__dict__["_fn"] = None
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+        choose = accuracy_for if self.name.endswith(("accuracy", "acc")) else crossentropy_for
+        function = choose(y_true, y_pred)
+        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+        super().update_state(function(y_true, y_pred), sample_weight)
+
+
+def _kind(y_true, y_pred, binary, categorical, sparse):
+    classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else 1
+    if classes == 1:
+        return binary
+    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == classes:
+        return categorical
+    return sparse
+
+
+def accuracy_for(y_true, y_pred):
+    """The accuracy that fits the shapes of labels and predictions."""
+    return _kind(
+        y_true, y_pred, functions.binary_accuracy, functions.categorical_accuracy,
+        functions.sparse_categorical_accuracy,
+    )
+
+
+def crossentropy_for(y_true, y_pred):
+    """The cross-entropy that fits the shapes of labels and predictions."""
+    return _kind(
+        y_true,
+        y_pred,
+        losses.binary_crossentropy,
+        losses.categorical_crossentropy,
+        losses.sparse_categorical_crossentropy,
+    )

@@ -1,0 +1,331 @@
+"""Metrics: sums over batches, kept in variables."""
+
+from __future__ import annotations
+
+import functools
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
+from tapeflow.keras import initializers, settings
+from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.losses import squeeze_or_expand
+from tapeflow.keras.registry import snake_case, to_config
+from tapeflow.keras.session import set_values
+from tapeflow.ops.array import size
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import ones_like, zeros
+from tapeflow.ops.control import group
+from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.variable import Variable
+
+
+def _building_graph():
+    graph = context.current_graph()
+    return graph if graph is not None and not graph.building_function else None
+
+
+def _as_update(update_state):
+    """`update_state` as graphs of 1.x know it: it returns the operation that does all updates."""
+
+    @functools.wraps(update_state)
+    def update(self, *args, **kwargs):
+        graph = _building_graph()
+        if graph is None:
+            return update_state(self, *args, **kwargs)
+        return group(*graph.effects_of(lambda: update_state(self, *args, **kwargs)))
+
+    return update
+
+
+class Metric(Tracked):
+    """Values gathered over batches: `update_state(...)`, `result()`, `reset_state()`.
+
+    Called as a function, it does the first two.
+    """
+
+    _is_metric = True
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "update_state" in cls.__dict__:
+            cls.update_state = _as_update(cls.__dict__["update_state"])
+
+    def __init__(self, dtype=None, name=None):
+        if isinstance(name, DType) or (isinstance(dtype, str) and not _is_dtype(dtype)):
+            name, dtype = dtype, name  # the order of arguments before Keras 3
+        self._start_tracking()
+        state = self.__dict__
+        state["_name"] = name or settings.unique_name(snake_case(type(self).__name__))
+        state["_dtype"] = settings.default_dtype(getattr(dtype, "name", dtype))
+        state["stateful"] = True
+        state["built"] = True
+
+    @property
+    def name(self):
+        """The name under which results are shown."""
+        return self._name
+
+    @property
+    def dtype(self):
+        """The dtype of the results."""
+        return self._dtype
+
+    def add_weight(
+        self,
+        name=None,
+        shape=(),
+        aggregation=None,
+        synchronization=None,
+        initializer=None,
+        dtype=None,
+    ):
+        """Makes a variable, zero at first, that reset_state sets to zero."""
+        if name is not None and not isinstance(name, str):  # the order of arguments of Keras 3
+            name, shape = None, name
+        kind = dtypes.as_dtype(dtype or self._dtype)
+        start = None if initializer is None else initializers.get(initializer)
+        sizes = list(shape)
+
+        def first():
+            return zeros(sizes, kind) if start is None else start(sizes, dtype=kind)
+
+        with context.init_scope():
+            variable = Variable(first, trainable=False, name=name, dtype=kind)
+        self._own_weights.append(variable)
+        self.__dict__.setdefault("_named_weights", {})[name] = variable
+        return variable
+
+    def add_variable(self, shape, initializer, dtype=None, aggregation="sum", name=None):
+        """Makes a variable, as `add_weight` does."""
+        return self.add_weight(name, shape, initializer=initializer, dtype=dtype)
+
+    def update_state(self, *args, **kwargs):
+        """Takes a batch into account."""
+        raise NotImplementedError(f"{type(self).__name__} must define update_state")
+
+    def result(self):
+        """The value so far."""
+        raise NotImplementedError(f"{type(self).__name__} must define result")
+
+    def reset_state(self):
+        """Forgets all batches."""
+        if type(self).reset_states is not Metric.reset_states and not self._resetting:
+            self.__dict__["_resetting"] = True
+            try:
+                self.reset_states()
+            finally:
+                self.__dict__["_resetting"] = False
+            return
+        for variable in self.variables:
+            nothing = zeros(variable.shape.as_list(), variable.dtype)
+            if variable._parts is not None and _building_graph() is not None:
+                set_values([(variable, variable.dtype.as_numpy_dtype(0) * _ones(variable))])
+            else:
+                variable.assign(nothing)
+
+    _resetting = False
+
+    def reset_states(self):
+        """The old name of reset_state."""
+        self.reset_state()
+
+    def __call__(self, *args, **kwargs):
+        graph = _building_graph()
+        update = self.update_state(*args, **kwargs)
+        if graph is None:
+            return self.result()
+        with graph.control_dependencies([update]):
+            return self.result()
+
+    def stateless_update_state(self, metric_variables, *args, **kwargs):
+        """The values that the variables have after an update from these values; changes no variable."""
+        return self._with_values(
+            metric_variables, lambda: [v.read_value() for v in self._updated(args, kwargs)]
+        )
+
+    def _updated(self, args, kwargs):
+        self.update_state(*args, **kwargs)
+        return self.variables
+
+    def stateless_result(self, metric_variables):
+        """The result for these values of the variables."""
+        return self._with_values(metric_variables, self.result)
+
+    def stateless_reset_state(self):
+        """The values of the variables after reset_state."""
+        return [zeros(v.shape.as_list(), v.dtype) for v in self.variables]
+
+    def _with_values(self, values, function):
+        variables = self.variables
+        if len(values) != len(variables):
+            raise ValueError(
+                f"Argument `metric_variables` must be a list of tensors corresponding 1:1 to "
+                f"{type(self).__name__}().variables. Received list with length {len(values)}, but "
+                f"expected {len(variables)} variables."
+            )
+        before = [v.read_value() for v in variables]
+        for variable, value in zip(variables, values):
+            variable.assign(value)
+        try:
+            return function()
+        finally:
+            for variable, value in zip(variables, before):
+                variable.assign(value)
+
+    @property
+    def variables(self):
+        """The variables, also those of metrics that this one holds."""
+        found = list(self._own_weights)
+        for value in self._held():
+            if getattr(value, "_is_metric", False):
+                found += value.variables
+        return found
+
+    weights = non_trainable_weights = non_trainable_variables = variables
+
+    @property
+    def trainable_weights(self):
+        """None: metrics are not trained."""
+        return []
+
+    trainable_variables = trainable_weights
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {"name": self.name, "dtype": self._dtype.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """A metric from the constructor's arguments."""
+        return cls(**config)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+def _is_dtype(name):
+    try:
+        dtypes.as_dtype(name)
+    except TypeError:
+        return False
+    return True
+
+
+def _ones(variable):
+    import numpy as np
+
+    return np.ones(variable.shape.as_list(), variable.dtype.as_numpy_dtype)
+
+
+def _weighted(values, sample_weight):
+    """Values and weights of the same rank, the values multiplied by the weights."""
+    weight = cast(sample_weight, values.dtype)
+    _, values, weight = squeeze_or_expand(None, values, weight)
+    return values * weight, weight
+
+
+class Sum(Metric):
+    """The sum of all values, weighted."""
+
+    def __init__(self, name="sum", dtype=None):
+        super().__init__(dtype, name)
+        self.total = self.add_weight("total")
+
+    def update_state(self, values, sample_weight=None):
+        values = cast(values, self._dtype)
+        if sample_weight is not None:
+            values, _ = _weighted(values, sample_weight)
+        self.total.assign_add(reduce_sum(values))
+
+    def result(self):
+        return self.total.read_value()
+
+
+class Mean(Metric):
+    """The mean of all values, weighted."""
+
+    def __init__(self, name="mean", dtype=None):
+        super().__init__(dtype, name)
+        self.total = self.add_weight("total")
+        self.count = self.add_weight("count")
+
+    def update_state(self, values, sample_weight=None):
+        values = cast(values, self._dtype)
+        if sample_weight is None:
+            known = values.shape.num_elements()
+            count = cast(size(values), self._dtype) if known is None else float(known)
+        else:
+            values, weight = _weighted(values, sample_weight)
+            alone = weight.shape.rank == 0 and values.shape.rank == 0
+            count = weight if alone else reduce_sum(ones_like(values) * weight)
+        self.total.assign_add(reduce_sum(values))
+        self.count.assign_add(count)
+
+    def result(self):
+        return divide_no_nan(self.total, self.count)
+
+
+class MeanMetricWrapper(Mean):
+    """The mean of a function of labels and predictions."""
+
+    def __init__(self, fn, name=None, dtype=None, **kwargs):
+        super().__init__(
+            name or (fn if isinstance(fn, str) else getattr(fn, "__name__", "metric")), dtype
+        )
+        if isinstance(fn, str):
+            from tapeflow.keras.metrics import get
+
+            fn = get(fn)
+        self.__dict__["_fn"] = fn
+        self.__dict__["_settings"] = kwargs
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+        super().update_state(self._fn(y_true, y_pred, **self._settings), sample_weight)
+
+    def get_config(self):
+        config = {**super().get_config(), **self._settings}
+        return {**config, "fn": to_config(self._fn)} if type(self) is MeanMetricWrapper else config
+
+
+class MeanTensor(Metric):
+    """The elementwise mean of all values, weighted; the shape is that of the first ones."""
+
+    def __init__(self, name="mean_tensor", dtype=None, shape=None):
+        super().__init__(dtype, name)
+        self.__dict__["_shape"] = None
+        self.__dict__["total"] = self.__dict__["count"] = None
+        if shape is not None:
+            self._make(shape)
+
+    def _make(self, shape):
+        self.__dict__["_shape"] = tuple(shape)
+        self.__dict__["total"] = self.add_weight("total", shape)
+        self.__dict__["count"] = self.add_weight("count", shape)
+
+    def update_state(self, values, sample_weight=None):
+        values = cast(values, self._dtype)
+        if self.total is None:
+            self._make(values.shape.as_list())
+        elif tuple(values.shape.as_list()) != self._shape:
+            raise ValueError(
+                "MeanTensor input values must always have the same shape. Expected shape (set during "
+                f"the first call): {self._shape}. Got: {tuple(values.shape.as_list())}"
+            )
+        count = ones_like(values)
+        if sample_weight is not None:
+            values, weight = _weighted(values, sample_weight)
+            count = count * weight
+        self.total.assign_add(values)
+        self.count.assign_add(count)
+
+    def result(self):
+        if self.total is None:
+            raise ValueError(
+                "MeanTensor does not have any result yet. Please call the MeanTensor instance or use "
+                "`.update_state(value)` before retrieving the result."
+            )
+        return divide_no_nan(self.total, self.count)

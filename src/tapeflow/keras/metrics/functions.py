@@ -1,0 +1,112 @@
+"""Metrics as functions: one number per example."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.losses.functions import _pair, without_last
+from tapeflow.ops.argmax import argmax
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.arithmetic import squared_difference
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import equal
+from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import square
+from tapeflow.ops.layout import reshape, squeeze
+from tapeflow.ops.normalization import l2_normalize
+from tapeflow.ops.reduction import reduce_any, reduce_mean, reduce_sum
+from tapeflow.ops.selection import in_top_k
+from tapeflow.ops.static import rank_of, size_of
+
+
+def _matches(a, b):
+    return cast(equal(a, b), settings.floatx())
+
+
+def binary_accuracy(y_true, y_pred, threshold=0.5):
+    """Mean over the last axis of whether y_pred > threshold equals y_true."""
+    y_pred = convert_to_tensor(y_pred)
+    decided = cast(y_pred > cast(threshold, y_pred.dtype), y_pred.dtype)
+    return reduce_mean(_matches(cast(y_true, y_pred.dtype), decided), axis=-1)
+
+
+def categorical_accuracy(y_true, y_pred):
+    """Whether the largest prediction is at the largest label."""
+    return _matches(argmax(y_true, axis=-1), argmax(y_pred, axis=-1))
+
+
+def sparse_categorical_accuracy(y_true, y_pred):
+    """Whether the largest prediction is at y_true."""
+    y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+    y_true = _class_numbers(y_true, y_pred)
+    return _matches(cast(y_true, dtypes.int64), argmax(y_pred, axis=-1))
+
+
+def _class_numbers(y_true, y_pred):
+    """The labels, without a last axis of size 1 where predictions have one for the classes."""
+    if y_true.shape.rank is None or y_pred.shape.rank is None:
+        return without_last(y_true, rank_of(y_true) - rank_of(y_pred) + 1)
+    alike = y_true.shape.rank == y_pred.shape.rank
+    return squeeze(y_true, [-1]) if alike and y_true.shape[-1] == 1 else y_true
+
+
+def _in_top(targets, y_pred, k):
+    rows = reshape(y_pred, [-1, size_of(y_pred, -1)])
+    hits = in_top_k(reshape(targets, [-1]), cast(rows, "float32"), k)
+    known = targets.shape.is_fully_defined()
+    return cast(reshape(hits, targets.shape if known else shape_of(targets)), settings.floatx())
+
+
+def top_k_categorical_accuracy(y_true, y_pred, k=5):
+    """Whether the largest label is among the k largest predictions."""
+    return _in_top(argmax(y_true, axis=-1), convert_to_tensor(y_pred), k)
+
+
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
+    """Whether y_true is among the k largest predictions, or the first k of numbers of classes."""
+    y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
+    if from_sorted_ids:
+        labels = reshape(cast(_class_numbers(y_true, y_pred), y_pred.dtype), [-1, 1])
+        first = reshape(y_pred, [-1, size_of(y_pred, -1)])[:, :k]
+        return cast(reduce_any(equal(first, labels), axis=-1), settings.floatx())
+    return _in_top(cast(_class_numbers(y_true, y_pred), dtypes.int64), y_pred, k)
+
+
+def accuracy(y_true, y_pred):
+    """Whether y_true equals y_pred."""
+    y_pred = convert_to_tensor(y_pred)
+    return _matches(cast(y_true, y_pred.dtype), y_pred)
+
+
+def cosine_proximity(y_true, y_pred, axis=-1):
+    """The cosine of the angle between the vectors along `axis`."""
+    y_true = cast(y_true, convert_to_tensor(y_pred).dtype)
+    return reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
+
+
+def pearson_correlation(y_true, y_pred, axis=-1):
+    """The correlation of labels and predictions along `axis`."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    parts = [
+        l2_normalize(y - reduce_mean(y, axis=axis, keepdims=True), axis=axis, epsilon=1e-12)
+        for y in (y_true, y_pred)
+    ]
+    return reduce_sum(parts[0] * parts[1], axis=axis)
+
+
+def concordance_correlation(y_true, y_pred, axis=-1):
+    """Lin's concordance of labels and predictions along `axis`."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    true_mean, mean = (reduce_mean(y, axis=axis, keepdims=True) for y in (y_true, y_pred))
+    true_part, part = y_true - true_mean, y_pred - mean
+    shared = reduce_mean(true_part * part, axis=axis)
+    spread = reduce_mean(square(true_part), axis=axis) + reduce_mean(square(part), axis=axis)
+    apart = reduce_sum(squared_difference(true_mean, mean), axis=axis)
+    return divide_no_nan(2.0 * shared, spread + apart + settings.epsilon())
+
+
+def relative_error(y_true, y_pred, normalizer):
+    """|y_true - y_pred| / normalizer, 0 where that is 0."""
+    return divide_no_nan(abs_(y_true - y_pred), normalizer)

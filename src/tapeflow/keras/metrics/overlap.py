@@ -1,0 +1,159 @@
+"""Metrics of overlap between classes of labels and of predictions: intersection over union."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras.metrics.base import Metric
+from tapeflow.ops.argmax import argmax
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import not_equal
+from tapeflow.ops.histogram import confusion_matrix
+from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.gather import gather
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.diagonal import diag_part
+
+
+class _Overlap(Metric):
+    """A confusion matrix, and means over classes of it."""
+
+    def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True,
+                 sparse_y_pred=True, axis=-1):  # fmt: skip
+        super().__init__(dtype, name)
+        state = self.__dict__
+        state["num_classes"], state["ignore_class"] = num_classes, ignore_class
+        state["sparse_y_true"], state["sparse_y_pred"] = sparse_y_true, sparse_y_pred
+        state["axis"] = axis
+        self.total_cm = self.add_weight(
+            "total_confusion_matrix", (num_classes, num_classes), initializer="zeros"
+        )
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        if not self.sparse_y_true:
+            y_true = argmax(y_true, axis=self.axis)
+        if not self.sparse_y_pred:
+            y_pred = argmax(y_pred, axis=self.axis)
+        y_true = reshape(convert_to_tensor(y_true), [-1])
+        y_pred = reshape(convert_to_tensor(y_pred), [-1])
+        weights = None
+        if sample_weight is not None:
+            weights = reshape(cast(sample_weight, self._dtype), [-1])
+        if self.ignore_class is not None:
+            kept = not_equal(y_true, cast(self.ignore_class, y_true.dtype))
+            counted = cast(kept, self._dtype)
+            weights = counted if weights is None else weights * counted
+            y_true, y_pred = (cast(y, dtypes.int64) * cast(kept, dtypes.int64)
+                              for y in (y_true, y_pred))  # fmt: skip
+        matrix = confusion_matrix(
+            cast(y_true, dtypes.int64), cast(y_pred, dtypes.int64), self.num_classes,
+            weights=weights, dtype=self._dtype,
+        )  # fmt: skip
+        self.total_cm.assign_add(matrix)
+
+    def _mean_over(self, classes):
+        rows, columns = reduce_sum(self.total_cm, axis=0), reduce_sum(self.total_cm, axis=1)
+        right = diag_part(convert_to_tensor(self.total_cm))
+        whole = rows + columns - right
+        if classes is not None:
+            right, whole = gather(right, classes), gather(whole, classes)
+        count = reduce_sum(cast(not_equal(whole, 0.0), self._dtype))
+        return divide_no_nan(reduce_sum(divide_no_nan(right, whole)), count)
+
+    def reset_state(self):
+        Metric.reset_state(self)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_classes": self.num_classes,
+            "ignore_class": self.ignore_class,
+            "sparse_y_true": self.sparse_y_true,
+            "sparse_y_pred": self.sparse_y_pred,
+            "axis": self.axis,
+        }
+
+
+class IoU(_Overlap):
+    """The mean over some classes of intersection over union."""
+
+    def __init__(
+        self,
+        num_classes,
+        target_class_ids,
+        name=None,
+        dtype=None,
+        ignore_class=None,
+        sparse_y_true=True,
+        sparse_y_pred=True,
+        axis=-1,
+    ):
+        super().__init__(num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
+        if max(target_class_ids) >= num_classes:
+            raise ValueError(
+                f"Target class id {max(target_class_ids)} is out of range, which is [0, {num_classes})."
+            )
+        self.__dict__["target_class_ids"] = list(target_class_ids)
+
+    def result(self):
+        return self._mean_over(self.target_class_ids)
+
+    def get_config(self):
+        return {**super().get_config(), "target_class_ids": self.target_class_ids}
+
+
+class BinaryIoU(IoU):
+    """IoU of the two classes that y_pred >= threshold decides."""
+
+    def __init__(self, target_class_ids=(0, 1), threshold=0.5, name=None, dtype=None):
+        super().__init__(2, target_class_ids, name, dtype)
+        self.__dict__["threshold"] = threshold
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        y_pred = cast(y_pred, self._dtype)
+        decided = cast(y_pred >= self.threshold, self._dtype)
+        return super().update_state(y_true, decided, sample_weight)
+
+    def get_config(self):
+        return {
+            "name": self.name,
+            "dtype": self._dtype.name,
+            "target_class_ids": self.target_class_ids,
+            "threshold": self.threshold,
+        }
+
+
+class MeanIoU(_Overlap):
+    """The mean over all classes of intersection over union."""
+
+    def result(self):
+        return self._mean_over(None)
+
+
+class OneHotIoU(IoU):
+    """IoU of one-hot labels and of scores."""
+
+    def __init__(self, num_classes, target_class_ids, name=None, dtype=None, ignore_class=None,
+                 sparse_y_pred=False, axis=-1):  # fmt: skip
+        super().__init__(
+            num_classes, target_class_ids, name, dtype, ignore_class, False, sparse_y_pred, axis
+        )
+
+    def get_config(self):
+        config = super().get_config()
+        del config["sparse_y_true"]
+        return config
+
+
+class OneHotMeanIoU(MeanIoU):
+    """MeanIoU of one-hot labels and of scores."""
+
+    def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False,
+                 axis=-1):  # fmt: skip
+        super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["sparse_y_true"]
+        return config

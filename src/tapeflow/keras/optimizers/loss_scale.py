@@ -1,0 +1,237 @@
+"""`LossScaleOptimizer`: an optimizer for losses that are scaled up, so that half-precision gradients do not vanish."""
+
+from __future__ import annotations
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public_methods
+from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import equal, is_finite
+from tapeflow.ops.control import cond
+from tapeflow.ops.joining import stack
+from tapeflow.ops.reduction import reduce_all
+from tapeflow.train.slots import make_slot
+
+
+@public_methods
+class LossScaleOptimizer(Optimizer):
+    """Scales losses, unscales gradients, and skips updates by gradients that are not finite.
+
+    Args:
+      inner_optimizer: the optimizer that updates variables.
+      initial_scale: the scale at first; halved at every update that is skipped.
+      dynamic_growth_steps: the number of updates in a row after which the scale doubles.
+      dynamic: False keeps the scale as it is.
+    """
+
+    def __init__(
+        self,
+        inner_optimizer=None,
+        initial_scale=None,
+        dynamic_growth_steps=None,
+        name=None,
+        dynamic=True,
+        **kwargs,
+    ):
+        if isinstance(initial_scale, bool):  # the order of arguments before Keras 3
+            initial_scale, dynamic = None, initial_scale
+        kwargs.pop("loss_scale", None)
+        inner_optimizer = kwargs.pop("optimizer", inner_optimizer)
+        if not isinstance(inner_optimizer, Optimizer):
+            raise TypeError(
+                f'"inner_optimizer" must be an instance of `tf.keras.optimizers.Optimizer`, but got: '
+                f"{inner_optimizer}."
+            )
+        if isinstance(inner_optimizer, LossScaleOptimizer):
+            raise TypeError(
+                "LossScaleOptimizer cannot wrap another LossScaleOptimizer, but got: "
+                f"{inner_optimizer}"
+            )
+        super().__init__(name or "loss_scale_optimizer", **kwargs)
+        state = self.__dict__
+        state["inner_optimizer"] = inner_optimizer
+        state["dynamic"] = bool(dynamic)
+        state["initial_scale"] = float(initial_scale or 2.0**15)
+        state["dynamic_growth_steps"] = int(dynamic_growth_steps or 2000)
+        state["_scale"] = state["_good"] = None
+
+    def _state(self):
+        if self._scale is None:
+            first = self.initial_scale
+            self.__dict__["_scale"] = make_slot(
+                lambda: convert_to_tensor(first, dtypes.float32), f"{self._name}/scale", "float32"
+            )
+            self.__dict__["_good"] = make_slot(
+                lambda: convert_to_tensor(0, dtypes.int64), f"{self._name}/good_steps", "int64"
+            )
+        return self._scale, self._good
+
+    @property
+    def loss_scale(self):
+        """The scale of the moment."""
+        return convert_to_tensor(self._state()[0])
+
+    @property
+    def dynamic_scale(self):
+        """The variable that holds the scale."""
+        return self._state()[0]
+
+    @property
+    def dynamic_counter(self):
+        """The variable that counts the updates since the scale has changed."""
+        return self._state()[1]
+
+    def scale_loss(self, loss):
+        """The loss times the scale."""
+        if callable(loss):
+            return lambda: self.scale_loss(loss())
+        return loss * cast(self.loss_scale, loss.dtype)
+
+    get_scaled_loss = scale_loss
+
+    def get_unscaled_gradients(self, grads):
+        """The gradients divided by the scale."""
+        scale = self.loss_scale
+        return [None if g is None else _times(g, 1.0 / scale) for g in grads]
+
+    def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
+        """As those of Optimizer, of the scaled loss."""
+        if tape is None:
+            pairs = self.inner_optimizer.compute_gradients(
+                self.scale_loss(loss), var_list, grad_loss
+            )
+        else:
+            with tape:
+                loss = self.scale_loss(loss)
+            pairs = self.inner_optimizer.compute_gradients(loss, var_list, grad_loss, tape)
+        return pairs
+
+    def build(self, var_list):
+        """Makes the slots of these variables."""
+        self._state()
+        self.__dict__["_known"] = list(var_list)
+        self.inner_optimizer.build(var_list)
+
+    def apply_gradients(
+        self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
+    ):
+        """Unscales the gradients and applies them, or skips them and halves the scale if any is not finite."""
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        if not pairs:
+            raise ValueError("No gradients provided for any variable.")
+        scale, good = self._state()
+        gradients = self.get_unscaled_gradients([g for g, _ in pairs])
+        finite = reduce_all(stack([reduce_all(is_finite(_values(g))) for g in gradients]))
+        variables = [v for _, v in pairs]
+        self.inner_optimizer.build(variables)
+
+        def apply():
+            self.inner_optimizer.apply_gradients(list(zip(gradients, variables)))
+            if self.dynamic:
+                good.assign_add(1)
+                grown = equal(good, self.dynamic_growth_steps)
+                scale.assign(scale * (1.0 + cast(grown, scale.dtype)))
+                good.assign(good * (1 - cast(grown, good.dtype)))
+            return convert_to_tensor(1)
+
+        def skip():
+            if self.dynamic:
+                good.assign(good * 0)
+                scale.assign(scale / 2.0)
+            return convert_to_tensor(0)
+
+        if context.executing_eagerly():
+            apply() if bool(finite) else skip()
+        else:
+            cond(finite, apply, skip)
+        return self.inner_optimizer.iterations
+
+    def finalize_variable_values(self, var_list):
+        """Sets the variables to their moving averages, if the inner optimizer keeps those."""
+        self.inner_optimizer.finalize_variable_values(var_list)
+
+    @property
+    def iterations(self):
+        """The number of updates of the inner optimizer."""
+        return self.inner_optimizer.iterations
+
+    @property
+    def learning_rate(self):
+        """The learning rate of the inner optimizer."""
+        return self.inner_optimizer.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value):
+        self.inner_optimizer.learning_rate = value
+
+    lr = learning_rate
+
+    def __setattr__(self, name, value):
+        if name in ("lr", "learning_rate"):
+            self.inner_optimizer.learning_rate = value
+        else:
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name):
+        inner = self.__dict__.get("inner_optimizer")
+        if inner is None or name.startswith("__"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return getattr(inner, name)
+
+    @property
+    def weights(self):
+        """The scale, the counter, and the variables of the inner optimizer."""
+        return [*(v for v in (self._scale, self._good) if v is not None),
+                *self.inner_optimizer.weights]  # fmt: skip
+
+    def get_slot(self, var, slot_name):
+        """A slot variable of the inner optimizer."""
+        return self.inner_optimizer.get_slot(var, slot_name)
+
+    def get_slot_names(self):
+        """The names of the slots of the inner optimizer."""
+        return self.inner_optimizer.get_slot_names()
+
+    def _trackable_children(self):
+        found = {"base_optimizer": self.inner_optimizer}
+        if self._scale is not None:
+            found |= {"loss_scale": self._scale, "good_steps": self._good}
+        return found
+
+    def get_config(self):
+        from tapeflow.keras.registry import to_config
+
+        return {
+            "name": self._name,
+            "inner_optimizer": to_config(self.inner_optimizer),
+            "initial_scale": self.initial_scale,
+            "dynamic_growth_steps": self.dynamic_growth_steps,
+            "dynamic": self.dynamic,
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        from tapeflow.keras.optimizers import deserialize
+
+        config = dict(config)
+        config["inner_optimizer"] = deserialize(config["inner_optimizer"], custom_objects)
+        return cls(**config)
+
+
+def _values(grad):
+    return grad.values if isinstance(grad, IndexedSlices) else grad
+
+
+def _times(grad, factor):
+    if isinstance(grad, IndexedSlices):
+        return IndexedSlices(_times(grad.values, factor), grad.indices, grad.dense_shape)
+    return grad * cast(factor, grad.dtype)
+
+
+def with_loss_scale(optimizer):
+    """An optimizer wrapped so that it scales losses, unless it does that already."""
+    if isinstance(optimizer, Optimizer) and not isinstance(optimizer, LossScaleOptimizer):
+        return LossScaleOptimizer(optimizer)
+    return optimizer

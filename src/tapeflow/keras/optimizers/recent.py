@@ -1,0 +1,156 @@
+"""Optimizers that Keras 3 has and Keras 2.0 had not: AdamW, Lion, Lamb, Adafactor."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.keras.optimizers.rules import Adam
+from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.arithmetic import pow as pow_
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import logical_and, where
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.elementwise import rsqrt, sign, sqrt, square
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.matrix_function import norm
+from tapeflow.ops.reduction import reduce_mean
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov & Hutter 2019)."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        weight_decay=0.004,
+        beta_1=0.9,
+        beta_2=0.999,
+        epsilon=1e-7,
+        amsgrad=False,
+        name="AdamW",
+        **kwargs,
+    ):
+        if weight_decay is None:
+            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+        super().__init__(
+            learning_rate, beta_1, beta_2, epsilon, amsgrad, name, weight_decay=weight_decay, **kwargs
+        )
+
+
+class Lion(Optimizer):
+    """Lion: steps by the sign of a mean of gradients (Chen et al. 2023)."""
+
+    def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.99, name="lion", **kwargs):
+        super().__init__(name, **kwargs)
+        if not 0 < beta_1 <= 1:
+            raise ValueError(
+                f"`beta_1` must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD. "
+                f"Received: beta_1={beta_1}."
+            )
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("beta_1", beta_1)
+        self._set_hyper("beta_2", beta_2)
+
+    def _slot_values(self, var):
+        return (("momentum", 0.0),)
+
+    def _apply_dense(self, grad, var):
+        dtype, m = var.dtype, self._slot(var, "momentum")
+        beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
+        var.assign_sub(self._rate(dtype) * sign(m * beta1 + grad * (1 - beta1)))
+        m.assign(m * beta2 + grad * (1 - beta2))
+
+    def get_config(self):
+        return self._config_of("beta_1", "beta_2")
+
+
+class Lamb(Optimizer):
+    """Adam with a rate per variable by the ratio of its norm to its step's (You et al. 2020)."""
+
+    def __init__(
+        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="lamb", **kwargs
+    ):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("beta_1", beta_1)
+        self._set_hyper("beta_2", beta_2)
+        self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
+
+    def _slot_values(self, var):
+        return (("m", 0.0), ("v", 0.0))
+
+    def _apply_dense(self, grad, var):
+        dtype, m, v = var.dtype, self._slot(var, "m"), self._slot(var, "v")
+        beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
+        step = cast(self.iterations + 1, dtype)
+        m.assign(m * beta1 + grad * (1 - beta1))
+        v.assign(v * beta2 + square(grad) * (1 - beta2))
+        mean, variance = m / (1 - pow_(beta1, step)), v / (1 - pow_(beta2, step))
+        move = mean / (sqrt(variance) + self.epsilon)
+        size, length = norm(var), norm(move)
+        apart = logical_and(size > 0, length > 0)
+        ratio = where(apart, size / where(apart, length, 1.0), 1.0)
+        var.assign_sub(ratio * self._rate(dtype) * move)
+
+    def get_config(self):
+        return {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon}
+
+
+class Adafactor(Optimizer):
+    """Adafactor: second moments kept by rows and columns (Shazeer & Stern 2018)."""
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta_2_decay=-0.8,
+        epsilon_1=1e-30,
+        epsilon_2=1e-3,
+        clip_threshold=1.0,
+        relative_step=True,
+        name="adafactor",
+        **kwargs,
+    ):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        for setting, value in (("beta_2_decay", beta_2_decay), ("epsilon_1", epsilon_1),
+                               ("epsilon_2", epsilon_2), ("clip_threshold", clip_threshold),
+                               ("relative_step", relative_step)):  # fmt: skip
+            self.__dict__[setting] = value
+
+    def _slot_values(self, var):
+        if len(var.shape) < 2:
+            return (("v", 0.0),)
+        sizes = var.shape.as_list()
+        return (
+            ("r", zeros(sizes[:-1], var.dtype)),
+            ("c", zeros([*sizes[:-2], sizes[-1]], var.dtype)),
+        )
+
+    def _apply_dense(self, grad, var):
+        dtype = var.dtype
+        step = cast(self.iterations + 1, dtype)
+        rate = self._rate(dtype)
+        if not callable(self._hyper["learning_rate"]) and self.relative_step:
+            rate = minimum(rate, 1 / sqrt(step))
+        size = sqrt(reduce_mean(square(var.read_value())))
+        rate = maximum(cast(self.epsilon_2, dtype), size) * rate
+        beta2 = 1 - pow_(step, cast(self.beta_2_decay, dtype))
+        squares = square(grad) + self.epsilon_1
+        slots = [self._slot(var, name, value) for name, value in self._slot_values(var)]
+        if len(slots) == 2:
+            rows, columns = slots
+            rows.assign(beta2 * rows + (1 - beta2) * reduce_mean(squares, axis=-1))
+            columns.assign(beta2 * columns + (1 - beta2) * reduce_mean(squares, axis=-2))
+            mean = reduce_mean(rows, axis=-1, keepdims=True)
+            estimate = expand_dims(rows / mean, -1) * expand_dims(columns, -2)
+        else:
+            slots[0].assign(beta2 * slots[0] + (1 - beta2) * squares)
+            estimate = convert_to_tensor(slots[0])
+        move = grad * rsqrt(estimate)
+        length = sqrt(reduce_mean(square(move)))
+        var.assign_sub(rate * move / maximum(cast(1.0, dtype), length / self.clip_threshold))
+
+    def get_config(self):
+        names = ("beta_2_decay", "epsilon_1", "epsilon_2", "clip_threshold", "relative_step")
+        return {**self._config_of(), **{name: self.__dict__[name] for name in names}}

@@ -1,0 +1,110 @@
+"""`plot_model`: a picture of a model's layers, as SVG."""
+
+from __future__ import annotations
+
+import os
+
+from tapeflow.core import nest
+from tapeflow.graph.drawing import Box, _svg
+
+
+class Picture:
+    """An SVG picture of a model, which notebooks show."""
+
+    def __init__(self, svg):
+        self.data = svg
+
+    def _repr_svg_(self):
+        return self.data
+
+    def __str__(self):
+        return self.data
+
+
+def model_to_dot(
+    model,
+    show_shapes=False,
+    show_dtype=False,
+    show_layer_names=True,
+    rankdir="TB",
+    expand_nested=False,
+    dpi=200,
+    subgraph=False,
+    show_layer_activations=False,
+    show_trainable=False,
+    **kwargs,
+):
+    """A picture of the layers of a model and how they are connected, each below what it reads."""
+    boxes = _boxes(model, show_shapes, show_dtype, show_layer_names, show_layer_activations,
+                   show_trainable, expand_nested, "")  # fmt: skip
+    return Picture(_svg(boxes))
+
+
+def plot_model(
+    model,
+    to_file="model.svg",
+    show_shapes=False,
+    show_dtype=False,
+    show_layer_names=False,
+    rankdir="TB",
+    expand_nested=False,
+    dpi=200,
+    show_layer_activations=False,
+    show_trainable=False,
+    **kwargs,
+):
+    """Writes a picture of a model to a file as SVG (also where another ending is asked for), and returns it.
+
+    Raises ValueError for a model that is not built.
+    """
+    if not model.built:
+        raise ValueError(
+            "This model has not yet been built. Build the model first by calling `build()` or by "
+            "calling the model on a batch of data."
+        )
+    picture = model_to_dot(
+        model, show_shapes, show_dtype, show_layer_names, rankdir, expand_nested, dpi,
+        show_layer_activations=show_layer_activations, show_trainable=show_trainable,
+    )  # fmt: skip
+    if to_file is not None:
+        root, ending = os.path.splitext(os.fspath(to_file))
+        path = os.fspath(to_file) if ending == ".svg" else f"{root}.svg"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(picture.data)
+    return picture
+
+
+def _boxes(model, shapes, dtype, names, activations, trainable, nested, prefix):
+    network = getattr(model, "_network", None)
+    boxes = []
+    last = None
+    for layer in model.layers:
+        words = []
+        if shapes:
+            words.append(_shape(model, layer))
+        if dtype:
+            words.append(str(layer.dtype))
+        if activations and hasattr(layer, "activation"):
+            words.append(getattr(layer.activation, "__name__", str(layer.activation)))
+        if trainable and layer.weights:
+            words.append("trainable" if layer.trainable else "not trainable")
+        title = f"{layer.name} ({type(layer).__name__})" if names else type(layer).__name__
+        sources = [last] if network is None and last is not None else []
+        if network is not None:
+            nodes = [node for node in layer._nodes if node in network.depths]
+            sources = [(prefix, id(p.layer)) for node in nodes for p in node.parents()]
+        last = (prefix, id(layer))
+        kind = "Placeholder" if type(layer).__name__ == "InputLayer" else "body" if getattr(
+            layer, "layers", None) else ""  # fmt: skip
+        boxes.append(Box(last, title, ", ".join(words), kind, sources))
+        if nested and getattr(layer, "layers", None):
+            inner = _boxes(
+                layer, shapes, dtype, names, activations, trainable, nested, f"{prefix}{id(layer)}/"
+            )
+            boxes += [b._replace(sources=b.sources or [last]) for b in inner]
+    return boxes
+
+
+def _shape(model, layer):
+    found = model._shape_of_layer(layer)
+    return "?" if found is None else str(nest.map_structure(lambda s: s, found))

@@ -1,0 +1,225 @@
+"""Functions of the API made to take types that programs define: `tf.experimental.dispatch_for_api` and its kin."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import extension_type, stand_ins
+from tapeflow.core.public import public
+from tapeflow.ops import assertions, comparison, reduction
+
+_by_function: dict[Any, list[tuple[dict[str, Any], Callable[..., Any]]]] = {}
+_unary: list[tuple[Any, Callable[..., Any]]] = []
+_binary: list[tuple[Any, Any, Callable[..., Any]]] = []
+_binary_assertions: list[tuple[Any, Any, Callable[..., Any]]] = []
+
+_ASSERTIONS = (
+    assertions.assert_equal, assertions.assert_greater, assertions.assert_greater_equal, assertions.assert_less,
+    assertions.assert_less_equal, assertions.assert_near, assertions.assert_none_equal,
+)  # fmt: skip
+
+
+def _matches(value: Any, annotation: Any) -> bool:
+    """Whether a value is what an annotation says."""
+    if annotation is inspect.Parameter.empty or annotation is Any:
+        return True
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return any(_matches(value, part) for part in parts)
+    if origin is list:
+        return (
+            isinstance(value, (list, tuple))
+            and bool(value)
+            and all(_matches(v, parts[0]) for v in value)
+        )
+    if origin is tuple:
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(parts)
+            and all(map(_matches, value, parts))
+        )
+    if annotation is None:
+        return value is None
+    return isinstance(value, annotation)
+
+
+def _own_types(annotation: Any) -> bool:
+    """Whether an annotation names a type that is not a tensor's, so that it can tell calls apart."""
+    parts = typing.get_args(annotation)
+    if parts:
+        return any(map(_own_types, parts))
+    return isinstance(annotation, type) and not issubclass(
+        annotation, (_native.Tensor, _native.Variable)
+    )
+
+
+@public
+def dispatch_for_api(api, *signatures):
+    """A decorator: the function answers for calls of `api` whose arguments match the annotations of its parameters,
+    or one of the `signatures`, dicts of annotations by parameter name.
+
+    Raises ValueError if nothing is annotated, if the parameters are not those of `api`, or if `api` is no function
+    of the public API.
+    """
+    if not isinstance(api, type(dispatch_for_api)):
+        raise ValueError(f"{api} does not support dispatch.")
+
+    def decorator(dispatch_target):
+        theirs = inspect.signature(dispatch_target)
+        given = signatures or [_annotated(dispatch_target)]
+        if not any(any(map(_own_types, s.values())) for s in given):
+            raise ValueError(
+                "The dispatch_for_api decorator must be called with at least one signature, or applied to a "
+                "function that has type annotations on its parameters."
+            )
+        ours = inspect.signature(api)
+        names = [n for n in ours.parameters if n != "name"]
+        if [n for n in theirs.parameters if n != "name"] != names:
+            raise ValueError(
+                f"Dispatch function's signature {theirs} does not match API's signature {ours}."
+            )
+        for signature in given:
+            unknown = set(signature) - set(ours.parameters)
+            if unknown:
+                raise ValueError(
+                    f"Signature has annotations for parameters that {api.__name__} lacks: {unknown}."
+                )
+            _by_function.setdefault(api, []).append((dict(signature), dispatch_target))
+        return dispatch_target
+
+    return decorator
+
+
+def _annotated(function: Any) -> dict[str, Any]:
+    hints = typing.get_type_hints(function)
+    hints.pop("return", None)
+    return hints
+
+
+def _registered(handlers: list[Any], entry: tuple[Any, ...], kind: str) -> None:
+    for *types_, handler in handlers:
+        if tuple(types_) == entry[:-1]:
+            named = " and ".join(str(t) for t in types_)
+            raise ValueError(
+                f"A {kind} elementwise dispatch handler ({handler}) has already been registered for {named}."
+            )
+    handlers.append(entry)
+
+
+@public
+def dispatch_for_unary_elementwise_apis(x_type):
+    """A decorator: `handler(api_func, x)` answers for the functions of one tensor that treat each element alike,
+    where `x` is of `x_type`. `api_func` takes the one argument. Raises ValueError for a type that has a handler.
+    """
+
+    def decorator(handler):
+        _registered(_unary, (x_type, handler), "unary")
+        return handler
+
+    return decorator
+
+
+@public
+def dispatch_for_binary_elementwise_apis(x_type, y_type):
+    """A decorator: `handler(api_func, x, y)` answers for the functions of two tensors that treat their elements
+    pair by pair. Raises ValueError for types that have a handler.
+    """
+
+    def decorator(handler):
+        _registered(_binary, (x_type, y_type, handler), "binary")
+        return handler
+
+    return decorator
+
+
+@public
+def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
+    """A decorator: `handler(assert_func, x, y)` answers for `tf.debugging.assert_equal` and its kin.
+
+    Raises ValueError for types that have a handler.
+    """
+
+    def decorator(handler):
+        _registered(_binary_assertions, (x_type, y_type, handler), "binary")
+        return handler
+
+    return decorator
+
+
+@public
+def unregister_dispatch_for(dispatch_target):
+    """Ends what a `dispatch_for_...` decorator began. Raises ValueError if none decorated the function."""
+    found = False
+    for targets in _by_function.values():
+        kept = [t for t in targets if t[1] is not dispatch_target]
+        found |= len(kept) < len(targets)
+        targets[:] = kept
+    for handlers in (_unary, _binary, _binary_assertions):
+        others = [h for h in handlers if h[-1] is not dispatch_target]  # type: ignore[attr-defined]
+        found |= len(others) < len(handlers)
+        handlers[:] = others
+    if not found:
+        raise ValueError(
+            f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator."
+        )
+
+
+def _stand_in(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a program's own function makes of a call that failed, NotImplemented where none takes it."""
+    if function in _by_function:
+        try:
+            bound = inspect.signature(function).bind(*args, **kwargs).arguments
+        except TypeError:
+            return NotImplemented
+        for signature, target in reversed(_by_function[function]):
+            if all(name in bound and _matches(bound[name], a) for name, a in signature.items()):
+                known = inspect.signature(target).parameters
+                return target(*args, **{k: v for k, v in kwargs.items() if k in known})
+    if not (_unary or _binary or _binary_assertions):
+        return NotImplemented
+    from tapeflow.ops import composite_dispatch  # the tables of what is elementwise
+
+    unary, binary = composite_dispatch.elementwise_functions()
+    names = list(inspect.signature(function).parameters)
+    values, rest, named = _leading(names, args, dict(kwargs), 1 if function in unary else 2)
+    if function in unary and len(values) == 1:
+        for x_type, handler in reversed(_unary):
+            if _matches(values[0], x_type):
+                return handler(lambda x: function(x, *rest, **named), *values)
+    handlers = (
+        _binary if function in binary else _binary_assertions if function in _ASSERTIONS else []
+    )
+    if len(values) == 2:
+        for x_type, y_type, handler in reversed(handlers):
+            if _matches(values[0], x_type) and _matches(values[1], y_type):
+                return handler(lambda x, y: function(x, y, *rest, **named), *values)
+    return NotImplemented
+
+
+def _leading(
+    names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any], count: int
+) -> tuple[list[Any], tuple[Any, ...], dict[str, Any]]:
+    """The first arguments, by position or by name, and the others."""
+    values = list(args[:count])
+    for name in names[len(values) : count]:
+        if name in kwargs:
+            values.append(kwargs.pop(name))
+    return values, args[count:], kwargs
+
+
+stand_ins.register(_stand_in)
+
+
+def _all_equal(tensors: list[Any], others: list[Any]) -> Any:
+    pairs = [
+        reduction.reduce_all(comparison.equal(a, b)) for a, b in zip(tensors, others, strict=True)
+    ]
+    return reduction.reduce_all(pairs) if pairs else True
+
+
+extension_type.register_comparison(_all_equal)

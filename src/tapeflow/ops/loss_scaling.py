@@ -1,0 +1,78 @@
+"""Losses of examples and of weights, scaled so that their sum over replicas is what a single one would compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import layout
+from tapeflow.ops.array import Identity, Rank
+from tapeflow.ops.assertions import Assert
+from tapeflow.ops.casting import cast
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.static import size_of
+
+
+def _alone(caller: str) -> int:
+    return 1
+
+
+# How many replicas run this program side by side, asked for by the function of that name. What distributes it sets
+# this.
+replicas: Callable[[str], int] = _alone
+
+_RANK = "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1"
+
+
+@public
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+    """The sum of `per_example_loss` (weighted by `sample_weight`), divided by the batch size of all replicas.
+
+    Raises ValueError for a scalar loss and for weights that do not broadcast to the losses.
+    """
+    losses = convert_to_tensor(per_example_loss)
+    kind = losses.dtype
+    if losses.shape.rank == 0:
+        raise ValueError(f"{_RANK}, got: {losses.shape.rank}")
+    if losses.shape.rank is None:
+        with control_dependencies([Assert(Rank(losses) > 0, [f"{_RANK}."])]):
+            losses = Identity(losses)
+    if sample_weight is not None:
+        losses = _weighted(losses, convert_to_tensor(sample_weight))
+    losses = cast(losses, kind)
+    size = global_batch_size
+    if size is None:
+        size = replicas("compute_average_loss") * size_of(losses, 0)
+    total = reduce_sum(losses)
+    if not (kind.is_floating or kind.is_complex):  # a quotient of integers
+        return cast(total, dtypes.float64) / cast(size, dtypes.float64)
+    return total / cast(size, kind)
+
+
+def _weighted(losses, weights):
+    have, want = weights.shape.rank, losses.shape.rank
+    if have is not None and want is not None and have:
+        if have == want + 1 and weights.shape[-1] == 1:
+            weights = layout.squeeze(weights, [-1])
+        elif want == have + 1:
+            weights = layout.expand_dims(weights, -1)
+        fits = weights.shape.rank == want and all(
+            w in (1, d) or w is None or d is None
+            for w, d in zip(weights.shape.as_list(), losses.shape.as_list(), strict=True)
+        )
+        if not fits:
+            raise ValueError(
+                f"weights can not be broadcast to values. values.shape={losses.shape}. weights.shape={weights.shape}."
+            )
+    return cast(losses, dtypes.float32) * cast(weights, dtypes.float32)
+
+
+@public
+def scale_regularization_loss(regularization_loss):
+    """The sum of the losses of weights, divided by the number of replicas, each of which adds it."""
+    total = reduce_sum(regularization_loss)
+    count = replicas("scale_regularization_loss")
+    return total if count == 1 else cast(total, dtypes.float32) / count

@@ -1,0 +1,191 @@
+"""Ops of objects behind handles, such as queues: their inputs and outputs may be lists of several dtypes.
+
+`resource_op` makes one of a signature and a Python kernel; `RESOURCE_OPS` holds all by name. Eagerly a call runs
+the kernel; while a graph is built, `build`, which the room of graphs provides, makes a node of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops import control
+from tapeflow.ops.table import Argument, arguments
+
+RESOURCE_OPS: dict[str, ResourceOp] = {}
+# Makes a node: (op, inputs, attrs, name) -> its outputs; set by the room of graphs.
+build: Any = None
+
+
+class ResourceOp:
+    """An op whose kernel works on objects.
+
+    Attributes:
+      signature: "handle: resource, components: Tcomponents -> size: int32"; a type that is an attr of kind
+        "list(type)" makes a list.
+      attrs: (kind,) or (kind, default) of each attr.
+      shapes: (attrs, inputs) -> the shapes of the outputs, as tuples, or None where not known.
+      makes: whether the result is a handle that a session keeps, by its name.
+      patience: 0 for an op that does not wait; else it runs after those with less, where the order is free.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        signature: str,
+        attrs: Mapping[str, tuple[Any, ...]],
+        kernel: Callable[..., Any],
+        shapes: Callable[..., Any] | None,
+        makes: bool,
+        patience: int,
+    ):
+        before, _, after = signature.partition("->")
+        self.name, self.signature, self.attrs = name, signature, dict(attrs)
+        self.inputs: list[Argument] = arguments(before)
+        self.outputs: list[Argument] = arguments(after)
+        self.kernel, self.shapes, self.makes, self.patience = kernel, shapes, makes, patience
+        self.__doc__ = kernel.__doc__
+
+    def is_list(self, argument: Argument) -> bool:
+        """Whether an input or output is a list, with an attr of its dtypes."""
+        return self.attrs.get(argument.type, ("",))[0] == "list(type)"
+
+    def dtype_of(self, argument: Argument, attrs: Mapping[str, Any]) -> Any:
+        """The dtype of an input or output that is no list; None if the attr was not given."""
+        if argument.type in self.attrs:
+            return attrs.get(argument.type)
+        return dtypes.as_dtype(argument.type)
+
+    def output_types(self, attrs: Mapping[str, Any]) -> list[Any]:
+        found: list[Any] = []
+        for argument in self.outputs:
+            if self.is_list(argument):
+                found += attrs[argument.type]
+            else:
+                found.append(self.dtype_of(argument, attrs))
+        return found
+
+    def output_shapes(self, attrs: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any]:
+        if self.shapes is not None:
+            return list(self.shapes(attrs, inputs))
+        return [None] * len(self.output_types(attrs))
+
+    def run(self, flat: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
+        """The outputs, eager tensors, for eager tensors."""
+        given: list[Any] = []
+        at = 0
+        lists = sum(self.is_list(a) for a in self.inputs)
+        for argument in self.inputs:
+            if self.is_list(argument):
+                count = len(flat) - (len(self.inputs) - lists)
+                given.append(list(flat[at : at + count]))
+                at += count
+            else:
+                x = flat[at]
+                given.append(object_of(x) if x.dtype == dtypes.resource else x)
+                at += 1
+        known = {
+            key: attrs[key] if key in attrs else kind[1]
+            for key, kind in self.attrs.items()
+            if key in attrs or len(kind) > 1
+        }
+        with context.eager_mode(), context.pause_recording():
+            found = self.kernel(*given, **known)
+            if not self.outputs:
+                return []
+            found = found if isinstance(found, list) else [found]
+            kinds = self.output_types(attrs)
+            return [_tensor(y, kind) for y, kind in zip(found, kinds, strict=True)]
+
+    def make(self, name: str, attrs: Mapping[str, Any]) -> Any:
+        """A handle of a new object."""
+        known = {key: kind[1] for key, kind in self.attrs.items() if len(kind) > 1}
+        known.update({key: value for key, value in attrs.items() if key in self.attrs})
+        known.pop("container", None)
+        known.pop("shared_name", None)
+        return handle_of(self.kernel(name, **known))
+
+    def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
+        """None, a tensor, or a list where the op has several outputs or one that is a list."""
+        flat: list[Any] = []
+        staged = control._staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
+        for argument, x in zip(self.inputs, inputs, strict=True):
+            if self.is_list(argument):
+                flat += [convert_to_tensor(y) for y in x]
+            else:
+                flat.append(convert_to_tensor(x, self.dtype_of(argument, attrs)))
+        if staged:
+            op = build(self, flat, attrs, name)
+            outputs: Any = list(op.outputs)
+            if not outputs and not self.outputs:
+                return op
+        elif self.makes:
+            outputs = [self.make(name or self.name, attrs)]
+        else:
+            outputs = self.run(flat, attrs)
+        if not self.outputs:
+            return None
+        single = len(self.outputs) == 1 and not self.is_list(self.outputs[0])
+        return outputs[0] if single else outputs
+
+
+def resource_op(
+    name: str,
+    signature: str,
+    attrs: Mapping[str, tuple[Any, ...]] | None = None,
+    shapes: Callable[..., Any] | None = None,
+    makes: bool = False,
+    patience: int = 0,
+) -> Callable[[Callable[..., Any]], ResourceOp]:
+    """Makes the op of the decorated kernel, which takes objects for handles, tensors, lists of these, and attrs.
+
+    A kernel that makes an object takes its name and returns it; others return tensors, arrays or lists of these.
+    """
+
+    def register(kernel: Callable[..., Any]) -> ResourceOp:
+        RESOURCE_OPS[name] = made = ResourceOp(
+            name, signature, attrs or {}, kernel, shapes, makes, patience
+        )
+        return made
+
+    return register
+
+
+def handle_of(value: Any) -> Any:
+    """A resource tensor that holds an object."""
+    box = np.empty((), object)
+    box[()] = value
+    return _native.tensor_of(box, dtypes.resource)
+
+
+def object_of(tensor: Any) -> Any:
+    """The object that a resource tensor holds."""
+    found = tensor.numpy()
+    if isinstance(found, np.ndarray):
+        if found.ndim:
+            raise InvalidArgumentError(
+                None, None, f"A handle must be a scalar, got shape {list(found.shape)}"
+            )
+        found = found[()]
+    return found
+
+
+def expect(value: Any, cls: type, what: str) -> Any:
+    """The object, which must be of a class. Raises InvalidArgumentError if it is not."""
+    if not isinstance(value, cls):
+        raise InvalidArgumentError(
+            None, None, f"The handle is not that of a {what}, but {type(value).__name__}"
+        )
+    return value
+
+
+def _tensor(value: Any, kind: Any) -> Any:
+    if isinstance(value, _native.Tensor):
+        return value
+    return convert_to_tensor(value, kind)

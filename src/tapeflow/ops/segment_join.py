@@ -1,0 +1,77 @@
+"""Strings of segments joined."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops.strings import attr_bytes, texts
+from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.validate import invalid
+
+
+def _rule(call):
+    data, ids, count = call.shape(0), call.shape(1), call.value(2)
+    if data is None or ids is None:
+        return [None]
+    return [(None if count is None else int(count), *data[len(ids) :])]
+
+
+@op("UnsortedSegmentJoin",
+    "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
+    types={"Tindices": INDEX, "Tnumsegments": INDEX}, attrs={"separator": ""}, shape=_rule)  # fmt: skip
+def UnsortedSegmentJoin(xp, inputs, segment_ids, num_segments, separator):
+    if num_segments.ndim:
+        raise invalid("Number of segments must be a scalar")
+    count = int(num_segments)
+    if count < 0:
+        raise invalid(f"Number of segments must be non-negative but got {count}")
+    rank = segment_ids.ndim
+    if rank > inputs.ndim:
+        raise invalid("Segment_id rank cannot be higher than the rank of the inputs")
+    for axis, (a, b) in enumerate(zip(segment_ids.shape, inputs.shape, strict=False)):
+        if a != b:
+            raise invalid(
+                f"Segment dimension is {a} while input dimension is {b} in rank {axis}"
+            )
+    ids = segment_ids.ravel()
+    if ((ids < 0) | (ids >= count)).any():
+        raise invalid(
+            "segment_ids are not allowed to exceed num_segments or to have negative values."
+        )
+    inner = inputs.shape[rank:]
+    rows = inputs.reshape(len(ids), int(np.prod(inner, dtype=np.int64)))
+    glue = attr_bytes(separator)
+    out = np.empty((count, rows.shape[1]), object)
+    for segment in range(count):
+        mine = rows[ids == segment]
+        for column in range(rows.shape[1]):
+            out[segment, column] = glue.join(mine[:, column])
+    return out.reshape(count, *inner)
+
+
+UnsortedSegmentJoin.gradient(None)
+
+
+@UnsortedSegmentJoin.samples
+def _(rng):
+    square = np.array([[b"a", b"b"], [b"c", b"d"]], object)
+    yield Sample(texts("a", "b", "c"), [0, 2, 0], 3, ":", expect=texts("a:c", "", "b"))
+    yield Sample(square, [0, 0], 1, expect=np.array([[b"ac", b"bd"]], object))
+    yield Sample(square, [[0, 1], [1, 0]], 2, expect=texts("ad", "bc"))
+    yield Sample(texts("a"), [3], 3, raises=InvalidArgumentError)
+    yield Sample(texts("a"), [-1], 3, raises=InvalidArgumentError)
+    yield Sample(texts("a", "b"), [0], 3, raises=InvalidArgumentError)
+    yield Sample(texts("a"), [[0]], 3, raises=InvalidArgumentError)
+    yield Sample(texts("a"), [0], [1], raises=InvalidArgumentError)
+    yield Sample(texts("a"), [0], -1, raises=InvalidArgumentError)
+
+
+@public
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+    """The strings with one segment id joined, in their order; "" for segments without strings.
+
+    Raises InvalidArgumentError for ids outside of [0, num_segments).
+    """
+    return UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator)

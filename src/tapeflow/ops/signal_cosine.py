@@ -1,0 +1,157 @@
+"""Cosine transforms of real signals, and what stands on them: the modified transform and mel-frequency cepstra."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, complex_numbers, joining, reorder, spectral
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.elementwise import Cos, Rsqrt, Sin, Sqrt
+from tapeflow.ops.signal_frames import frame, overlap_and_add
+from tapeflow.ops.signal_windows import default_mdct_window
+from tapeflow.ops.static import size_of, static_value
+
+_REAL = (dtypes.float32, dtypes.float64)
+
+
+def _checked(x, kind, n, axis, norm) -> None:
+    if axis != -1:
+        raise NotImplementedError(f"axis must be -1. Got: {axis}")
+    if n is not None and n < 1:
+        raise ValueError(f"n should be a positive integer or None, got {n}")
+    if kind not in (1, 2, 3, 4):
+        raise ValueError(f"Types I, II, III and IV (I)DCT are supported, got {kind}")
+    if kind == 1:
+        if norm == "ortho":
+            raise ValueError("Normalization is not supported for the Type-I DCT.")
+        if x.shape.rank is not None and x.shape[-1] is not None and x.shape[-1] < 2:
+            raise ValueError("Type-I DCT requires the dimension to be greater than one.")
+    if norm not in (None, "ortho"):
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+
+
+def _resized(x, n: int):
+    """`x` with its last dimension cropped or zero-padded to `n`."""
+    size = size_of(x, -1)
+    if isinstance(size, int):
+        if size >= n:
+            return x[..., :n]
+        missing = n - size
+    else:
+        x = x[..., :n]
+        missing = arithmetic.maximum(n - size, 0)
+    return joining.concat([x, _zeros(x, missing)], -1)
+
+
+def _zeros(x, width):
+    """Zeros like `x`, of another last dimension."""
+    shape = joining.concat([shape_of(x)[:-1], [width]], 0)
+    return zeros(shape, x.dtype)
+
+
+def _turn(n, kind, half: float, sign: int):
+    """exp(sign * iπ (k + half) / (2 n)) for k below `n`."""
+    angles = (cast(range_(n), kind) + half) * (math.pi / 2) / cast(n, kind)
+    return complex_numbers.complex(Cos(angles), sign * Sin(angles))
+
+
+def _as_complex(x):
+    return complex_numbers.complex(x, x * 0)
+
+
+def _transform(x, kind: int, norm):
+    n = size_of(x, -1)
+    real = complex_numbers.real
+    count = cast(n, x.dtype)
+    if kind == 1:
+        mirrored = joining.concat([x, reorder.reverse(x, [-1])[..., 1:-1]], -1)
+        return real(spectral.rfft(mirrored))
+    if kind == 2:
+        spectrum = spectral.rfft(x, [2 * n])[..., :n]
+        y = 2 * real(spectrum * _turn(n, x.dtype, 0, -1))
+        return y * _weights(n, 0.5 * Rsqrt(count), math.sqrt(2)) if norm == "ortho" else y
+    if kind == 3:
+        if norm == "ortho":
+            x = x * _weights(n, Rsqrt(count), math.sqrt(0.5))
+        spectrum = _as_complex(x) * _turn(n, x.dtype, 0, 1)
+        spectrum = joining.concat([spectrum, _zeros(spectrum, 1)], -1)
+        return spectral.irfft(spectrum, [2 * n]) [..., :n] * (2 * count)
+    padded = _as_complex(x) * _turn(n, x.dtype, 0, -1)
+    spectrum = spectral.fft(joining.concat([padded, _zeros(padded, n)], -1))[..., :n]
+    y = 2 * real(spectrum * _turn(n, x.dtype, 0.5, -1))
+    return y * (math.sqrt(0.5) * Rsqrt(count)) if norm == "ortho" else y
+
+
+def _weights(n, first, ratio: float):
+    """The orthonormal scales: `first`, then `ratio` times that."""
+    k = range_(n)
+    return first * cast(arithmetic.minimum(k, 1), first.dtype) * (ratio - 1) + first
+
+
+@public
+def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
+    """The discrete cosine transform of `type` 1 to 4 along the last dimension of a real signal, as SciPy defines it.
+
+    `n` crops or zero-pads the signal; `norm` is None or "ortho". Raises ValueError for other types, lengths and
+    norms, NotImplementedError for another axis.
+    """
+    x = convert_to_tensor(input, dtype_hint=dtypes.float32)
+    _checked(x, type, n, axis, norm)
+    return _transform(x if n is None else _resized(x, n), type, norm)
+
+
+@public
+def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
+    """The inverse of `dct` of that `type`, up to a scale of 1 / (2 n) (1 / (2 (n - 1)) for type 1) without a norm."""
+    x = convert_to_tensor(input, dtype_hint=dtypes.float32)
+    _checked(x, type, n, axis, norm)
+    inverse = {1: 1, 2: 3, 3: 2, 4: 4}[type]
+    return _transform(x if n is None else _resized(x, n), inverse, norm)
+
+
+@public
+def mdct(signals, frame_length, window_fn=default_mdct_window, pad_end=False, norm=None, name=None):
+    """The modified discrete cosine transform of real signals [..., samples]: [..., frames, frame_length // 2].
+
+    Frames overlap by a half. `window_fn(frame_length, dtype=...)` makes the window; None is a flat one. Raises
+    ValueError unless `frame_length` is a multiple of 4.
+    """
+    signals = convert_to_tensor(signals)
+    length = static_value(frame_length)
+    if length is None:
+        length = cast(frame_length, dtypes.int32)
+    else:
+        length = int(length)
+        if length % 4:
+            raise ValueError(f"The frame length must be a multiple of 4, got {length}")
+    frames = frame(signals, length, length // 2, pad_end=pad_end)
+    frames = frames * (math.sqrt(0.5) if window_fn is None else window_fn(length, dtype=frames.dtype))
+    quarter = length // 4
+    a, b, c, d = (frames[..., i * quarter : (i + 1) * quarter] for i in range(4))
+    folded = [-reorder.reverse(c, [-1]) - d, a - reorder.reverse(b, [-1])]
+    return dct(joining.concat(folded, -1), type=4, norm=norm)
+
+
+@public
+def inverse_mdct(mdcts, window_fn=default_mdct_window, norm=None, name=None):
+    """Signals [..., samples] of the transforms [..., frames, half a frame] that `mdct` makes with the same window."""
+    mdcts = convert_to_tensor(mdcts)
+    half = size_of(mdcts, -1)
+    if norm not in (None, "ortho"):
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+    y = dct(mdcts, type=4, norm=norm)
+    if norm is None:
+        y = y * (0.5 / cast(half, y.dtype))
+    first, second = y[..., : half // 2], y[..., half // 2 :]
+    parts = [second, -reorder.reverse(second, [-1]), -reorder.reverse(first, [-1]), -first]
+    frames = joining.concat(parts, -1)
+    frames = frames * (math.sqrt(0.5) if window_fn is None else window_fn(2 * half, dtype=frames.dtype))
+    return overlap_and_add(frames, half)

@@ -1,0 +1,303 @@
+"""Strings taken apart: into bytes, words, characters and code points, as ragged tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops import shapes
+from tapeflow.ops.array import Shape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.strings import StringSplitV2, texts
+from tapeflow.ops.table import Sample, op
+from tapeflow.ops.unicode import (
+    REPLACEMENT,
+    UnicodeDecode,
+    UnicodeDecodeWithOffsets,
+    UnicodeEncode,
+    UnicodeScript,
+    UnicodeTranscode,
+)
+from tapeflow.ops.validate import invalid, shape_text
+
+
+def _at(text: bytes, marks: bytes, skip_empty: bool) -> list[bytes]:
+    """The parts of a string between any of the bytes `marks`; its bytes, if there are none."""
+    if not marks:
+        return [text[i : i + 1] for i in range(len(text))]
+    first = marks[:1]
+    table = bytes.maketrans(marks, first * len(marks))
+    parts = text.translate(table).split(first)
+    return [part for part in parts if part] if skip_empty else parts
+
+
+@op("StringSplit", "input: string, delimiter: string -> indices: int64, values: string, shape: int64",
+    attrs={"skip_empty": True},
+    shape=shapes.with_ranks(shapes.fixed((None, 2), (None,), (2,)), 1, 0))  # fmt: skip
+def StringSplit(xp, input, delimiter, skip_empty):
+    if input.ndim != 1:
+        raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")
+    if delimiter.ndim:
+        raise invalid(f"delimiter must be a scalar, got shape: {shape_text(delimiter.shape)}")
+    rows = [_at(text, delimiter[()], skip_empty) for text in input]
+    places = [(row, i) for row, parts in enumerate(rows) for i in range(len(parts))]
+    values = np.empty(len(places), object)
+    values[:] = [part for parts in rows for part in parts]
+    return (
+        np.array(places, np.int64).reshape(-1, 2),
+        values,
+        np.array([len(rows), max((len(parts) for parts in rows), default=0)], np.int64),
+    )
+
+
+StringSplit.gradient(None)
+
+
+@StringSplit.samples
+def _(rng):
+    none, marks = np.array(b"", object), np.array(b" ;", object)
+    yield Sample(texts("a b;c", ""), marks, expect=(
+        np.array([[0, 0], [0, 1], [0, 2]]), texts("a", "b", "c"), np.array([2, 3])))  # fmt: skip
+    yield Sample(texts(";a"), marks, False, expect=(
+        np.array([[0, 0], [0, 1]]), texts("", "a"), np.array([1, 2])))  # fmt: skip
+    yield Sample(texts("ab"), none, expect=(
+        np.array([[0, 0], [0, 1]]), texts("a", "b"), np.array([1, 2])))  # fmt: skip
+    yield Sample(np.array(b"a", object), none, raises=InvalidArgumentError)
+    yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
+
+
+def _rows_of(input, of_vector, name):
+    """`of_vector`, which makes ragged tensors of a vector of strings, for strings of any rank."""
+    input = as_ragged_or_tensor(input, dtypes.string)
+    if isinstance(input, RaggedTensor):
+        flat = _rows_of(input.flat_values, of_vector, name)
+        return _each(flat, input.with_flat_values)
+    rank = input.shape.rank
+    if rank is None:
+        raise ValueError(f"{name} requires input of known rank.")
+    if rank == 0:
+        return _each(of_vector(reshape(input, [1])), lambda made: made[0])
+    if rank == 1:
+        return of_vector(input)
+    if rank > 1:
+        nested = RaggedTensor.from_tensor(input, ragged_rank=rank - 1)
+        return _each(of_vector(reshape(input, [-1])), nested.with_flat_values)
+    return of_vector(input)
+
+
+def _each(made, function):
+    return tuple(map(function, made)) if isinstance(made, tuple) else function(made)
+
+
+def _rows_of_places(indices, values, shape):
+    return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
+
+
+@public
+def bytes_split(input, name=None):
+    """The single bytes of strings: a ragged tensor, of a scalar a vector."""
+    return _rows_of(input, lambda v: _rows_of_places(*StringSplit(v, "", False)), "bytes_split")
+
+
+def _split_vector(vector, sep, maxsplit):
+    return _rows_of_places(*StringSplitV2(vector, "" if sep is None else sep, maxsplit))
+
+
+@public
+def split(input, sep=None, maxsplit=-1, name=None):
+    """The parts of strings between `sep` (by default white space), `maxsplit` + 1 parts at most if that is not
+    negative: a ragged tensor, of a scalar a vector.
+    """
+    return _rows_of(input, lambda v: _split_vector(v, sep, maxsplit), "split")
+
+
+def _as_result_type(made, result_type):
+    if result_type == "SparseTensor":
+        return made.to_sparse()
+    if result_type == "RaggedTensor":
+        return made
+    raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+
+
+@public
+def split_v1(
+    input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None
+):
+    """`split` of 1.x: a sparse tensor, unless `result_type` is "RaggedTensor"; a scalar is one row."""
+    input = as_ragged_or_tensor(renamed("input", input, "source", source), dtypes.string)
+    if result_type == "SparseTensor" and input.shape.rank == 1:
+        return SparseTensor(*StringSplitV2(input, "" if sep is None else sep, maxsplit))
+    if input.shape.rank == 0:
+        input = reshape(input, [1])
+    return _as_result_type(split(input, sep, maxsplit), result_type)
+
+
+@public
+def string_split(
+    source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
+):
+    """The parts of a vector of strings between any of the bytes of `sep`, by default " " (1.x)."""
+    sep = renamed("sep", sep, "delimiter", delimiter)
+    places = StringSplit(source, " " if sep is None else sep, skip_empty)
+    if result_type == "SparseTensor":
+        return SparseTensor(*places)
+    return _as_result_type(_rows_of_places(*places), result_type)
+
+
+# Characters
+
+
+@public
+def unicode_decode(
+    input,
+    input_encoding,
+    errors="replace",
+    replacement_char=REPLACEMENT,
+    replace_control_characters=False,
+    name=None,
+):
+    """The code points (int32) of the characters of strings: a ragged tensor, of a scalar a vector.
+
+    Args:
+      errors: what malformed bytes do: "strict" raises InvalidArgumentError, "replace", "ignore".
+      replace_control_characters: whether `replacement_char` replaces those below U+0020 as well.
+    """
+
+    def decode(vector):
+        splits, points = UnicodeDecode(
+            vector, input_encoding, errors, replacement_char, replace_control_characters
+        )
+        return RaggedTensor.from_row_splits(points, splits, validate=False)
+
+    return _rows_of(input, decode, "unicode_decode")
+
+
+@public
+def unicode_decode_with_offsets(
+    input,
+    input_encoding,
+    errors="replace",
+    replacement_char=REPLACEMENT,
+    replace_control_characters=False,
+    name=None,
+):
+    """(`unicode_decode`, the byte at which each character begins, as int64)."""
+
+    def decode(vector):
+        splits, points, starts = UnicodeDecodeWithOffsets(
+            vector, input_encoding, errors, replacement_char, replace_control_characters
+        )
+        return (
+            RaggedTensor.from_row_splits(points, splits, validate=False),
+            RaggedTensor.from_row_splits(starts, splits, validate=False),
+        )
+
+    return _rows_of(input, decode, "unicode_decode_with_offsets")
+
+
+@public
+def unicode_split(
+    input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
+):
+    """The characters of strings, each a string in the encoding of the input."""
+
+    def characters(vector):
+        splits, points = UnicodeDecode(vector, input_encoding, errors, replacement_char)
+        return RaggedTensor.from_row_splits(
+            _encoded_again(points, input_encoding), splits, validate=False
+        )
+
+    return _rows_of(input, characters, "unicode_split")
+
+
+@public
+def unicode_split_with_offsets(
+    input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
+):
+    """(`unicode_split`, the byte at which each character begins, as int64)."""
+
+    def characters(vector):
+        splits, points, starts = UnicodeDecodeWithOffsets(
+            vector, input_encoding, errors, replacement_char
+        )
+        return (
+            RaggedTensor.from_row_splits(
+                _encoded_again(points, input_encoding), splits, validate=False
+            ),
+            RaggedTensor.from_row_splits(starts, splits, validate=False),
+        )
+
+    return _rows_of(input, characters, "unicode_split_with_offsets")
+
+
+def _encoded_again(points, encoding):
+    count = cast(Shape(points)[0], dtypes.int64)
+    return UnicodeEncode(points, range_(count + 1), encoding, "ignore")
+
+
+@public
+def unicode_encode(
+    input, output_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
+):
+    """The strings that code points along the last dimension spell.
+
+    Raises ValueError for a scalar, InvalidArgumentError for no code points if `errors` is "strict".
+    """
+    input = as_ragged_or_tensor(input, dtypes.int32)
+    rank = input.shape.rank
+    if rank is None:
+        raise ValueError("Rank of input_tensor must be statically known.")
+    if rank == 0:
+        raise ValueError("input_tensor's rank must be at least 1.")
+
+    def encode(values, splits):
+        return UnicodeEncode(values, splits, output_encoding, errors, replacement_char)
+
+    if isinstance(input, RaggedTensor):
+        inner = input.values
+        if isinstance(inner, RaggedTensor) or inner.shape.rank > 1:
+            return input.with_values(
+                unicode_encode(inner, output_encoding, errors, replacement_char)
+            )
+        return encode(inner, input.row_splits)
+    if rank == 1:
+        count = cast(reshape(Shape(input), []), dtypes.int64)
+        return reshape(encode(input, [cast(0, dtypes.int64), count]), [])
+    if rank == 2:
+        rows = RaggedTensor.from_tensor(input)
+        return encode(rows.values, rows.row_splits)
+    sizes = Shape(input)
+    flat = reshape(input, [-1, sizes[-1]])
+    return reshape(unicode_encode(flat, output_encoding, errors, replacement_char), sizes[:-1])
+
+
+@public
+def unicode_transcode(
+    input,
+    input_encoding,
+    output_encoding,
+    errors="replace",
+    replacement_char=REPLACEMENT,
+    replace_control_characters=False,
+    name=None,
+):
+    """Strings of one encoding in another: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+
+    Raises InvalidArgumentError for an unknown encoding, and for malformed bytes if `errors` is "strict".
+    """
+    return UnicodeTranscode(
+        input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
+    )
+
+
+@public
+def unicode_script(input, name=None):
+    """The number that ICU has for the script of each code point, -1 for what is no code point."""
+    return UnicodeScript(input)

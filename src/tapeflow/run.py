@@ -1,0 +1,87 @@
+"""Runs a TensorFlow program on tapeflow: `python -m tapeflow.run program.py [args...]`.
+
+    python -m tapeflow.run [--v1] program.py [args...]
+    python -m tapeflow.run [--v1] -m module [args...]
+    python -m tapeflow.run [--v1] -c code [args...]
+
+`import tensorflow` gives the names of TensorFlow 2.x, or with --v1 those of 1.x, where operations build a graph until
+the program enables eager execution.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+
+from tapeflow.alias import install_as_tensorflow
+
+USAGE = "usage: python -m tapeflow.run [--v1] (program.py | -m module | -c code) [args...]"
+
+
+def main(argv: Sequence[str]) -> int | None:
+    """Runs the program that the arguments name; returns an exit code where there is none to run."""
+    rest = list(argv)
+    v1 = False
+    while rest and rest[0] in ("--v1", "--v2", "-h", "--help"):
+        option = rest.pop(0)
+        if option in ("-h", "--help"):
+            print(__doc__)
+            return 0
+        v1 = option == "--v1"
+    kind = rest.pop(0) if rest and rest[0] in ("-m", "-c") else None
+    if not rest or (kind is None and rest[0].startswith("-")):
+        print(USAGE, file=sys.stderr)
+        return 2
+    target, arguments = rest[0], rest[1:]
+    if kind is None and not os.path.exists(target):
+        print(f"tapeflow.run: there is no file {target!r}\n{USAGE}", file=sys.stderr)
+        return 2
+    install_as_tensorflow(v1=v1)
+    if kind == "-c":
+        sys.argv = ["-c", *arguments]
+        sys.path[0] = ""
+        _run_code(target)
+    elif kind == "-m":
+        sys.argv = [target, *arguments]
+        sys.path[0] = os.getcwd()
+        runpy.run_module(target, run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = [target, *arguments]
+        sys.path[0] = os.path.dirname(os.path.abspath(target))
+        _run_file(target)
+    return None
+
+
+def _program(name: str, file: str | None) -> dict[str, object]:
+    """The namespace of the module __main__, which the program becomes."""
+    import types
+
+    module = types.ModuleType("__main__")
+    if file is not None:
+        module.__file__ = file
+    module.__dict__["__builtins__"] = sys.modules["builtins"]
+    sys.modules["__main__"] = module
+    return module.__dict__
+
+
+def _run_file(path: str) -> None:
+    if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
+        runpy.run_path(path, run_name="__main__")
+        return
+    with open(path, "rb") as file:
+        code = compile(file.read(), path, "exec", dont_inherit=True)
+    exec(code, _program("__main__", path))
+
+
+def _run_code(text: str) -> None:
+    import linecache
+
+    lines = text.splitlines(keepends=True)
+    linecache.cache["<string>"] = (len(text), None, lines, "<string>")
+    exec(compile(text, "<string>", "exec", dont_inherit=True), _program("__main__", None))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

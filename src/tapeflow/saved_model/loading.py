@@ -1,0 +1,487 @@
+"""`tf.saved_model.load`: the objects of a SavedModel, with their functions."""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any
+
+import numpy as np
+
+from tapeflow import _native
+from tapeflow.core import context, dtypes, tensor_proto
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.errors import NotFoundError
+from tapeflow.core.public import public
+from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.graph import attributes
+from tapeflow.graph.function_bodies import Functions
+from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
+from tapeflow.saved_model import reading, restored_functions
+from tapeflow.saved_model.assets import Asset
+from tapeflow.saved_model.bundle import BundleReader, index_path
+from tapeflow.saved_model.options import LoadOptions
+from tapeflow.saved_model.resources import TrackableResource
+from tapeflow.saved_model.restored_functions import Captured, RestoredFunction
+from tapeflow.saved_model.signatures import SignatureFunction, SignatureMap
+from tapeflow.train import saving_nodes
+from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, VALUE, decode_graph
+from tapeflow.train.trackable import AutoTrackable
+
+_TABLE_INITIALIZERS = "table_initializer"
+
+
+@public
+def load(export_dir, tags=None, options=None):
+    """The object that was saved in a folder: its attributes, variables, functions and `signatures`.
+
+    Args:
+      tags: of the graph to load; None: the only one.
+      options: `LoadOptions`.
+
+    Raises OSError for a folder without a SavedModel, ValueError for other tags and for contents that cannot be.
+    """
+    with context.init_scope():
+        return load_parts(export_dir, tags, options or LoadOptions())
+
+
+def load_parts(export_dir: Any, tags: Any, options: LoadOptions) -> Any:
+    """As `load`, in the graph being built."""
+    folder = os.fspath(export_dir)
+    model = reading.parse(folder)
+    if len(model.meta_graphs) == 1 and model.meta_graphs[0].HasField("object_graph_def"):
+        meta = model.meta_graphs[0]
+        wanted = reading.tags_of(tags)
+        if wanted is not None and wanted != set(meta.meta_info_def.tags):
+            raise ValueError(
+                f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {folder} has one "
+                f"MetaGraph with tags {list(meta.meta_info_def.tags)}. You may omit the argument, pass 'None', "
+                "or pass matching tags."
+            )
+        root = _Loader(meta, folder, options).load()
+    else:
+        from tapeflow.saved_model.v1_in_v2 import load_graph
+
+        meta = _only(model, tags, folder)
+        root = load_graph(meta, folder)
+    if isinstance(root, AutoTrackable):
+        root.tensorflow_version = meta.meta_info_def.tensorflow_version
+        root.tensorflow_git_version = meta.meta_info_def.tensorflow_git_version
+    return root
+
+
+def _only(model: Any, tags: Any, folder: str) -> Any:
+    if tags is not None:
+        return reading.graph_with_tags(model, sorted(reading.tags_of(tags) or ()), folder)
+    if len(model.meta_graphs) != 1:
+        found = [list(meta.meta_info_def.tags) for meta in model.meta_graphs]
+        raise ValueError(
+            "Importing a SavedModel with `tf.saved_model.load` requires a `tags=` argument if there is "
+            f"more than one MetaGraph. Got `tags=None`, but there are {len(found)} MetaGraphs in the "
+            f"SavedModel with tag sets: {found}. Pass a `tags=` argument to load this SavedModel."
+        )
+    return model.meta_graphs[0]
+
+
+class RestoredObject(AutoTrackable):
+    """An object of a SavedModel, whose class is not known."""
+
+    _saved_identifier = "_generic_user_object"
+
+
+class _Callable(RestoredObject):
+    """One that had a function `__call__`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__dict__["__call__"](*args, **kwargs)
+
+
+class _WithSlots(RestoredObject):
+    """An optimizer: variables that belong to others."""
+
+    def __init__(self) -> None:
+        self.__dict__["_slots"] = {}
+
+    def get_slot_names(self) -> list[str]:
+        """The names of the slots."""
+        return list(dict.fromkeys(name for _, name in self._slots))
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The slot of a variable. Raises KeyError if there is none."""
+        return self._slots[id(var), name][1]
+
+    def _add_slot(self, variable: Any, name: str, slot: Any) -> None:
+        self._slots[id(variable), name] = (variable, slot)
+
+
+class RestoredResource(TrackableResource):
+    """A table or another resource: made by a function of the model, anew in each process."""
+
+    def _create_resource(self) -> Any:
+        return self.__dict__["_create_resource"]()
+
+    def _saved_functions(self) -> dict[str, Any]:
+        functions = {k: v for k, v in vars(self).items() if isinstance(v, RestoredFunction)}
+        return {**self._trackable_children(), **functions}
+
+    @property
+    def resource_handle(self) -> Any:
+        """The handle, made when it is first asked for."""
+        if self._handle is None:
+            make = self.__dict__["_create_resource"]
+            self.__dict__["_handle"] = make.concrete_functions[0].call_flat([])
+        return self._handle
+
+    def _saving_functions(self) -> Any:
+        """The functions that give and take the contents; None for what is filled once."""
+        return self.__dict__.get("_contents")
+
+    def _checkpoint_tensors(self) -> dict[str, Any]:
+        pair = self._saving_functions()
+        if pair is None:
+            return {}
+        ends = [part["name"].numpy().decode() for part in pair[0](convert_to_tensor(""))]
+
+        def read(place: int) -> Any:
+            return pair[0](convert_to_tensor(""))[place]["tensor"].numpy()
+
+        return {"table": {end: functools.partial(read, i) for i, end in enumerate(ends)}}
+
+
+class _Loader:
+    """The objects of one SavedModel."""
+
+    def __init__(self, meta: Any, folder: str, options: LoadOptions):
+        self.meta, self.folder, self.options = meta, folder, options
+        self.nodes = meta.object_graph_def.nodes
+        self.messages = meta.object_graph_def.concrete_functions
+        self.functions = Functions(meta.graph_def.library)
+        self.constants = {n.name: n for n in meta.graph_def.node if n.op == "Const"}
+        self.objects: dict[int, Any] = {}
+        self._concretes: dict[str, ConcreteFunction] = {}
+        self.keywords = {
+            node.bare_concrete_function.concrete_function_name: list(
+                node.bare_concrete_function.argument_keywords
+            )
+            for node in self.nodes
+            if node.WhichOneof("kind") == "bare_concrete_function"
+        }
+        self._check()
+        self.values = _Values(self.nodes, folder)
+
+    def load(self) -> Any:
+        slots = {
+            slot.slot_variable_node_id
+            for node in self.nodes
+            for slot in node.slot_variables
+        }
+        for number, node in enumerate(self.nodes):
+            kind = node.WhichOneof("kind")
+            make = getattr(self, f"_make_{kind}", None)
+            if make is None:
+                raise ValueError(f"Object {number} of the SavedModel is a {kind}, which is not known")
+            self.objects[number] = make(number, node, number in slots)
+        for number in reversed(range(len(self.nodes))):  # tuples need what they hold
+            self._fill(number)
+        for number, node in enumerate(self.nodes):
+            self._attach(number, node)
+        self._initialize()
+        return self.objects[0] if self.nodes else RestoredObject()
+
+    def _check(self) -> None:
+        """Raises ValueError for numbers of objects that do not exist."""
+        count = len(self.nodes)
+        numbers = [child.node_id for node in self.nodes for child in node.children]
+        for node in self.nodes:
+            for slot in node.slot_variables:
+                numbers += [slot.original_variable_node_id, slot.slot_variable_node_id]
+            for saved in node.saveable_objects.values():
+                numbers += [saved.save_function, saved.restore_function]
+        for message in self.messages.values():
+            numbers += message.bound_inputs
+        for number in numbers:
+            if not 0 <= number < count:
+                raise ValueError(f"The SavedModel in {self.folder} has no object {number}")
+        for name in [n for node in self.nodes for n in node.function.concrete_functions]:
+            if name not in self.messages:
+                raise ValueError(f"The SavedModel in {self.folder} has no function '{name}'")
+
+    # Objects.
+
+    def _make_user_object(self, number: int, node: Any, is_slot: bool) -> Any:
+        kind = node.user_object.identifier
+        names = {child.local_name for child in node.children}
+        if kind == "signature_map":
+            return SignatureMap()
+        if kind in ("trackable_list_wrapper", "trackable_list"):
+            return []
+        if kind in ("trackable_dict_wrapper", "trackable_mapping"):
+            return {}
+        if kind == "trackable_tuple_wrapper":
+            return ()
+        if node.slot_variables:
+            return _WithSlots()
+        made = _Callable() if "__call__" in names else RestoredObject()
+        made.__dict__["_saved_identifier"] = kind
+        return made
+
+    def _make_variable(self, number: int, node: Any, is_slot: bool) -> Any:
+        saved = node.variable
+        dtype = _dtype(saved.dtype, number)
+        shape = attributes.shape_of(saved.shape, f"variable {saved.name!r}")
+        made = Variable(
+            self._initial_value(number, dtype, shape),
+            trainable=saved.trainable,
+            dtype=dtype,
+            name=saved.name.rpartition("/")[2] if is_slot and not saved.name else saved.name or None,
+            synchronization=VariableSynchronization(saved.synchronization),
+            aggregation=VariableAggregation(saved.aggregation),
+            shape=shape,
+        )
+        graph = context.current_graph()
+        if graph is not None and saved.trainable:  # who loads a model says what is trained
+            trainable = graph.get_collection_ref("trainable_variables")
+            trainable[:] = [v for v in trainable if v is not made]
+        return made
+
+    def _initial_value(self, number: int, dtype: Any, shape: Any) -> Any:
+        key = None if self.options.experimental_skip_checkpoint else self.values.key(number)
+        if key is None:
+            if not (
+                self.options.allow_partial_checkpoint or self.options.experimental_skip_checkpoint
+            ):
+                raise ValueError(
+                    f"The checkpoint of the SavedModel in {self.folder} has no value of object {number}"
+                )
+            sizes = [0 if n is None else n for n in shape.as_list()] if shape.rank is not None else []
+            kind = object if dtype == dtypes.string else dtype.as_numpy_dtype
+            zeros = np.full(sizes, b"", object) if kind is object else np.zeros(sizes, kind)
+            return convert_to_tensor(zeros.tolist() if kind is object else zeros, dtype)
+        if context.current_graph() is not None:
+            prefix = convert_to_tensor(self.values.prefix)
+            return lambda: saving_nodes.restore_node(prefix, [key], [(dtype, shape)])[0]
+        return self.values.read(key, dtype)
+
+    def _make_asset(self, number: int, node: Any, is_slot: bool) -> Any:
+        index = node.asset.asset_file_def_index
+        if not 0 <= index < len(self.meta.asset_file_def):
+            raise ValueError(f"The SavedModel in {self.folder} has no asset {index}")
+        filename = self.meta.asset_file_def[index].filename
+        return Asset(reading.asset_path(self.folder, filename))
+
+    def _make_constant(self, number: int, node: Any, is_slot: bool) -> Any:
+        found = self.constants.get(node.constant.operation)
+        if found is None:
+            raise ValueError(
+                f"The SavedModel in {self.folder} has no constant '{node.constant.operation}'"
+            )
+        value = tensor_proto.to_tensor(found.attr["value"].tensor, node.constant.operation)
+        graph = context.current_graph()
+        return value if graph is None else convert_to_tensor(value)
+
+    def _make_resource(self, number: int, node: Any, is_slot: bool) -> Any:
+        return RestoredResource(node.resource.device)
+
+    def _make_function(self, number: int, node: Any, is_slot: bool) -> Any:
+        saved = node.function
+        names = [name for name in saved.concrete_functions]
+        label = names[0].removeprefix("__inference_").rpartition("_")[0] if names else "function"
+        spec = saved.function_spec if saved.HasField("function_spec") else None
+        pairs = [(name, self.messages[name]) for name in names]
+        return RestoredFunction(label or "function", spec, pairs, self.concrete)
+
+    def _make_bare_concrete_function(self, number: int, node: Any, is_slot: bool) -> Any:
+        return node.bare_concrete_function.concrete_function_name  # built when all objects are there
+
+    def _make_captured_tensor(self, number: int, node: Any, is_slot: bool) -> Any:
+        return None
+
+    # How they hold each other.
+
+    def _fill(self, number: int) -> None:
+        """Makes a tuple of what it holds."""
+        node = self.nodes[number]
+        if type(self.objects[number]) is not tuple:
+            return
+        found = {child.local_name: child.node_id for child in node.children}
+        numbered = sorted((int(k), v) for k, v in found.items() if k.isdigit())
+        size = numbered[-1][0] + 1 if numbered else 0
+        items: list[Any] = [None] * min(size, len(self.nodes) + len(numbered) + 1024)
+        for place, child in numbered:
+            if place < len(items):
+                items[place] = self._child(child)
+        self.objects[number] = tuple(items)
+
+    def _child(self, number: int) -> Any:
+        value = self.objects[number]
+        if self.nodes[number].WhichOneof("kind") == "bare_concrete_function":
+            return self.concrete(value)
+        return value
+
+    def _attach(self, number: int, node: Any) -> None:
+        value = self.objects[number]
+        if isinstance(value, SignatureMap):
+            value._signatures = {
+                child.local_name: self._signature(child.node_id) for child in node.children
+            }
+            return
+        if isinstance(value, _WithSlots):
+            for slot in node.slot_variables:
+                value._add_slot(
+                    self.objects[slot.original_variable_node_id], slot.slot_name,
+                    self.objects[slot.slot_variable_node_id],
+                )  # fmt: skip
+        for child in node.children:
+            if isinstance(value, list):
+                if not child.local_name.isdigit():
+                    continue
+                place = int(child.local_name)
+                if place > len(self.nodes) + 1_000_000:
+                    raise ValueError(f"A list of the SavedModel in {self.folder} has an item {place}")
+                value.extend([None] * (place + 1 - len(value)))
+                value[place] = self._child(child.node_id)
+            elif isinstance(value, dict):
+                value[child.local_name] = self._child(child.node_id)
+            elif isinstance(value, (RestoredObject, RestoredResource)):
+                value.__dict__[child.local_name] = self._child(child.node_id)
+
+    def _signature(self, number: int) -> Any:
+        name = self.objects[number]
+        if not isinstance(name, str):
+            raise ValueError(f"Signature {number} of the SavedModel in {self.folder} is no function")
+        return self._build(name, SignatureFunction)
+
+    # Functions.
+
+    def concrete(self, name: str) -> ConcreteFunction:
+        """The concrete function of a name."""
+        if name not in self._concretes:
+            with context.init_scope():
+                self._concretes[name] = self._build(name, ConcreteFunction)
+        return self._concretes[name]
+
+    def _build(self, name: str, kind: type[ConcreteFunction]) -> ConcreteFunction:
+        if name not in self.messages:
+            raise ValueError(f"The SavedModel in {self.folder} has no function '{name}'")
+        message = self.messages[name]
+        captured = [self._captured(number) for number in message.bound_inputs]
+        return restored_functions.build(
+            self.functions, name, message, captured, self.keywords.get(name), kind
+        )
+
+    def _captured(self, number: int) -> Captured:
+        value = self.objects[number]
+        if isinstance(value, Variable):
+            return Captured(value.handle, value)
+        if isinstance(value, Asset):
+            return Captured(value.asset_path)
+        if isinstance(value, TrackableResource):
+            return Captured(value.resource_handle)
+        if isinstance(value, _native.Tensor):
+            return Captured(value)
+        raise ValueError(
+            f"A function of the SavedModel in {self.folder} captures object {number}, which is a "
+            f"{self.nodes[number].WhichOneof('kind')}"
+        )
+
+    # Resources.
+
+    def _initialize(self) -> None:
+        """Fills the tables, in a graph when its tables are initialised."""
+        graph = context.current_graph()
+        for number, node in enumerate(self.nodes):
+            value = self.objects[number]
+            if not isinstance(value, RestoredResource):
+                continue
+            fill = value.__dict__.get("_initialize")
+            if isinstance(fill, RestoredFunction):
+                done = fill.concrete_functions[0].call_flat([])
+                if graph is not None:
+                    graph.add_to_collection(_TABLE_INITIALIZERS, done.op)
+            for saved in node.saveable_objects.values():
+                pair = self._child(saved.save_function), self._child(saved.restore_function)
+                value.__dict__["_contents"] = pair
+                self._restore_contents(number, pair[1])
+
+    def _restore_contents(self, number: int, restore: Any) -> None:
+        found = self.values.contents(number)
+        if found is None or context.current_graph() is not None:
+            return
+        restore.call_flat([convert_to_tensor(_plain(array)) for array in found])
+
+
+def _plain(array: np.ndarray) -> Any:
+    """An array that becomes a tensor of the same dtype; strings need a list, an empty one too."""
+    if array.dtype != object:
+        return array
+    if not array.size:
+        return np.empty(array.shape, "S1")
+    return array.tolist()
+
+
+def _dtype(number: int, node: int) -> Any:
+    try:
+        return as_dtype(number).base_dtype
+    except TypeError:
+        raise ValueError(f"Variable {node} of the SavedModel has the dtype {number}") from None
+
+
+class _Values:
+    """The values of variables in the checkpoint, whose own graph of objects says where they are."""
+
+    def __init__(self, nodes: Any, folder: str):
+        self.prefix = reading.variables_prefix(folder)
+        self._attributes: dict[int, dict[str, str]] = {}
+        self._reader: Any = None
+        if not os.path.exists(index_path(self.prefix)):
+            return
+        self._reader = BundleReader(self.prefix)
+        if OBJECT_GRAPH_KEY in self._reader:
+            saved = decode_graph(bytes(self._reader.read(OBJECT_GRAPH_KEY).item()))
+            self._match(nodes, saved)
+
+    def _match(self, nodes: Any, saved: list[dict]) -> None:
+        """Finds the objects of the model in the checkpoint, by the names that lead to them."""
+        if not saved:
+            return
+        numbers = {0: 0}
+        todo = [0]
+        for number in todo:
+            own = saved[numbers[number]]
+            known = {child["local_name"]: child["node_id"] for child in own["children"]}
+            for child in nodes[number].children:
+                if child.local_name in known and child.node_id not in numbers:
+                    numbers[child.node_id] = known[child.local_name]
+                    todo.append(child.node_id)
+        for number, place in list(numbers.items()):
+            slots = {
+                (s["original_variable_node_id"], s.get("slot_name", "")): s.get("slot_variable_node_id", 0)
+                for s in saved[place]["slot_variables"]
+            }  # fmt: skip
+            for slot in nodes[number].slot_variables:
+                found = slots.get((numbers.get(slot.original_variable_node_id, -1), slot.slot_name))
+                if found is not None:
+                    numbers.setdefault(slot.slot_variable_node_id, found)
+        for number, place in numbers.items():
+            self._attributes[number] = {
+                attribute["name"]: attribute["checkpoint_key"]
+                for attribute in saved[place]["attributes"]
+            }
+
+    def key(self, number: int) -> str | None:
+        """The key of the value of a variable."""
+        return self._attributes.get(number, {}).get(VALUE)
+
+    def read(self, key: str, dtype: Any) -> Any:
+        value = self._reader.read(key)
+        return convert_to_tensor(_plain(value), dtype)
+
+    def contents(self, number: int) -> list[np.ndarray] | None:
+        """The keys and values of a table."""
+        for key in self._attributes.get(number, {}).values():
+            try:
+                return [self._reader.read(key + end) for end in ("-keys", "-values")]
+            except NotFoundError:
+                continue
+        return None

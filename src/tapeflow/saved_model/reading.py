@@ -1,0 +1,90 @@
+"""The files of a SavedModel, read: its messages, which of its graphs is meant, where its files are."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tapeflow import protos
+from tapeflow.core.public import public
+from tapeflow.saved_model import constants
+
+
+@public
+def contains_saved_model(export_dir):
+    """Whether there is a SavedModel in the folder."""
+    if isinstance(export_dir, (bytes, str, os.PathLike)):
+        return _file(_folder(export_dir)) is not None
+    return False
+
+
+def _folder(export_dir: Any) -> str:
+    found = os.fspath(export_dir)
+    return found.decode() if isinstance(found, bytes) else found
+
+
+def _file(folder: str) -> str | None:
+    for name in (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def parse(export_dir: Any) -> Any:
+    """The `SavedModel` message of a folder. Raises OSError if there is none that can be read."""
+    from google.protobuf import text_format
+    from google.protobuf.message import DecodeError
+
+    folder = _folder(export_dir)
+    path = _file(folder)
+    if path is None:
+        raise OSError(
+            f"SavedModel file does not exist at: {folder}{os.path.sep}"
+            f"{{{constants.SAVED_MODEL_FILENAME_PBTXT}|{constants.SAVED_MODEL_FILENAME_PB}}}"
+        )
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        if path.endswith(constants.SAVED_MODEL_FILENAME_PB):
+            return protos.SavedModel.FromString(data)
+        return text_format.Parse(data.decode(), protos.SavedModel())
+    except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
+        raise OSError(f"Cannot parse file {path}: {error}.") from None
+
+
+def tags_of(tags: Any) -> set[str] | None:
+    """Tags as a set; None for all."""
+    if tags is None:
+        return None
+    return {tags} if isinstance(tags, str) else {str(tag) for tag in tags}
+
+
+def graph_with_tags(model: Any, tags: Any, folder: str) -> Any:
+    """The graph with exactly these tags. Raises RuntimeError if there is none."""
+    wanted = tags_of(tags) or set()
+    found = []
+    for meta in model.meta_graphs:
+        own = set(meta.meta_info_def.tags)
+        if own == wanted:
+            return meta
+        found.append(own)
+    raise RuntimeError(
+        f"MetaGraphDef associated with tags {str(tags).strip('[]')} could not be found in SavedModel, with "
+        f"available tags '{found}'. To inspect available tag-sets in the SavedModel, please use the SavedModel "
+        "CLI: `saved_model_cli`."
+    )
+
+
+def variables_prefix(folder: str) -> str:
+    """The prefix of the checkpoint of a SavedModel."""
+    return os.path.join(folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+
+
+def asset_path(folder: str, filename: str) -> str:
+    """The file of an asset. Raises ValueError for one that would be outside of the folder."""
+    base = os.path.join(folder, constants.ASSETS_DIRECTORY)
+    path = os.path.normpath(os.path.join(base, filename))
+    if os.path.isabs(filename) or not path.startswith(os.path.normpath(base) + os.path.sep):
+        raise ValueError(f"The SavedModel in {folder} has an asset '{filename}', which is outside of it")
+    return path

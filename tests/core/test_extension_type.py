@@ -1,0 +1,249 @@
+"""Types that programs define: their fields, their specs, and their use as tensors are used."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from typing import Any, Optional, Union
+
+import pytest
+
+import tapeflow as tf
+
+
+class Masked(tf.experimental.BatchableExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+    shape = property(lambda self: self.values.shape)
+
+    def with_values(self, values):
+        return Masked(values, self.mask)
+
+
+class Pencil(tf.experimental.ExtensionType):
+    color: str = "black"
+    length: tf.Tensor = 1.0
+    sizes: tuple[int, ...] = ()
+    parts: Mapping[str, tf.Tensor] = {}
+    note: Optional[float] = None  # noqa: UP045 (programs spell it both ways)
+    either: Union[int, str] = 1  # noqa: UP007
+    pair: tuple[int, str] = (1, "a")
+    shape: tf.TensorShape = tf.TensorShape([None])
+
+
+class Node(tf.experimental.ExtensionType):
+    value: tf.Tensor
+    children: tuple[Node, ...] = ()
+
+
+class Toy(tf.experimental.ExtensionType):
+    name: str
+    price: tf.Tensor
+
+    def __init__(self, name, price, discount=0.0):
+        self.name = name
+        self.price = price * (1 - discount)
+
+
+class Checked(Masked):
+    def __validate__(self):
+        self.values.shape.assert_is_compatible_with(self.mask.shape)
+        assert self.mask.dtype.is_bool, "mask.dtype must be bool"
+
+
+@pytest.fixture
+def masked():
+    return Masked([1.0, 2.0, 3.0], [True, False, True])
+
+
+def test_fields_are_converted():
+    made = Pencil("red", 2, [3, 4], {"tip": 1.5}, either="x", shape=[2, 3])
+    assert (made.color, float(made.length), made.sizes) == ("red", 2.0, (3, 4))
+    assert float(made.parts["tip"]) == 1.5
+    assert (made.either, made.shape) == ("x", tf.TensorShape([2, 3]))
+    assert (
+        repr(Node(3, [Node(5)]).children[0].value) == "<tf.Tensor: shape=(), dtype=int32, numpy=5>"
+    )
+    assert float(Toy("ball", 5.0, discount=0.2).price) == 4.0
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Masked([1], None), TypeError, "mask: expected a Tensor, got 'NoneType'"),
+        (lambda: Masked([1]), TypeError, "missing a required argument: 'mask'"),
+        (lambda: Masked(1, 2, 3), TypeError, "too many positional arguments"),
+        (lambda: Masked(1, 2, q=3), TypeError, "got an unexpected keyword argument 'q'"),
+        (lambda: Pencil(3), TypeError, "color: expected 'str', got 'int'"),
+        (lambda: Pencil(sizes=["a"]), TypeError, r"sizes\[0\]: expected 'int', got 'str'"),
+        (lambda: Pencil(pair=(1,)), TypeError, "pair: expected tuple with length 2"),
+        (lambda: Pencil(parts={1: 2}), TypeError, r"parts\[<key>\]: expected 'str', got 'int'"),
+        (lambda: Pencil(either=1.5), TypeError, "either: expected typing.Union"),
+        (lambda: Checked([1, 2], [True]), ValueError, "incompatible"),
+        (lambda: Checked([1], [1]), AssertionError, "must be bool"),
+        (lambda: Masked.Spec(3, 4), TypeError, "values: expected a TensorSpec, got 'int'"),
+        (tf.experimental.ExtensionType, AssertionError, "abstract base class"),
+    ],
+)
+def test_bad_arguments(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_bad_classes():
+    class OfList(tf.experimental.ExtensionType):
+        x: list
+
+    with pytest.raises(TypeError, match="In field 'x': Unsupported type annotation 'list'"):
+        OfList([1])
+
+    with pytest.raises(ValueError, match="Field y is missing a type annotation"):
+
+        class Unannotated(tf.experimental.ExtensionType):
+            x: tf.Tensor
+            y = 3
+
+    class Forgetful(tf.experimental.ExtensionType):
+        x: tf.Tensor
+
+        def __init__(self):
+            pass
+
+    with pytest.raises(AttributeError, match="`x`"):
+        Forgetful()
+
+
+def test_nothing_changes_it(masked):
+    for change in (
+        lambda: setattr(masked, "mask", 1),
+        lambda: delattr(masked, "mask"),
+        lambda: setattr(masked, "q", 1),
+    ):
+        with pytest.raises(AttributeError, match="Cannot mutate attribute"):
+            change()
+
+
+def test_equality(masked):
+    assert masked == Masked([1.0, 2.0, 3.0], [True, False, True])
+    assert masked != Masked([1.0, 2.0, 4.0], [True, False, True])
+    assert (masked == Masked([1.0], [True])) is False
+    assert (masked == 3) is False
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(masked)
+
+
+def test_specs(masked):
+    spec = tf.type_spec_from_value(masked)
+    assert repr(spec) == (
+        "Masked.Spec(values=TensorSpec(shape=(3,), dtype=tf.float32, name=None), "
+        "mask=TensorSpec(shape=(3,), dtype=tf.bool, name=None))"
+    )
+    assert spec == Masked.Spec(tf.TensorSpec([3]), tf.TensorSpec([3], tf.bool))
+    assert spec.is_compatible_with(masked)
+    other = tf.type_spec_from_value(Masked([1.0], [True]))
+    common = spec.most_specific_common_supertype([other])
+    assert common.values.shape == [None]
+    assert spec.is_subtype_of(common)
+    assert not common.is_subtype_of(spec)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert hash(spec) == hash(tf.type_spec_from_value(masked))
+    assert spec.value_type is Masked
+
+
+def test_structures(masked):
+    assert tf.nest.flatten(masked) == [masked] or len(tf.nest.flatten(masked)) == 1
+    values, mask = tf.nest.flatten(masked, expand_composites=True)
+    assert values is masked.values
+    assert mask is masked.mask
+    doubled = tf.nest.map_structure(lambda x: x, {"a": masked}, expand_composites=True)
+    assert isinstance(doubled["a"], Masked)
+
+
+def test_functions_trace_once_for_each_spec(masked):
+    traces = []
+
+    @tf.function
+    def double(m: Any):
+        traces.append(m)
+        return m.with_values(2.0 * m.values)
+
+    assert list(double(masked).values.numpy()) == [2.0, 4.0, 6.0]
+    double(Masked([4.0, 5.0, 6.0], [True, True, True]))
+    assert len(traces) == 1
+    double(Masked([4.0], [True]))
+    assert len(traces) == 2
+    signed = tf.function(
+        lambda m: m.values + 1.0,
+        input_signature=[Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))],
+    )
+    assert list(signed(masked).numpy()) == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("stage", [lambda f: f, tf.function], ids=["eager", "function"])
+def test_control_flow_and_mapping(stage, masked):
+    @stage
+    def run(m, flag):
+        m = tf.cond(flag, lambda: m, lambda: m.with_values(-m.values))
+        _, m = tf.while_loop(
+            lambda i, _: i < 3, lambda i, m: (i + 1, m.with_values(m.values + 1.0)), [0, m]
+        )
+        return tf.map_fn(lambda row: Masked(row.values * 2.0, row.mask), m)
+
+    assert list(run(masked, tf.constant(False)).values.numpy()) == [4.0, 2.0, 0.0]
+
+
+def test_gradients_go_through(masked):
+    with tf.GradientTape() as tape:
+        tape.watch(masked)
+        loss = tf.reduce_sum(masked.with_values(masked.values**2).values)
+    assert list(tape.gradient(loss, masked.values).numpy()) == [2.0, 4.0, 6.0]
+
+
+def test_functions_of_the_api_take_it(masked):
+    @tf.experimental.dispatch_for_api(tf.stack)
+    def stacked(values: list[Masked], axis=0):
+        return Masked(
+            tf.stack([v.values for v in values], axis), tf.stack([v.mask for v in values], axis)
+        )
+
+    @tf.experimental.dispatch_for_unary_elementwise_apis(Masked)
+    def unary(api_func, x):
+        return Masked(api_func(x.values), x.mask)
+
+    @tf.experimental.dispatch_for_binary_elementwise_apis(Masked, Union[Masked, tf.Tensor])  # noqa: UP007
+    def binary(api_func, x, y):
+        return Masked(api_func(x.values, y.values if isinstance(y, Masked) else y), x.mask)
+
+    try:
+        assert tf.stack([masked, masked]).shape == [2, 3]
+        assert list(tf.abs(masked.with_values(-masked.values)).values.numpy()) == [1.0, 2.0, 3.0]
+        assert tf.cast(masked, tf.int32).values.dtype == tf.int32
+        assert list(tf.add(masked, masked).values.numpy()) == [2.0, 4.0, 6.0]
+        assert list(tf.multiply(masked, tf.constant(2.0)).values.numpy()) == [2.0, 4.0, 6.0]
+        with pytest.raises(ValueError, match="already been registered"):
+            tf.experimental.dispatch_for_unary_elementwise_apis(Masked)(unary)
+    finally:
+        for target in (stacked, unary, binary):
+            tf.experimental.unregister_dispatch_for(target)
+    with pytest.raises(ValueError, match="unsupported type"):
+        tf.stack([masked])
+    with pytest.raises(ValueError, match="not registered"):
+        tf.experimental.unregister_dispatch_for(stacked)
+
+
+def test_bad_dispatch_targets():
+    with pytest.raises(ValueError, match="does not match API's signature"):
+
+        @tf.experimental.dispatch_for_api(tf.stack)
+        def other(v: list[Masked], axis=0):
+            return v
+
+    with pytest.raises(ValueError, match="at least one signature"):
+
+        @tf.experimental.dispatch_for_api(tf.stack)
+        def unannotated(values, axis=0):
+            return values
+
+    with pytest.raises(ValueError, match="does not support dispatch"):
+        tf.experimental.dispatch_for_api(len)
