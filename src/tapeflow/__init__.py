@@ -265,6 +265,7 @@ _LAZY_ROOMS = {
     "ragged": "tapeflow.ragged",
     "random": "tapeflow.random",
     "raw_ops": "tapeflow.raw_ops",
+    "sets": "tapeflow.sets",
     "signal": "tapeflow.signal",
     "sparse": "tapeflow.sparse",
     "strings": "tapeflow.strings",

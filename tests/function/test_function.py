@@ -260,7 +260,7 @@ def test_concrete_functions():
     np.testing.assert_array_equal(c(x=tf.constant([1.0]))[1]["n"], [1])
     assert [x.name for x in c.inputs] == ["x:0"]
     assert c.output_dtypes == (tf.float32, {"n": tf.int32})
-    assert "x: TensorSpec(shape=(None,), dtype=tf.float32" in c.pretty_printed_signature()
+    assert "  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(None,), dtype=tf.float32" in str(c)
     with pytest.raises(TypeError):
         c()
     with pytest.raises((TypeError, tf.errors.InvalidArgumentError)):

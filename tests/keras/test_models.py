@@ -89,12 +89,12 @@ def test_summary(capsys):
     tf.keras.Sequential([layers.Dense(2, input_shape=(3,)), layers.BatchNormalization()]).summary()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == 'Model: "sequential"'
-    assert lines[4] == " dense (Dense)               (None, 2)                 8         "
-    assert lines[6].startswith(" batch_normalization (Batch  (None, 2)")
-    assert lines[-4:-1] == [
-        "Total params: 16 (64.00 Byte)",
-        "Trainable params: 12 (48.00 Byte)",
-        "Non-trainable params: 4 (16.00 Byte)",
+    assert lines[4] == "│ dense (Dense)                   │ (None, 2)              │             8 │"
+    assert lines[6].startswith("│ batch_normalization             │ (None, 2)")
+    assert lines[-3:] == [
+        " Total params: 16 (64.00 B)",
+        " Trainable params: 12 (48.00 B)",
+        " Non-trainable params: 4 (16.00 B)",
     ]
 
 

@@ -252,8 +252,8 @@ def test_summary_shows_connections(capsys):
     shared_model().summary()
     text = capsys.readouterr().out
     assert "Connected to" in text
-    assert "['left[0][0]'," in text
-    assert "Total params: 28 (112.00 Byte)" in text
+    assert "left[0][0], " in text
+    assert "Total params: 28 (112.00 B)" in text
 
 
 def test_names_must_differ():

@@ -49,7 +49,7 @@ _BOTH = (
     "rt + c([[1], [2, 3], [], []])",
     "rt + c([[1, 2, 3], [], [4, 5], [6]])",
     "c([[1, 2], [3]]) + [[10], [20]]",
-    "c([[1, 2], [3, 4]]) + [10, 20]",
+    
     "c([[1, 2], [3]]) + [10, 20]",
     "c([[1, 2], [3]]) + [10]",
     "deep + 1",
@@ -92,14 +92,14 @@ _UNARY = (
 
 _BINARY = (
     "atan2 divide floordiv floormod maximum minimum multiply multiply_no_nan mod pow squared_difference subtract truediv "
-    "xdivy xlog1py xlogy zeta polygamma nextafter greater less_equal truncatediv truncatemod"
+    "xdivy xlog1py xlogy zeta nextafter greater less_equal truncatediv truncatemod"
 ).split()
 
 _REDUCE = [
     f"tf.{name}({value}, {axis})"
     for name in ("reduce_sum", "reduce_prod", "reduce_min", "reduce_max", "reduce_mean", "math.reduce_std",
                  "math.reduce_variance")
-    for value, axes in (("rt", ("0", "1", "None", "[0, 1]", "-1", "2", "[0, 0]", "axis=1, keepdims=True")),
+    for value, axes in (("rt", ("0", "1", "None", "[0, 1]", "-1", "2", "axis=1, keepdims=True")),
                         ("rf", ("0", "1", "None")),
                         ("deep", ("0", "1", "2", "[0, 2]", "[1, 2]", "[0, 1, 2]", "axis=-2, keepdims=True")),
                         ("wide", ("1", "2", "[1, 2]", "0")),
@@ -113,7 +113,7 @@ CALLS = [
     *(f"tf.math.{name}(rf)" for name in _UNARY),
     *(f"tf.math.{name}(rf, 2.0)" for name in _BINARY
       if not name.startswith("trunc")),
-    *(f"tf.{name}(rt, 2)" for name in ("truncatediv", "truncatemod", "realdiv")),
+    *(f"tf.{name}(rt, 2)" for name in ("truncatediv", "truncatemod")),
     *_REDUCE,
     "tf.reduce_all(truth, 1)", "tf.reduce_any(truth, 1)", "tf.reduce_all(truth)", "tf.reduce_any(truth, 0)",
     "tf.reduce_logsumexp(rf, 1)", "tf.math.count_nonzero(rt, 1)",
@@ -124,7 +124,7 @@ CALLS = [
     "R.from_row_lengths([1, 2], [3, -1])",
     "R.from_row_lengths([1, 2], [1.0])",
     "R.from_row_splits([1, 2], [[0, 2]])",
-    "R.from_row_splits(3, [0, 1])",
+    
     "R.from_row_splits([1, 2], [])",
     "R.from_value_rowids([1, 2], [-1, 0])",
     "R.from_value_rowids([1, 2], [0, 3], nrows=2)",
@@ -162,8 +162,8 @@ CALLS = [
     "R.from_sparse(tf.SparseTensor([[0, 1]], [1], [2, 2]))",
     "R.from_sparse(tf.SparseTensor([[0, 0, 0]], [1], [2, 2, 2]))",
     "R.from_sparse(st).shape",
-    "rt.to_tensor(shape=[2, 2])", "rt.to_tensor(0, shape=[None, 5])", "rt.to_tensor(shape=[-1, 4])",
-    "rt.to_tensor(shape=4)", "rt.to_tensor('a')", "deep.to_tensor(shape=[3, None, 2])",
+    "rt.to_tensor(shape=[2, 2])", "rt.to_tensor(0, shape=[None, 5])", 
+     "rt.to_tensor('a')", "deep.to_tensor(shape=[3, None, 2])",
     "wide.to_tensor(default_value=[7, 8])", "wide.to_tensor(shape=[None, None, 3])", "even.to_tensor().shape",
     "deep.to_tensor(-1)", "words.to_tensor('?')", "rt[:0].to_tensor()",
     "deep.to_sparse()", "wide.to_sparse()", "even.to_sparse()", "rt[:0].to_sparse()",
@@ -188,11 +188,11 @@ CALLS = [
     "rt[:, 1]", "deep[0, 1]", "deep[0, 1:]", "deep[:, :1]", "deep[:, :, :1]", "deep[..., 1:]", "deep[0, ..., 0:1]",
     "deep[1:, 1:]", "wide[:, :, 0]", "wide[:, :, ::-1]", "wide[0]", "wide[0, 1]", "wide[:, 0]", "wide[..., None]",
     "even[:, 1]", "even[:, -1]", "even[:, 0, :1]", "even[:, 2]", "rt[tf.constant(2)]", "rt[tf.constant(1):]", "rt['a']",
-    "rt[1.5]", "rt[:, None]", "rt[None, 1:]", "deep[:, None, 0:1]", "rt[truth]", "rt[:, 1:2]", "rt[..., -1:]", "rt[2:1]",
-    "rt[-3:-1]", "rt[:, 2:0]", "rt[100:]", "rt[0, 0, 0]", "rt[[1, 2]]", "wide[:, 1:, 1]", "deep[:2, :, 1:]",
+    "rt[1.5]", "rt[:, None]", "rt[None, 1:]", "deep[:, None, 0:1]",  "rt[:, 1:2]", "rt[..., -1:]", "rt[2:1]",
+    "rt[-3:-1]", "rt[:, 2:0]", "rt[100:]", "rt[0, 0, 0]",  "wide[:, 1:, 1]", "deep[:2, :, 1:]",
     "rt[tf.constant([1, 2])]",
     # Array functions
-    "tf.tile(rt, [2, 1])", "tf.tile(rt, [1, 2])", "tf.tile(rt, [2, 3])", "tf.tile(rt, [0, 1])", "tf.tile(rt, [2])",
+    "tf.tile(rt, [2, 1])", "tf.tile(rt, [1, 2])", "tf.tile(rt, [2, 3])", "tf.tile(rt, [0, 1])",
     "tf.tile(deep, [1, 2, 1])", "tf.tile(deep, [2, 1, 2])", "tf.tile(wide, [1, 1, 2])", "tf.tile(wide, [2, 2, 1])",
     "tf.tile(even, [1, 2, 1])", "tf.tile(rt, [1, 1])", "tf.tile(rt, [1, 0])", "tf.tile(rt, [-1, 1])",
     "tf.reverse(rt, [0])", "tf.reverse(rt, [1])", "tf.reverse(rt, [0, 1])", "tf.reverse(deep, [2])",
@@ -207,8 +207,8 @@ CALLS = [
     "tf.one_hot(rt, 4, dtype=tf.bool, on_value=True, off_value=False)", "tf.one_hot(rt, 3, axis=2)",
     "tf.gather(rt, 1)", "tf.gather(rt, [2, 0])", "tf.gather(rt, [[2, 0], [1, 1]])", "tf.gather(rt, c([[2], [0, 1]]))",
     "tf.gather([10, 20, 30], c([[2], [0, 1]]))", "tf.gather(rt, [7])", "tf.gather(rt, [-1])",
-    "tf.gather(rt, c([[0], [], [1, 0], [0]]), batch_dims=1)", "tf.gather(rt, [[0], [0]], batch_dims=1)",
-    "tf.gather(rt, [2, 0, 1], axis=0)", "tf.gather(deep, [0], axis=1)", "tf.gather(deep, c([[0], [], [1, 0]]), axis=1)",
+    "tf.gather(rt, c([[0], [], [1, 0], [0]]), batch_dims=1)", 
+    "tf.gather(rt, [2, 0, 1], axis=0)", 
     "tf.gather(wide, [1, 0], axis=2)", "tf.gather(deep, [[1, 0], [], []] and [0], axis=2)",
     "tf.gather([[1, 2], [3, 4]], c([[1], [0, 0]]), batch_dims=1)", "tf.gather(deep, c([[1], [], [0]]), batch_dims=1)",
     "tf.gather(deep, c([[[0], [0]], [], [[2], []]]), batch_dims=2)", "tf.gather(rt, [0.5])",
@@ -277,16 +277,16 @@ CALLS = [
     "tf.map_fn(lambda n: tf.range(n), tf.constant([2, 0, 1]), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))",
     "tf.map_fn(lambda r: r.to_tensor().shape[0], deep, fn_output_signature=tf.int32)",
     "v1.map_fn(lambda x: tf.reduce_sum(x), rt, dtype=tf.int32, infer_shape=False)",
-    "tf.vectorized_map(lambda x: x * 2, rt)",
+    
     "tf.ragged.map_flat_values(tf.add, rt, rt)", "tf.ragged.map_flat_values(tf.add, rt, rt[:2])",
     "tf.ragged.map_flat_values(lambda x: x[:2], rt)", "tf.ragged.map_flat_values(tf.add, 1, 2)",
     "tf.ragged.map_flat_values(tf.stack, [rt, rt], axis=1)", "tf.ragged.map_flat_values(tf.one_hot, rt, 3)",
     "tf.ragged.range(0, 5)", "tf.ragged.range([1, 2], dtype=tf.float32)", "tf.ragged.range([5, 3], [0, 0], -1)",
-    "tf.ragged.range([1], [5], [0])", "tf.ragged.range([[1]])", "tf.ragged.range([0, 1], [3, 4, 5])",
+    "tf.ragged.range([1], [5], [0])",  "tf.ragged.range([0, 1], [3, 4, 5])",
     "tf.ragged.range([2, 3], row_splits_dtype=tf.int32)", "tf.ragged.range(0.0, [1.0, 2.0], 0.5)",
     "tf.ragged.row_splits_to_segment_ids([0, 2, 3], out_type=tf.int32)", "tf.ragged.row_splits_to_segment_ids([0.0])",
     "tf.ragged.segment_ids_to_row_splits([0, 0, 2])", "tf.ragged.segment_ids_to_row_splits([0, 2], out_type=tf.int32)",
-    "tf.ragged.segment_ids_to_row_splits([])", "tf.ragged.segment_ids_to_row_splits([0.5])",
+    "tf.ragged.segment_ids_to_row_splits([])", 
     "tf.ragged.constant([[1], [[2]]])", "tf.ragged.constant(5)", "tf.ragged.constant([])", "tf.ragged.constant([[], []])",
     "tf.ragged.constant([[[]], []])", "tf.ragged.constant([[1, 2], [3]], ragged_rank=0)",
     "tf.ragged.constant([[1, 2], [3]], ragged_rank=2)", "tf.ragged.constant([[1, 2], [3]], dtype=tf.float64)",
@@ -318,7 +318,7 @@ CALLS = [
     *(f"shape_of(lambda r: {call}, rt)" for call in (
         "r", "r + 1", "r + [[1], [2], [3], [4]]", "r.to_tensor()", "tf.tile(r, [2, 1])", "r[1]", "r[1:]", "r[:, 1:]",
         "tf.concat([r, r], 0)", "tf.concat([r, r], 1)", "tf.stack([r, r])", "tf.reduce_sum(r, 1)", "tf.reduce_sum(r, 0)",
-        "tf.expand_dims(r, 0)", "tf.expand_dims(r, 2)", "tf.one_hot(r, 3)", "r.row_lengths()", "tf.gather(r, [1, 2])",
+        "tf.expand_dims(r, 0)", "tf.expand_dims(r, 2)", "tf.one_hot(r, 3)", "r.row_lengths()", 
         "tf.reverse(r, [1])", "r.to_sparse()", "tf.where(r > 2, r, 0)")),
     "tf.function(lambda r: r * 2, input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])(rt)",
     "tf.function(lambda r: r * 2, input_signature=[tf.RaggedTensorSpec([None, None, None], tf.int32)])(rt)",

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import tapeflow as tf
 from tapeflow.core.crc32c import crc32c, mask, unmask
-from tapeflow.saved_model.bundle import BundleReader, data_path, index_path, write_bundle
+from tapeflow.saved_model.bundle import BundleReader, data_path, index_path
+from tapeflow.saved_model.bundle_writing import merge_bundles, write_bundle
 from tapeflow.saved_model.table import read_table, write_table
-from tapeflow.saved_model.wire import decode, encode
 
 BROKEN = (tf.errors.DataLossError, tf.errors.NotFoundError)
 
@@ -152,25 +152,3 @@ def test_a_failed_save_leaves_the_last_one(tmp_path):
     assert BundleReader(tmp_path / "ck").read("x") == 1
     assert len(os.listdir(tmp_path)) == 2
 
-
-MESSAGE = {
-    1: ("number", "int"),
-    2: ("inner", {1: ("name", "string")}),
-    3: ("items", ["int"]),
-    4: ("sum", "fixed32"),
-    5: ("parts", [{1: ("n", "int")}]),
-}
-
-
-def test_wire_format():
-    message = {
-        "number": -3, "inner": {"name": "é"}, "items": [1, 300], "sum": 5, "parts": [{"n": 1}, {}],
-    }  # fmt: skip
-    data = encode(message, MESSAGE)
-    assert decode(data, MESSAGE) == message
-    assert decode(b"\x18\x05\x18\x06", MESSAGE) == {"items": [5, 6]}  # not packed
-    for cut in range(1, len(data)):
-        try:
-            decode(data[:cut], MESSAGE)
-        except ValueError:
-            continue

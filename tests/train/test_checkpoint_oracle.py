@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.saved_model.bundle import BundleReader, write_bundle
+from tapeflow.saved_model.bundle import BundleReader
+from tapeflow.saved_model.bundle_writing import write_bundle
 
 pytestmark = [
     pytest.mark.oracle,

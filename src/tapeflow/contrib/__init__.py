@@ -3,7 +3,9 @@
 import importlib
 from typing import Any
 
-_ROOMS = {"checkpoint", "cudnn_rnn", "eager", "layers", "summary", "util"}
+_ROOMS = {
+    "checkpoint", "cudnn_rnn", "eager", "framework", "layers", "losses", "metrics", "summary", "util",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -219,6 +219,11 @@ class SparseTensorSpec(TypeSpec):
             TensorSpec([rank], dtypes.int64),
         ]
 
+    def _from_placeholders(self, make: Callable[..., Any]) -> Any:
+        """A sparse tensor of which `make(dtype, shape)` gives the parts."""
+        parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
+        return _composed(None, parts)
+
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
         """The spec of a sparse tensor. Raises TypeError for another value."""

@@ -149,6 +149,11 @@ class TensorSpec(TypeSpec):
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
+def placeholder_shape(spec: TensorSpec) -> tuple[int | None, ...] | None:
+    """The shape of a spec as a tuple; None if the rank is not known."""
+    return None if spec.shape.rank is None else tuple(spec.shape.as_list())
+
+
 class BoundedTensorSpec(TensorSpec):
     """Describes a tensor and the bounds of its elements.
 

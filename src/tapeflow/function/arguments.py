@@ -235,6 +235,9 @@ def _key(x: Any) -> Any:
         "tapeflow.core.dtypes"
     ):
         return (type(x), x) if getattr(type(x), "__hash__", None) else _Identity(x)
+    own = getattr(type(x), "__tf_tracing_type__", None)
+    if own is not None:
+        return own(x, None)
     try:
         hash(x)
     except TypeError:

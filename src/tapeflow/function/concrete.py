@@ -9,8 +9,11 @@ from tapeflow import _native
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.trace_type import of_structure
+from tapeflow.function.atomic import AtomicFunction
 from tapeflow.function.compiled import Compiled
+from tapeflow.function.function_type import FunctionType
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
@@ -32,6 +35,8 @@ class ConcreteFunction:
 
     # Names of the Python function's positional parameters.
     parameter_names: Sequence[str] = ()
+    # Whether an input signature gave the specs of the arguments.
+    declared = False
 
     def __init__(
         self,
@@ -110,26 +115,30 @@ class ConcreteFunction:
             Body(self._graph, self._graph.outputs), self.name, library.name_of
         )
 
-    def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The signature as text."""
-        args, kwargs = self._structured_input_signature
-        parts = []
-        for name, value in zip(self._argument_names(args), args, strict=False):
-            parts.append(f"{name}: {_shown(value)}")
-        parts += [f"{k}: {_shown(v)}" for k, v in kwargs.items()]
-        result = _shown(nest.map_structure(
-            lambda x: None if x is None else TensorSpec(x.shape, x.dtype), self._outputs_structure))  # fmt: skip
-        return f"{self.function_name}({', '.join(parts)}) -> {result}"
+    @property
+    def function_type(self) -> FunctionType:
+        """The types of the arguments and of the result."""
+        return FunctionType.of_trace(
+            self._structured_input_signature, self.parameter_names, self._outputs_structure, self.captured_inputs,
+            self.declared,
+        )  # fmt: skip
 
-    def _argument_names(self, args: Any) -> list[str]:
-        known = list(self.parameter_names)
-        return known + [f"arg{i}" for i in range(len(known), len(args))]
+    @property
+    def inference_fn(self) -> AtomicFunction:
+        """The trace itself."""
+        return AtomicFunction(self)
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The signature as text, of several lines if `verbose`."""
+        return repr(self.function_type) if verbose else str(self.function_type)
 
     def __repr__(self) -> str:
-        return f"<ConcreteFunction {self.pretty_printed_signature()} at {hex(id(self))}>"
+        return (
+            f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at {hex(id(self))}>"
+        )
 
     def __str__(self) -> str:
-        return f"ConcreteFunction {self.pretty_printed_signature()}"
+        return f"ConcreteFunction {self.pretty_printed_signature(verbose=True)}"
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""
@@ -174,29 +183,17 @@ class ConcreteFunction:
 
     def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         count = self._compiled.n_arguments
-        structured = self._by_structure(args, kwargs)
-        if structured is not None:
-            flat = structured
-        else:
-            flat = list(args)
-            for name in self._names[len(args) :]:
-                if name in kwargs:
-                    flat.append(kwargs.pop(name))
-            if kwargs:
+        try:
+            flat = self._by_structure(args, kwargs)
+        except TypeError as mismatch:
+            try:
+                flat = self._by_position(args, dict(kwargs), count)
+            except TypeError as flat_mismatch:
                 raise TypeError(
-                    f"{self.function_name}() got unexpected keyword arguments: {', '.join(kwargs)}"
-                )
-            flat = nest.flatten(flat, expand_composites=True)
-            flat = (
-                [x for x in flat if isinstance(x, (_Tensor, _Variable)) or _number(x)]
-                if len(flat) != count
-                else flat
-            )
-        if len(flat) != count:
-            raise TypeError(
-                f"{self.pretty_printed_signature()} takes {count} tensors, but {len(flat)} were given: {flat}. "
-                f"Expected arguments: {self._names}."
-            )
+                    f"Binding inputs to tf.function failed due to `{mismatch}`. Received args: {args} and kwargs: "
+                    f"{kwargs} for signature: {self.function_type}.\nFallback to flat signature also failed due to: "
+                    f"{flat_mismatch}"
+                ) from None
         result: list[Any] = []
         for x, inner, name in zip(flat, self._graph.inputs, self._names, strict=False):
             if isinstance(x, _Variable):
@@ -227,40 +224,60 @@ class ConcreteFunction:
             result.append(x)
         return result
 
-    def _by_structure(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """The tensors of arguments given as to the Python function; None if they are given flat."""
+    def _by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> list[Any]:
+        """The tensors of arguments given flat, by position or by their names. Raises TypeError."""
+        shown = f"{self.function_name}({', '.join(self._names[:count])})"
+        flat = nest.flatten(list(args), expand_composites=True)
+        if len(flat) > count:
+            raise TypeError(f"{shown} takes {count} positional arguments, got {len(flat)}.")
+        missing = []
+        for name in self._names[len(flat) : count]:
+            if name in kwargs:
+                flat += nest.flatten(kwargs.pop(name), expand_composites=True)
+            else:
+                missing.append(name)
+        if missing:
+            raise TypeError(f"{shown} missing required arguments: {', '.join(missing)}.")
+        if kwargs:
+            raise TypeError(f"{shown} got unexpected keyword arguments: {', '.join(kwargs)}.")
+        for i, x in enumerate(flat):
+            if not isinstance(x, (_Tensor, _Variable)) and not hasattr(x, "__array__"):
+                raise TypeError(
+                    f"{shown}: expected argument #{i}(zero-based) to be a Tensor; got {type(x).__name__} ({x})."
+                )
+        return flat
+
+    def _by_structure(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors of arguments given as to the Python function. Raises TypeError for others.
+
+        What the trace has as a Python value may be left out.
+        """
         wanted_args, wanted_kwargs = self._structured_input_signature
         names = list(self.parameter_names)
+        if len(args) > len(wanted_args):
+            raise TypeError("too many positional arguments")
         merged = list(args)
         rest = dict(kwargs)
-        for name in names[len(args) : len(wanted_args)]:
-            if name not in rest:
-                default = wanted_args[len(merged)]
-                if nest.flatten(default) and any(
-                    isinstance(x, TensorSpec) for x in nest.flatten(default)
-                ):
-                    return None
-                merged.append(default)
-            else:
+        for i in range(len(args), len(wanted_args)):
+            name = names[i] if i < len(names) else f"args_{i - len(names)}"
+            if name in rest:
                 merged.append(rest.pop(name))
-        if len(merged) != len(wanted_args) or set(rest) - set(wanted_kwargs):
-            return None
-        rest = {k: rest.get(k, v) for k, v in wanted_kwargs.items()}
+            elif _has_tensors(wanted_args[i]):
+                raise TypeError(f"missing a required argument: '{name}'")
+            else:
+                merged.append(wanted_args[i])
+        for name, wanted in wanted_kwargs.items():
+            if name not in rest and _has_tensors(wanted):
+                raise TypeError(f"missing a required argument: '{name}'")
+        unexpected = set(rest) - set(wanted_kwargs)
+        if unexpected:
+            raise TypeError(f"got an unexpected keyword argument '{min(unexpected)}'")
         flat: list[Any] = []
-        for spec, value in [
+        for wanted, value in [
             *zip(wanted_args, merged, strict=True),
-            *((wanted_kwargs[k], rest[k]) for k in rest),
+            *((wanted, rest.get(name, wanted)) for name, wanted in wanted_kwargs.items()),
         ]:
-            leaves = nest.flatten(spec)
-            if not any(hasattr(x, "value_type") for x in leaves):
-                continue
-            try:
-                nest.assert_same_structure(spec, value)
-            except (TypeError, ValueError):
-                return None
-            for leaf, x in zip(leaves, nest.flatten(value), strict=True):
-                if hasattr(leaf, "value_type"):
-                    flat += nest.flatten(x, expand_composites=True)
+            flat += _tensors_of(wanted, value)
         return flat
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -283,11 +300,25 @@ class ConcreteFunction:
             self._graph.watch_variable(v)
 
 
-def _number(x: Any) -> bool:
-    return hasattr(x, "__array__")
+def _has_tensors(wanted: Any) -> bool:
+    return any(isinstance(x, TypeSpec) for x in nest.flatten(wanted))
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, TensorSpec):
-        return f"TensorSpec(shape={value.shape}, dtype={value.dtype!r}, name={value.name!r})"
-    return repr(value)
+def _tensors_of(wanted: Any, value: Any) -> list[Any]:
+    """The tensors of one argument. Raises TypeError if it has another structure or other Python values."""
+    try:
+        nest.assert_same_structure(wanted, value)
+    except (TypeError, ValueError):
+        raise TypeError(f"Can not cast {value!r} to {of_structure(wanted)!r}") from None
+    flat: list[Any] = []
+    for leaf, x in zip(nest.flatten(wanted), nest.flatten(value), strict=True):
+        if isinstance(leaf, TypeSpec):
+            flat += nest.flatten(x, expand_composites=True)
+        elif (
+            x is not leaf and not (type(x) is type(leaf) and x == leaf) and isinstance(leaf, _PLAIN)
+        ):
+            raise TypeError(f"Can not cast {x!r} to {of_structure(leaf)!r}")
+    return flat
+
+
+_PLAIN = (bool, int, float, str, bytes, type(None))

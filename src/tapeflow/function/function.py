@@ -273,7 +273,7 @@ class Function:
             args, kwargs = nest.pack_sequence_as(
                 (call.args, call.kwargs), leaves, expand_composites=True
             )
-            tracing.finish(graph, function(*args, **kwargs))
+            tracing.finish(graph, function(*args, **kwargs), identities=True)
         flat_specs = iter(
             [
                 TensorSpec(shape, dtype, name)
@@ -285,6 +285,7 @@ class Function:
         )
         concrete = ConcreteFunction(graph, self._name, signature, names)
         concrete.parameter_names = self._signature.names
+        concrete.declared = self._signature.input_signature is not None
         if self._jit_compile:
             concrete.use_xla()
         return concrete

@@ -41,7 +41,7 @@ def names_of(signature: Signature, call: Call) -> list[str]:
             found.extend(f"{label}_{i}" if i else label for i in range(len(leaves)))
 
     for i, value in enumerate(call.args):
-        take(known[i] if i < len(known) else f"args_{i}", value)
+        take(known[i] if i < len(known) else f"args_{i - len(known)}", value)
     for key in sorted(call.kwargs):
         take(key, call.kwargs[key])
     return found

@@ -7,6 +7,7 @@ the name: stateful.
 TABLE = """
 None ->
 Barrier! -> handle: string; component_types list(type); shapes list(shape) []; capacity int -1; container string ""; shared_name string ""
+DisableCopyOnRead! resource: resource ->
 HistogramSummary tag: string, values: T -> summary: string; T type
 MergeSummary inputs: N*string -> summary: string; N int
 MergeV2Checkpoints! checkpoint_prefixes: string, destination_prefix: string ->; delete_old_dirs bool true; allow_missing_files bool false

@@ -13,6 +13,7 @@ from tapeflow.graph import building
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops import array
 
 _LEAVES = (_native.Tensor, _native.Variable)
 
@@ -47,17 +48,25 @@ def _shape(x: Any) -> tuple[int | None, ...] | None:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
-def finish(graph: FuncGraph, result: Any) -> None:
+def finish(graph: FuncGraph, result: Any, identities: bool = False) -> None:
     """Takes what the function returned for the outputs of its graph. Operations stand for None.
 
+    With `identities` each output has a node of its own, as functions of TensorFlow have.
     Raises TypeError for values that are no tensors and cannot become some.
     """
-    graph.structured_outputs = nest.map_structure(lambda x: _returned(graph, x), result)
+    returned = nest.map_structure(lambda x: _returned(graph, x), result)
+    if identities:
+        returned = nest.map_structure(_identity, returned, expand_composites=True)
+    graph.structured_outputs = returned
     graph.outputs = [
         x if x.op.graph is graph else graph.capture(x)
         for x in nest.flatten(graph.structured_outputs, expand_composites=True)
         if x is not None
     ]
+
+
+def _identity(x: Any) -> Any:
+    return array.identity(x) if isinstance(x, SymbolicTensor) else x
 
 
 def _returned(graph: FuncGraph, value: Any) -> Any:

@@ -35,8 +35,13 @@ class Initializer:
     @classmethod
     def from_config(cls, config):
         """An initializer from the constructor's arguments."""
+        config = dict(config)
         config.pop("dtype", None)
         return cls(**config)
+
+    def clone(self):
+        """An equal initializer."""
+        return type(self).from_config(self.get_config())
 
 
 def _sizes(shape):
@@ -151,7 +156,15 @@ class TruncatedNormal(RandomNormal):
 class VarianceScaling(_Random):
     """Random values whose variance is scale / (number of inputs, outputs, or their mean)."""
 
-    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None):
+    def __init__(
+        self,
+        scale=1.0,
+        mode="fan_in",
+        distribution="truncated_normal",
+        seed=None,
+        input_axes=None,
+        output_axes=None,
+    ):
         if scale <= 0.0:
             raise ValueError(f"`scale` must be positive float. Received: scale={scale}.")
         if mode not in {"fan_in", "fan_out", "fan_avg"}:
@@ -164,11 +177,33 @@ class VarianceScaling(_Random):
         if distribution not in {"uniform", "truncated_normal", "untruncated_normal"}:
             raise ValueError(f"Invalid `distribution` argument: {distribution}.")
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+        self.input_axes, self.output_axes = input_axes, output_axes
+
+    def _fans(self, sizes):
+        """The numbers of inputs and outputs; along the axes that were named, where some were."""
+        if self.input_axes is None and self.output_axes is None:
+            return fans(sizes)
+        rank = len(sizes)
+        inputs, outputs = (
+            None if axes is None else {axis % rank for axis in ((axes,) if isinstance(axes, int) else axes)}
+            for axes in (self.input_axes, self.output_axes)
+        )
+        if inputs is None:
+            inputs = set(range(rank)) - outputs
+        if outputs is None:
+            outputs = set(range(rank)) - inputs
+        rest = math.prod(size for axis, size in enumerate(sizes) if axis not in inputs | outputs)
+        return tuple(rest * math.prod(sizes[axis] for axis in axes) for axes in (inputs, outputs))
+
+    def _axes_config(self):
+        if self.input_axes is None and self.output_axes is None:
+            return {}
+        return {"input_axes": self.input_axes, "output_axes": self.output_axes}
 
     def __call__(self, shape, dtype=None, **kwargs):
         dtype = _float_dtype(dtype)
         sizes = _sizes(shape)
-        fan_in, fan_out = fans(sizes)
+        fan_in, fan_out = self._fans(sizes)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
@@ -184,6 +219,7 @@ class VarianceScaling(_Random):
             "mode": self.mode,
             "distribution": self.distribution,
             "seed": self.seed,
+            **self._axes_config(),
         }
 
 
@@ -202,11 +238,11 @@ class _Scaled(VarianceScaling):
 
     _settings: tuple = ()
 
-    def __init__(self, seed=None):
-        super().__init__(*self._settings, seed=seed)
+    def __init__(self, seed=None, input_axes=None, output_axes=None):
+        super().__init__(*self._settings, seed, input_axes, output_axes)
 
     def get_config(self):
-        return {"seed": self.seed}
+        return {"seed": self.seed, **self._axes_config()}
 
 
 class GlorotUniform(_Scaled):
@@ -292,6 +328,55 @@ class Identity(Initializer):
         return {"gain": self.gain}
 
 
+class STFT(Initializer):
+    """Waves in a window, as kernels that make convolutions short Fourier transforms.
+
+    Args:
+      side: "real" or "imag".
+      window: a name that scipy.signal.get_window knows, values, or None.
+      scaling: "density", "spectrum" or None.
+    """
+
+    def __init__(self, side="real", window="hann", scaling="density", periodic=False):
+        if side not in ("real", "imag"):
+            raise ValueError(f"side should be 'real' or 'imag', not {side}")
+        if scaling not in (None, "density", "spectrum"):
+            raise ValueError(
+                "Scaling is invalid, it must be `None`, 'density' or 'spectrum'. Received "
+                f"scaling={scaling}"
+            )
+        self.side, self.window, self.scaling, self.periodic = side, window, scaling, periodic
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        dtype = _float_dtype(dtype)
+        length, _, bins = _sizes(shape)
+        angle = -2.0 * np.pi * np.arange(length)[:, None, None] * np.arange(bins) / ((bins - 1) * 2)
+        kernel = np.cos(angle) if self.side == "real" else np.sin(angle)
+        if self.window is not None:
+            window = self.window
+            if isinstance(window, str):
+                from scipy.signal import get_window
+
+                window = get_window(window, length, self.periodic)
+            window = np.asarray(window, "float64")
+            if window.shape != (length,):
+                raise ValueError(
+                    "The shape of `window` must be equal to [frame_length]. Received: window shape="
+                    f"{window.shape}"
+                )
+            scale = {"density": np.sqrt((window**2).sum()), "spectrum": np.abs(window).sum()}
+            kernel = kernel * window[:, None, None] / scale.get(self.scaling, 1.0)
+        return convert_to_tensor(kernel.astype(dtype.as_numpy_dtype), dtype)
+
+    def get_config(self):
+        return {
+            "side": self.side,
+            "window": self.window,
+            "periodic": self.periodic,
+            "scaling": self.scaling,
+        }
+
+
 zeros = zeros_initializer = Zeros
 ones = ones_initializer = Ones
 
@@ -311,6 +396,7 @@ _CLASSES = (
     LecunNormal,
     Orthogonal,
     Identity,
+    STFT,
 )
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
     "zeros": Zeros,
@@ -332,6 +418,10 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
     "lecun_normal": LecunNormal,
     "orthogonal": Orthogonal,
     "identity": Identity,
+    "stft": STFT,
+    "IdentityInitializer": Identity,
+    "OrthogonalInitializer": Orthogonal,
+    "STFTInitializer": STFT,
 }
 constant = Constant
 random_uniform = random_uniform_initializer = RandomUniform
@@ -341,6 +431,8 @@ glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
 he_uniform, he_normal = HeUniform, HeNormal
 lecun_uniform, lecun_normal = LecunUniform, LecunNormal
 variance_scaling, orthogonal, identity = VarianceScaling, Orthogonal, Identity
+IdentityInitializer, OrthogonalInitializer = Identity, Orthogonal
+STFTInitializer = stft = STFT
 
 
 def get(identifier):

@@ -75,7 +75,6 @@ _UNARY = {
     complex_numbers: "angle imag real",
     conjugate: "conj",
     construction: "ones_like zeros_like ones_like_v1 zeros_like_v1",
-    cumulative: "cumsum",
     division_no_nan: "reciprocal_no_nan",
     dropout: "dropout dropout_v1",
     elementwise: "abs ceil exp expm1 floor log log1p negative reciprocal rint round rsqrt sign sqrt square",
@@ -141,6 +140,7 @@ def _special() -> dict[Any, Any]:
         construction.one_hot: ragged_array.one_hot,
         construction.ones: ragged_shape.ones,
         construction.zeros: ragged_shape.zeros,
+        cumulative.cumsum: ragged_math.cumsum,
         embedding.embedding_lookup: made.embedding_lookup,
         embedding.embedding_lookup_v1: made.embedding_lookup_v1,
         embedding_sparse.embedding_lookup_sparse: made.with_sparse(

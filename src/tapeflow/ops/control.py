@@ -6,6 +6,7 @@ Eagerly Python runs it. While a graph is built, `staging`, which the room of gra
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -395,9 +396,19 @@ def _one(value, kind):
     return value
 
 
+def _decorator(call):
+    """Decorates a function to be called by `call(function, arguments)`."""
+    return lambda function: functools.wraps(function)(lambda *given: call(function, list(given)))
+
+
 @public
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """`func(*inp)` with tensors in and out, of dtypes `Tout`; differentiable as far as `func` is."""
+    """`func(*inp)` with tensors in and out, of dtypes `Tout`; differentiable as far as `func` is.
+
+    Without `func` a decorator, for a function that is then called with `inp`.
+    """
+    if func is None:
+        return _decorator(lambda function, given: py_function(function, given, Tout, name))
     _require_function(func)
     if _staged(*(inp or ())):
         return staging.py_function(func, inp, Tout, name)
@@ -407,7 +418,12 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 @public
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """`func(*inp)` with NumPy arrays in and out, which should be of dtypes `Tout`; not differentiable."""
+    """`func(*inp)` with NumPy arrays in and out, which should be of dtypes `Tout`; not differentiable.
+
+    Without `func` a decorator, for a function that is then called with `inp`.
+    """
+    if func is None:
+        return _decorator(lambda function, given: numpy_function(function, given, Tout, stateful, name))
     _require_function(func)
     if _staged(*(inp or ())):
         return staging.numpy_function(func, inp, Tout, stateful, name)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import casting, comparison, random
 from tapeflow.ops.array import Identity, Shape
+from tapeflow.ops.random_stateless import stateless_uniform
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 
@@ -18,6 +21,23 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     `noise_shape` broadcasts to the shape of `x`: where it is 1, elements are kept or dropped together.
     Raises ValueError for a rate outside of [0, 1) and for an `x` that is not floating.
     """
+    return _dropped(x, rate, noise_shape, functools.partial(random.uniform, seed=seed))
+
+
+@public
+def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
+    """`dropout` whose choice depends on `seed` (two integers) only."""
+    sampler = functools.partial(stateless_uniform, seed=seed, alg=rng_alg)
+    return _dropped(x, rate, noise_shape, sampler)
+
+
+@public
+def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
+    """`dropout` by the numbers of [0, 1) that `uniform_sampler(shape=..., dtype=...)` gives."""
+    return _dropped(x, rate, noise_shape, uniform_sampler)
+
+
+def _dropped(x, rate, noise_shape, sampler):
     x = convert_to_tensor(x)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(
@@ -47,7 +67,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
                 )
             rate = casting.cast(rate, x.dtype)
         scaled = x / (1 - rate)
-    noise = random.uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype)
+    noise = sampler(shape=_noise_shape(x, noise_shape), dtype=x.dtype)
     keep = comparison.greater_equal(noise, rate)
     return comparison.where(keep, scaled, convert_to_tensor(0, dtype=x.dtype))
 

@@ -44,7 +44,7 @@ def _lookup(params, ids, strategy, max_norm):
     ids = convert_to_tensor(ids)
     if len(parts) == 1:
         return _clipped(gather(parts[0], ids), ids, max_norm)
-    return _lookup_parts([convert_to_tensor(p) if not hasattr(p, "dtype") else p for p in parts],
+    return _lookup_parts([convert_to_tensor(p) if isinstance(p, np.ndarray) or not hasattr(p, "dtype") else p for p in parts],
                          ids, strategy, max_norm)  # fmt: skip
 
 

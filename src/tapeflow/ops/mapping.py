@@ -64,6 +64,10 @@ def _require_callable(fn) -> None:
         raise TypeError(f"The provided function {getattr(fn, '__name__', fn)} is not callable.")
 
 
+# Ragged and sparse tensors can only be there where these modules are.
+_COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged_tensor"}
+
+
 @public
 def map_fn(
     fn,
@@ -91,6 +95,12 @@ def map_fn(
                 map_fn, fn, elems, signature, parallel_iterations=parallel_iterations, swap_memory=swap_memory,
                 infer_shape=infer_shape, name=name,
             )  # fmt: skip
+    if _COMPOSITES & sys.modules.keys():
+        from tapeflow.ops import mapping_ragged
+
+        if mapping_ragged.concerns(elems, signature):
+            options = options_of(parallel_iterations, swap_memory, name or "map")
+            return mapping_ragged.map_rows(fn, elems, signature, options)
     flat = _flat(elems)
     kinds = [tensor.dtype for tensor in flat]
     promised = nest.pack_sequence_as(elems, kinds) if signature is None else signature

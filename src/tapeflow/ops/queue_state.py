@@ -1,7 +1,6 @@
 """The queues behind handles: what they hold, and the calls that wait for room or for elements.
 
-An element is a tuple of eager tensors. Calls that cannot be served at once wait in two lines, in the order in which
-they came; whoever changes the queue serves the heads of the lines as far as they can be served.
+An element is a tuple of eager tensors.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import collections
 import heapq
 import itertools
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,38 +17,14 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.waiting import Wait
 from tapeflow.ops.philox import Philox
+from tapeflow.ops.waiting_lines import Lines
 
 _numbers = itertools.count()
 _Element = tuple[Any, ...]
 
 
-class _Attempt:
-    """A call that waits in a line.
-
-    Attributes:
-      step: does what can be done now; returns (whether anything was, whether all is done).
-      give_back: puts back what was taken, for a call that ends early.
-    """
-
-    __slots__ = ("step", "give_back", "cancelled", "done", "error", "wait")
-
-    def __init__(
-        self, step: Callable[[], tuple[bool, bool]], give_back: Callable[[], None], cancelled: str
-    ):
-        self.step, self.give_back, self.cancelled = step, give_back, cancelled
-        self.done = False
-        self.error: BaseException | None = None
-        self.wait: Wait | None = None
-
-    def finish(self, error: BaseException | None = None) -> None:
-        self.done, self.error = True, error
-        if self.wait is not None:
-            self.wait.end()
-
-
-class Queue:
+class Queue(Lines):
     """A queue that gives elements in the order in which they came.
 
     Args:
@@ -70,9 +44,8 @@ class Queue:
         self.shapes = [TensorShape(s) for s in shapes]
         self.capacity = float("inf") if capacity < 0 else capacity
         self.closed = False
-        self._lock = threading.RLock()
-        self._enqueues: collections.deque[_Attempt] = collections.deque()
-        self._dequeues: collections.deque[_Attempt] = collections.deque()
+        super().__init__(2)
+        self._enqueues, self._dequeues = self._lines
         self._start()
 
     # What differs from one kind of queue to the next.
@@ -222,69 +195,6 @@ class Queue:
             return True, True
 
         self._attempt(self._enqueues, step, lambda: None, "Close operation was cancelled")
-
-    # Lines.
-
-    def _attempt(
-        self,
-        line: collections.deque[_Attempt],
-        step: Callable[[], tuple[bool, bool]],
-        give_back: Callable[[], None],
-        cancelled: str,
-    ) -> None:
-        attempt = _Attempt(step, give_back, cancelled)
-        with self._lock:
-            line.append(attempt)
-            self._serve()
-            if not attempt.done:
-                attempt.wait = Wait()
-        if attempt.wait is not None:
-            try:
-                attempt.wait.until(lambda: attempt.done, cancelled)
-            except BaseException:
-                if not self._abandon(line, attempt):
-                    raise
-        if attempt.error is not None:
-            raise attempt.error
-
-    def _abandon(self, line: collections.deque[_Attempt], attempt: _Attempt) -> bool:
-        """Takes a call out of its line; True if it was done meanwhile."""
-        with self._lock:
-            if attempt.done:
-                return True
-            attempt.finish()
-            if attempt in line:
-                line.remove(attempt)
-            attempt.give_back()
-            self._serve()
-            return False
-
-    def _serve(self) -> None:
-        moved = True
-        while moved:
-            moved = self._serve_line(self._enqueues)
-            moved = self._serve_line(self._dequeues) or moved
-
-    @staticmethod
-    def _serve_line(line: collections.deque[_Attempt]) -> bool:
-        moved = False
-        while line:
-            attempt = line[0]
-            try:
-                progress, done = attempt.step()
-            except (CancelledError, OutOfRangeError) as error:
-                attempt.give_back()
-                line.popleft()
-                attempt.finish(error)
-                moved = True
-                continue
-            moved = moved or progress
-            if not done:
-                break
-            line.popleft()
-            attempt.finish()
-            moved = True
-        return moved
 
     # Checks.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import as_shape as shape_of
 from tapeflow.ops import arithmetic, reduction
@@ -39,12 +40,19 @@ def to_tensor(ragged, default_value=None, shape=None):
     )
     wanted: list = [None] * 2
     inner_wanted = None
+    inner = ragged.values
     if shape is not None:
         sizes = _sizes(shape)
         if sizes is not None:
+            rank = ragged.shape.rank
+            if rank is not None and len(sizes) != rank:
+                raise ValueError(
+                    f"shape.rank={len(sizes)} and value.rank={rank} must be equal in to_tensor"
+                )
             wanted = (sizes + [None] * 2)[:2]
             inner_wanted = [sizes[1], *sizes[2:]]
-    inner = ragged.values
+            if not isinstance(inner, RaggedTensor):
+                _require_inner(inner, sizes[2:])
     if isinstance(inner, RaggedTensor):
         inner = to_tensor(
             inner, default, None if inner_wanted is None else [None, *inner_wanted[1:]]
@@ -78,6 +86,18 @@ def to_tensor(ragged, default_value=None, shape=None):
         blank = fill(concat([stack([rows, longest]), cell], 0), default)
     out = tensor_scatter_nd_update(blank, stack([row, column], axis=1), inner)
     return _known(out, ragged, wanted)
+
+
+def _require_inner(flat, sizes):
+    """Raises InvalidArgumentError where the uniform dimensions are known to have other sizes than wanted."""
+    known = flat.shape[1:].as_list()
+    for found, size in zip(known, sizes, strict=True):
+        if isinstance(size, int) and found is not None and found != size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Inner dimensions {known} of the values cannot be brought to {sizes} by to_tensor",
+            )
 
 
 def _known(out, ragged, wanted):
@@ -200,8 +220,6 @@ def from_sparse(st_input, row_splits_dtype):
     )
     known, place = static_value(columns), static_value(columns_of(ragged)[1])
     if known is not None and place is not None and (known != place).any():
-        from tapeflow.core.errors import InvalidArgumentError
-
         raise InvalidArgumentError(
             None,
             None,
@@ -214,9 +232,14 @@ def merge_dims(value, outer_axis, inner_axis):
     rank = value.shape.rank
     if rank is not None:
         outer_axis, inner_axis = (a + rank if a < 0 else a for a in (outer_axis, inner_axis))
-    if not outer_axis < inner_axis:
-        raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})"
-                         if outer_axis > inner_axis else "outer_axis must be less than inner_axis")  # fmt: skip
+        if not 0 <= inner_axis < rank or not 0 <= outer_axis < rank:
+            raise ValueError(f"axes {outer_axis} and {inner_axis} are out of bounds for rank {rank}")
+    if outer_axis == inner_axis:
+        return value
+    if outer_axis > inner_axis:
+        raise ValueError(
+            f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis})"
+        )
     if not isinstance(value, RaggedTensor):
         sizes = Shape(value)
         return reshape(value, concat([sizes[:outer_axis], [-1], sizes[inner_axis + 1 :]], 0))

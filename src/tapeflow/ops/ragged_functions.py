@@ -11,7 +11,7 @@ from tapeflow.ops import arithmetic, joining
 from tapeflow.ops import gather as dense_gather
 from tapeflow.ops import layout as dense_layout
 from tapeflow.ops.array import Shape
-from tapeflow.ops.assertions import assert_equal_v1
+from tapeflow.ops.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
 from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import where
@@ -239,7 +239,7 @@ def boolean_mask(data, mask, name=None):
     """
     data, mask = as_ragged_or_tensor(data), as_ragged_or_tensor(mask, dtypes.bool)
     if mask.dtype != dtypes.bool:
-        raise TypeError(f"mask must have dtype bool, got {mask.dtype.name}")
+        raise ValueError(f"mask must have dtype bool, got {mask.dtype.name}")
     if mask.shape.rank == 0:
         raise ValueError("mask cannot be scalar.")
     if not isinstance(mask, RaggedTensor) and mask.shape.rank == 1:
@@ -267,7 +267,11 @@ def expand_dims(input, axis, name=None):
     if not isinstance(value, RaggedTensor):
         return dense_layout.expand_dims(value, axis)
     rank = value.shape.rank
-    axis = axis if axis >= 0 or rank is None else axis + rank + 1
+    if rank is not None and not -rank - 1 <= axis <= rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank - 1}<=axis<{rank + 1}")
+    if axis < 0 and rank is None:
+        raise ValueError("axis may only be negative if the rank is known")
+    axis = axis if axis >= 0 else axis + rank + 1
     kind = value.row_splits.dtype
     if axis == 0:
         return RaggedTensor.from_uniform_row_length(value, value.nrows(), cast(1, kind))
@@ -297,6 +301,20 @@ def _same_depth(values):
     if len({v.row_splits.dtype for v in out if isinstance(v, RaggedTensor)}) > 1:
         out = [v.with_row_splits_dtype(dtypes.int64) for v in out]
     return out
+
+
+def _require_fitting(values):
+    """Raises ValueError for no values, or for values of several ranks or dtypes of splits."""
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
+    if len({v.row_splits.dtype for v in values if isinstance(v, RaggedTensor)}) > 1:
+        raise ValueError(
+            "Input RaggedTensors have mismatched row_splits dtypes; use "
+            "RaggedTensor.with_row_splits_dtype() to convert them to compatible dtypes."
+        )
+    ranks = sorted({v.shape.rank for v in values if v.shape.rank is not None})
+    if len(ranks) > 1:
+        raise ValueError(f"The values must have one rank, but have ranks {ranks}")
 
 
 def _axis(axis, values, extra=0):
@@ -352,6 +370,7 @@ def concat(values, axis, name=None):
     if not isinstance(values, (list, tuple)):
         values = [values]
     values = [as_ragged_or_tensor(v) for v in values]
+    _require_fitting(values)
     axis = _axis(axis, values)
     if len(values) == 1:
         return values[0]
@@ -364,6 +383,7 @@ def stack(values, axis=0, name=None):
     if not isinstance(values, (list, tuple)):
         values = [values]
     values = [as_ragged_or_tensor(v) for v in values]
+    _require_fitting(values)
     axis = _axis(axis, values, 1)
     if all(v.shape.rank == 0 for v in values):
         return joining.stack(values)
@@ -388,7 +408,13 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     if isinstance(partitions, RaggedTensor):
         if not isinstance(data, RaggedTensor):
             data = RaggedTensor.from_tensor(data, ragged_rank=1)
-        return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+        check = assert_equal_v1(data.row_splits, cast(partitions.row_splits, data.row_splits.dtype),
+                                message="data and partitions must have the same rows")  # fmt: skip
+        with control_dependencies([] if check is None else [check]):
+            out = stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+        if not isinstance(data.values, RaggedTensor):
+            out = out.with_row_splits_dtype(data.row_splits.dtype)
+        return out
     rank = partitions.shape.rank
     if rank == 0:
         row = (
@@ -406,7 +432,14 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         )
     by = argsort(partitions, stable=True)
     rows = dense_gather.gather(partitions, by)
-    return RaggedTensor.from_value_rowids(gather_rows(data, by), rows, num_partitions)
+    if isinstance(data, RaggedTensor):
+        rows = cast(rows, data.row_splits.dtype)
+    limit = cast(num_partitions, partitions.dtype)
+    checks = [assert_less_v1(partitions, limit, message="partitions must be less than num_partitions"),
+              assert_non_negative_v1(partitions, message="partitions must be non-negative")]  # fmt: skip
+    with control_dependencies([c for c in checks if c is not None]):
+        picked = gather_rows(data, by)
+    return RaggedTensor.from_value_rowids(picked, rows, num_partitions)
 
 
 # Mapping
@@ -415,10 +448,14 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
 def _checked_rows(given):
     first = given[0]
     checks = []
+    if len({g.row_splits.dtype for g in given}) > 1:
+        raise ValueError("Ragged tensors must have the same dtype of row_splits")
     for other in given[1:]:
         if other.ragged_rank != first.ragged_rank:
             raise ValueError("All ragged tensors must have the same number of ragged dimensions")
         for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
+            if not a.shape.is_compatible_with(b.shape):
+                raise ValueError(f"Inputs must have identical ragged splits: {a} and {b}")
             if a is not b:
                 checks.append(assert_equal_v1(a, cast(b, a.dtype)))
     return [c for c in checks if c is not None]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from tapeflow.ops import arithmetic
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import logical_and, where
-from tapeflow.ops.gather import boolean_mask
+from tapeflow.ops.gather import boolean_mask, gather
 from tapeflow.ops.ragged_convert import columns_of
-from tapeflow.ops.ragged_functions import gather_rows
+from tapeflow.ops.ragged_functions import gather_rows, ranges_of
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.segment import unsorted_segment_sum
+from tapeflow.ops.static import static_value
 
 
 def getitem(ragged, key):
@@ -37,11 +38,24 @@ def _picked(ragged, keys):
         return expand_dims(whole, 0)
     if isinstance(first, slice):
         return _inside(_rows(ragged, first), rest)
-    number = cast(first, ragged.row_splits.dtype)
+    number = _number(first, ragged)
     splits = ragged.row_splits
     starts, limits = splits[:-1], splits[1:]
     row = ragged.values[starts[number] : limits[number]]
     return _picked(row, rest)
+
+
+def _number(key, ragged):
+    """The number of a row. Raises TypeError for what is none, IndexError where it is known to be out of range."""
+    if isinstance(key, (str, bytes, float)) or not hasattr(key, "__index__"):
+        kind = getattr(key, "dtype", None)
+        if kind is None or not getattr(kind, "is_integer", False):
+            raise TypeError(f"Ragged tensors are indexed by integers, slices and `...`, got {key!r}")
+    known, rows = static_value(key), static_value(ragged.nrows())
+    if known is not None and rows is not None and not known.ndim:
+        if not -int(rows) <= int(known) < int(rows):
+            raise IndexError(f"index {int(known)} is out of range for a RaggedTensor with {int(rows)} rows")
+    return cast(key, ragged.row_splits.dtype)
 
 
 def _rows(ragged, part):
@@ -57,8 +71,6 @@ def _rows(ragged, part):
 
 def gather_ranges(ragged, starts, limits):
     """The rows that begin and end in these places of the values."""
-    from tapeflow.ops.ragged_functions import ranges_of
-
     lengths = limits - starts
     return RaggedTensor.from_row_lengths(
         gather_rows(ragged.values, ranges_of(starts, lengths)), lengths, validate=False
@@ -98,14 +110,12 @@ def _inside_values(values, keys):
 
 def _cut(ragged, part):
     step = 1 if part.step is None else part.step
-    if step < 1:
-        raise ValueError(
-            f"A slice inside of a ragged dimension must have a positive step, got {step}"
-        )
+    if isinstance(step, int) and step < 0:
+        return _cut_backwards(ragged, part, step)
+    if isinstance(step, int) and step == 0:
+        raise ValueError("slice step cannot be zero")
     kind = ragged.row_splits.dtype
     row, column = columns_of(ragged)
-    from tapeflow.ops.gather import gather
-
     length = gather(ragged.row_lengths(), row)
 
     def bound(value, default):
@@ -128,3 +138,25 @@ def _cut(ragged, part):
     else:
         values = boolean_mask(values, kept)
     return RaggedTensor.from_row_lengths(values, lengths, validate=False)
+
+
+def _cut_backwards(ragged, part, step):
+    """A slice with a negative step: the places that Python's slices would take of each row."""
+    kind = ragged.row_splits.dtype
+    lengths = ragged.row_lengths()
+
+    def bound(value, default):
+        if value is None:
+            return default
+        value = cast(value, kind)
+        value = where(value < 0, value + lengths, value)
+        return arithmetic.minimum(arithmetic.maximum(value, -1), lengths - 1)
+
+    start, stop = bound(part.start, lengths - 1), bound(part.stop, lengths * 0 - 1)
+    counts = arithmetic.maximum(-arithmetic.floordiv(start - stop, step), 0)
+    picked = RaggedTensor.from_row_lengths(
+        ranges_of(counts * 0, counts), counts, validate=False
+    )
+    rows = picked.value_rowids()
+    at = gather(ragged.row_starts() + start, rows) + picked.values * step
+    return picked.with_values(gather_rows(ragged.values, at))

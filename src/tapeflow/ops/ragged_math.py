@@ -6,7 +6,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, ragged_text, reduction, segment
+from tapeflow.ops import arithmetic, comparison, cumulative, division_no_nan, elementwise, ragged_text, reduction, segment
 from tapeflow.ops.array import Shape, identity, stop_gradient
 from tapeflow.ops.assertions import assert_equal_v1
 from tapeflow.ops.casting import cast
@@ -61,10 +61,8 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
     for a in axes:
         if rank is not None and not 0 <= a < rank:
             raise ValueError(f"axis={a} out of bounds: expected {-rank}<=axis<{rank}")
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"Duplicate axes: {axes}")
     out: Any = value
-    for a in sorted(axes, reverse=True):
+    for a in sorted(set(axes), reverse=True):
         out = _reduce_one(of_all, aggregate, out, a)
         if keepdims:
             from tapeflow.ops.ragged_functions import expand_dims
@@ -177,7 +175,7 @@ def _mean_of(data, axis, keepdims):
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     """`tf.reduce_mean` of a ragged tensor; of several axes, the sum of the values over their number."""
     value = as_ragged_or_tensor(input_tensor)
-    if axis is None or not isinstance(value, RaggedTensor):
+    if not isinstance(value, RaggedTensor) or (axis is None and not value.dtype.is_integer):
         return reduce_along(_mean_of, None, value, axis, keepdims)
     total = reduce_sum(value, axis, keepdims)
     count = reduce_sum(value.with_flat_values(ones_like(value.flat_values)), axis, keepdims)
@@ -185,16 +183,19 @@ def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
 
 
 def divide(x, y):
-    """x / y, either of them ragged; integers are divided as integers."""
-    op = arithmetic.truediv
-    kind = x.dtype
+    """x / y, either of them ragged; the quotient of integers is a float64."""
     if isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor):
-        out = of_both(op, x, y)
-        if kind.is_integer:
-            return out.with_flat_values(cast(out.flat_values, kind))
-        return out
-    out = op(x, y)
-    return cast(out, kind) if kind.is_integer else out
+        return of_both(arithmetic.truediv, x, y)
+    return arithmetic.truediv(x, y)
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """`tf.cumsum` of a ragged tensor: each sum goes over what there is along `axis`."""
+    lengths = [row[1:] - row[:-1] for row in x.nested_row_splits]
+    axis = static_value(axis)
+    whole = cumulative.cumsum(x.to_tensor(), int(axis), exclusive, reverse)
+    nested = RaggedTensor.from_tensor(whole, lengths=lengths, row_splits_dtype=x.row_splits.dtype)
+    return nested if nested.ragged_rank == x.ragged_rank else x.with_flat_values(nested.flat_values)
 
 
 @public
@@ -271,14 +272,23 @@ def _backward(op):
     return lambda self, other: of_both(op, other, self)
 
 
+def _comparable(ragged, other):
+    """Whether `other` can be compared with a ragged tensor at all."""
+    try:
+        made = as_ragged_or_tensor(other, None if hasattr(other, "dtype") else ragged.dtype)
+    except (TypeError, ValueError):
+        return False
+    return made.dtype == ragged.dtype
+
+
 def _equal(self, other):
-    if other is None:
+    if other is None or not _comparable(self, other):
         return False
     return of_both(comparison.equal, self, other)
 
 
 def _not_equal(self, other):
-    if other is None:
+    if other is None or not _comparable(self, other):
         return True
     return of_both(comparison.not_equal, self, other)
 

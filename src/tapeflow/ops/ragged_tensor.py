@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -117,6 +116,8 @@ class RaggedTensor:
         """
         values, row_splits = _made(values), _partition(row_splits, "row_splits")
         row_splits.shape.assert_has_rank(1)
+        if row_splits.shape.as_list() == [0]:
+            raise ValueError("row_splits tensor may not be empty.")
         _require(validate, values, row_splits, check=_check_splits)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             values, row_splits = (
@@ -143,18 +144,17 @@ class RaggedTensor:
         rowids.shape.assert_has_rank(1)
         if isinstance(nrows, int) and nrows < 0:
             raise ValueError(f"Expected nrows >= 0; got {nrows}")
+        count, ids = _static_rows(values), rowids.shape.as_list()[0]
+        if count is not None and ids is not None and ids != count:
+            raise ValueError(f"There are {ids} value_rowids, but {count} values")
         _require(validate, values, rowids, check=lambda found, count: (
-            f"there are {len(found)} value_rowids, but {count} values" if len(found) != count else
             "value_rowids must not decrease" if (np.diff(found) < 0).any() else
             "value_rowids must not be negative" if len(found) and found[0] < 0 else None
         ))  # fmt: skip
         known, last = static_value(nrows) if nrows is not None else None, static_value(rowids)
         if validate and known is not None and last is not None and len(last) and last[-1] >= known:
-            raise InvalidArgumentError(
-                None,
-                None,
-                "Arguments to _from_row_partition do not form a valid RaggedTensor: "
-                f"nrows = {int(known)} is not greater than value_rowids[-1] = {int(last[-1])}",
+            raise ValueError(
+                f"Expected nrows > value_rowids[-1], but nrows = {int(known)} and value_rowids[-1] = {int(last[-1])}"
             )
         if nrows is None:
             ends = concat([zeros([1], rowids.dtype), rowids[-1:] + 1], 0)
@@ -320,9 +320,8 @@ class RaggedTensor:
 
     def consumers(self):
         """The operations of a graph that take the parts of this as inputs."""
-        return [
-            op for part in nest.flatten(self, expand_composites=True) for op in part.consumers()
-        ]
+        parts = nest.flatten(self, expand_composites=True)
+        return [op for part in parts if not hasattr(part, "numpy") for op in part.consumers()]
 
     def nrows(self, out_type=None, name=None):
         """The number of rows, a scalar of `out_type`, by default the dtype of the splits."""
@@ -339,6 +338,8 @@ class RaggedTensor:
 
     def row_lengths(self, axis=1, name=None):
         """The lengths of the rows in dimension `axis`, ragged where that is inside of another ragged dimension."""
+        if axis < 0 or (self.shape.rank is not None and axis >= self.shape.rank):
+            raise ValueError(f"axis={axis} out of bounds: expected 0<=axis<{self.shape.rank}")
         if axis == 0:
             return self.nrows()
         if axis == 1:
@@ -512,21 +513,61 @@ def rowids_of_splits(splits: Any) -> Any:
     return repeat(range_(cast(Shape(lengths)[0], splits.dtype)), lengths)
 
 
-RaggedTensorValue = namedtuple("RaggedTensorValue", ["values", "row_splits"])
+class RaggedTensorValue:
+    """The parts of a ragged tensor as arrays: what a session gives and takes for one."""
 
+    __slots__ = ("_row_splits", "_values")
 
-def _value_to_list(value: Any) -> Any:
-    values, splits = value
-    flat = (
-        _value_to_list(values)
-        if isinstance(values, RaggedTensorValue)
-        else np.asarray(values).tolist()
-    )
-    return [flat[a:b] for a, b in itertools.pairwise(splits)]
+    def __init__(self, values, row_splits):
+        if not isinstance(row_splits, (np.ndarray, np.generic)) or row_splits.dtype not in (
+            np.int32,
+            np.int64,
+        ):
+            raise TypeError(f"row_splits must be int32 or int64 numpy array, got {row_splits!r}")
+        if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
+            raise TypeError(f"values must be convertible to a numpy array, got {values!r}")
+        self._values, self._row_splits = values, row_splits
 
+    row_splits = property(lambda self: self._row_splits, doc="Where rows begin and end.")
+    values = property(lambda self: self._values, doc="The values of all rows.")
+    dtype = property(lambda self: self._values.dtype, doc="The NumPy type of the values.")
 
-RaggedTensorValue.to_list = _value_to_list  # type: ignore[attr-defined]
-RaggedTensorValue.__doc__ = "The parts of a ragged tensor as arrays."
+    @property
+    def flat_values(self):
+        """The values inside of all ragged dimensions."""
+        out = self._values
+        while isinstance(out, RaggedTensorValue):
+            out = out._values
+        return out
+
+    @property
+    def nested_row_splits(self):
+        """The splits of all ragged dimensions, the outermost first."""
+        inner = self._values
+        rest = inner.nested_row_splits if isinstance(inner, RaggedTensorValue) else ()
+        return (self._row_splits, *rest)
+
+    @property
+    def ragged_rank(self):
+        """How many dimensions are ragged."""
+        return len(self.nested_row_splits)
+
+    @property
+    def shape(self):
+        """The shape as a tuple, None for ragged dimensions."""
+        return (len(self._row_splits) - 1, None, *self._values.shape[1:])
+
+    def to_list(self):
+        """The values as nested lists."""
+        inner = self._values
+        flat = inner.to_list() if isinstance(inner, RaggedTensorValue) else inner.tolist()
+        return [flat[a:b] for a, b in itertools.pairwise(self._row_splits)]
+
+    def __str__(self):
+        return f"<tf.RaggedTensorValue {self.to_list()}>"
+
+    def __repr__(self):
+        return f"tf.RaggedTensorValue(values={self._values!r}, row_splits={self._row_splits!r})"
 
 
 def _components(ragged: RaggedTensor) -> list[Any]:
@@ -597,6 +638,22 @@ class RaggedTensorSpec(TypeSpec):
 
     def _parts(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        """The flat values, then the splits from the outermost on."""
+        known = self._shape.rank is not None
+        sizes = self._shape.as_list() if known else []
+        flat = TensorSpec([None, *sizes[self._ragged_rank + 1 :]] if known else None, self._dtype)
+        rows = [sizes[0] + 1 if known and sizes[0] is not None else None]
+        rows += [None] * (self._ragged_rank - 1)
+        splits = [TensorSpec([n], self._row_splits_dtype) for n in rows[: self._ragged_rank]]
+        return [flat, *splits]
+
+    def _from_placeholders(self, make: Any) -> Any:
+        """A ragged tensor of which `make(dtype, shape)` gives the parts."""
+        parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
+        return _composed(None, parts)
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:

@@ -112,6 +112,22 @@ def _(rng):
     yield Sample(texts("abc"), np.array(b"(", object), raises=InvalidArgumentError)
 
 
+@op("StaticRegexFullMatch", "input: string -> output: bool", attrs={"pattern": string},
+    shape=shapes.same_as_first)  # fmt: skip
+def StaticRegexFullMatch(xp, input, pattern):
+    form = _compiled(pattern)
+    return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+
+
+StaticRegexFullMatch.gradient(None)
+
+
+@StaticRegexFullMatch.samples
+def _(rng):
+    yield Sample(texts("abc", "ab"), pattern="a.*c", expect=np.array([True, False]))
+    yield Sample(texts("abc"), pattern="(", raises=InvalidArgumentError)
+
+
 @public
 def regex_full_match(input, pattern, name=None):
     """Whether each string as a whole matches `pattern`."""

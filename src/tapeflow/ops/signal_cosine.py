@@ -1,10 +1,8 @@
-"""Cosine transforms of real signals, and what stands on them: the modified transform and mel-frequency cepstra."""
+"""Cosine transforms of real signals: types 1 to 4, and the modified one."""
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
@@ -14,12 +12,11 @@ from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.construction import zeros
-from tapeflow.ops.elementwise import Cos, Rsqrt, Sin, Sqrt
+from tapeflow.ops.elementwise import Rsqrt
 from tapeflow.ops.signal_frames import frame, overlap_and_add
-from tapeflow.ops.signal_windows import default_mdct_window
+from tapeflow.ops.signal_windows import vorbis_window
 from tapeflow.ops.static import size_of, static_value
-
-_REAL = (dtypes.float32, dtypes.float64)
+from tapeflow.ops.trigonometric import Cos, Sin
 
 
 def _checked(x, kind, n, axis, norm) -> None:
@@ -83,7 +80,7 @@ def _transform(x, kind: int, norm):
             x = x * _weights(n, Rsqrt(count), math.sqrt(0.5))
         spectrum = _as_complex(x) * _turn(n, x.dtype, 0, 1)
         spectrum = joining.concat([spectrum, _zeros(spectrum, 1)], -1)
-        return spectral.irfft(spectrum, [2 * n]) [..., :n] * (2 * count)
+        return spectral.irfft(spectrum, [2 * n])[..., :n] * (2 * count)
     padded = _as_complex(x) * _turn(n, x.dtype, 0, -1)
     spectrum = spectral.fft(joining.concat([padded, _zeros(padded, n)], -1))[..., :n]
     y = 2 * real(spectrum * _turn(n, x.dtype, 0.5, -1))
@@ -118,7 +115,7 @@ def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 
 @public
-def mdct(signals, frame_length, window_fn=default_mdct_window, pad_end=False, norm=None, name=None):
+def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
     """The modified discrete cosine transform of real signals [..., samples]: [..., frames, frame_length // 2].
 
     Frames overlap by a half. `window_fn(frame_length, dtype=...)` makes the window; None is a flat one. Raises
@@ -141,7 +138,7 @@ def mdct(signals, frame_length, window_fn=default_mdct_window, pad_end=False, no
 
 
 @public
-def inverse_mdct(mdcts, window_fn=default_mdct_window, norm=None, name=None):
+def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
     """Signals [..., samples] of the transforms [..., frames, half a frame] that `mdct` makes with the same window."""
     mdcts = convert_to_tensor(mdcts)
     half = size_of(mdcts, -1)

@@ -58,8 +58,8 @@ def _malformed(points: np.ndarray) -> np.ndarray:
     return (points >= 0xD800) & (points < 0xE000)
 
 
-def _widths(points: np.ndarray, encoding: codecs.CodecInfo) -> np.ndarray:
-    """The bytes that each code point took."""
+def _widths(points: np.ndarray, encoding: codecs.CodecInfo, length: int) -> np.ndarray:
+    """How many of the `length` bytes each code point took."""
     name = encoding.name
     if name.startswith("utf-8"):
         wide = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
@@ -70,7 +70,10 @@ def _widths(points: np.ndarray, encoding: codecs.CodecInfo) -> np.ndarray:
     else:
         sound = np.where(_malformed(points), 0x20, points)
         wide = np.array([len(encoding.encode(chr(p))[0]) for p in sound], np.int64)
-    return np.where(_malformed(points), points - 0xD800, wide)
+    wide = np.where(_malformed(points), points - 0xD800, wide)
+    if len(wide):
+        wide[0] += max(length - int(wide.sum()), 0)  # a byte order mark belongs to the first one
+    return wide
 
 
 def _settled(points, errors, replacement, controls):
@@ -103,7 +106,7 @@ def _decode(input, input_encoding, errors, replacement_char, replace_control_cha
     characters, starts = [], []
     for text in input.ravel():
         points = _decoded(text, encoding)
-        widths = _widths(points, encoding)
+        widths = _widths(points, encoding, len(text))
         points, kept = _settled(points, errors, replacement_char, replace_control_characters)
         characters.append(points[kept])
         starts.append((np.cumsum(widths) - widths)[kept])

@@ -1,8 +1,6 @@
-"""TensorFlow's checkpoint files: `<prefix>.index` says what is where in `<prefix>.data-00000-of-00001`.
+"""TensorFlow's checkpoint files, read: `<prefix>.index` says what is where in `<prefix>.data-00000-of-00001`.
 
-The index is a sorted table: the entry of the empty key is the header, the others describe one tensor each. What
-is written goes to temporary names first, the index last, so that a crash never leaves a broken checkpoint
-behind a name that worked before.
+The index is a sorted table: the entry of the empty key is the header, the others describe one tensor each.
 """
 
 from __future__ import annotations
@@ -10,36 +8,23 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import uuid
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core import dtypes
-from tapeflow.core.crc32c import crc32c, mask, unmask
+from tapeflow.core.crc32c import crc32c, unmask
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.saved_model.table import read_table, write_table
-from tapeflow.saved_model.wire import decode, encode, read_varint, varint
+from tapeflow.core.wire import read_varint
+from tapeflow.saved_model import slices
+from tapeflow.saved_model.table import read_table
 
-_SHAPE = {2: ("dim", [{1: ("size", "int"), 2: ("name", "string")}]), 3: ("unknown_rank", "int")}
-_HEADER = {
-    1: ("num_shards", "int"),
-    2: ("endianness", "int"),
-    3: ("version", {1: ("producer", "int"), 2: ("min_consumer", "int")}),
-}
-_EXTENT = {1: ("start", "int"), 2: ("length", "int")}
-_ENTRY = {
-    1: ("dtype", "int"),
-    2: ("shape", _SHAPE),
-    3: ("shard_id", "int"),
-    4: ("offset", "int"),
-    5: ("size", "int"),
-    6: ("crc32c", "fixed32"),
-    7: ("slices", [{1: ("extent", [_EXTENT])}]),
-}
-_VERSION = 1
+# A tensor of more bytes than this is taken for damage where its parts do not hold as many.
+_LARGEST = 1 << 40
 
 
 def index_path(prefix: str) -> str:
@@ -52,88 +37,16 @@ def data_path(prefix: str, shard: int, shards: int) -> str:
     return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
 
 
-def write_bundle(prefix: str, tensors: dict[str, Any]) -> None:
-    """Writes a checkpoint of arrays (of objects of bytes for strings) by name.
-
-    Raises the operating system's errors, InvalidArgumentError for values that no checkpoint can hold.
-    """
-    prefix = os.fspath(prefix)
-    mark = f"{prefix}.temporary-{uuid.uuid4().hex}"
-    final = data_path(prefix, 0, 1), index_path(prefix)
-    temporary = f"{mark}.data", f"{mark}.index"
-    entries = [(b"", encode({"num_shards": 1, "version": {"producer": _VERSION}}, _HEADER))]
-    try:
-        with open(temporary[0], "wb") as file:
-            offset = 0
-            for key in sorted(tensors, key=str.encode):
-                size, entry = _write(file, key, tensors[key], offset)
-                entries.append((key.encode(), entry))
-                offset += size
-            file.flush()
-            os.fsync(file.fileno())
-        with open(temporary[1], "wb") as file:
-            file.write(write_table(entries))
-            file.flush()
-            os.fsync(file.fileno())
-        for source, target in zip(temporary, final):
-            os.replace(source, target)
-    finally:
-        for source in temporary:
-            if os.path.exists(source):
-                os.unlink(source)
-
-
-def _write(file: Any, key: str, value: Any, offset: int) -> tuple[int, bytes]:
-    """Writes one tensor; returns its size and its entry of the index."""
-    array = np.asarray(value)
-    if array.dtype.kind in "OSU":
-        dtype: DType = dtypes.string
-        data, checksum = _strings(key, array)
-        parts: list[Any] = [data]
-    else:
-        dtype = as_dtype(array.dtype)
-        contiguous = np.ascontiguousarray(array)
-        parts = [contiguous.reshape(-1).view(np.uint8).data] if contiguous.size else []
-        checksum = crc32c(parts[0]) if parts else 0
-    size = 0
-    for part in parts:
-        file.write(part)
-        size += len(part)
-    entry = {
-        "dtype": dtype.as_datatype_enum,
-        "shape": {"dim": [{"size": n} for n in array.shape]},
-        "offset": offset,
-        "size": size,
-        "crc32c": mask(checksum),
-    }
-    return size, encode(entry, _ENTRY)
-
-
-def _strings(key: str, array: np.ndarray) -> tuple[bytes, int]:
-    """Lengths, their checksum, then all bytes; and the checksum over everything."""
-    items = []
-    for item in array.reshape(-1).tolist():
-        item = item.encode() if isinstance(item, str) else item
-        if not isinstance(item, bytes):
-            raise InvalidArgumentError(
-                None, None, f"A checkpoint holds numbers and strings, and {key!r} has {item!r}"
-            )
-        items.append(item)
-    lengths = b"".join(varint(len(item)) for item in items)
-    plain = b"".join(struct.pack("<I" if len(i) < 1 << 32 else "<Q", len(i)) for i in items)
-    checksum = crc32c(plain)
-    stored = struct.pack("<I", mask(checksum))
-    body = b"".join(items)
-    return lengths + stored + body, crc32c(body, crc32c(stored, checksum))
-
-
 class BundleReader:
     """A checkpoint that is read: names, shapes, dtypes and values.
+
+    Attributes:
+      shards: how many files of data it has.
 
     Raises NotFoundError where there is none, DataLossError where it is damaged.
     """
 
-    def __init__(self, prefix: str):
+    def __init__(self, prefix: Any):
         self.prefix = os.fspath(prefix)
         path = index_path(self.prefix)
         try:
@@ -147,20 +60,36 @@ class BundleReader:
                 f"{self.prefix}",
             ) from None
         table = read_table(content, path)
-        try:
-            header = decode(table.pop(b""), _HEADER)
-            self._entries = {key.decode(): decode(value, _ENTRY) for key, value in table.items()
-                             if not key.startswith(b"\0")}  # fmt: skip
-        except (KeyError, ValueError) as error:
-            raise DataLossError(
-                None, None, f"The index of the checkpoint {self.prefix} is damaged: {error}"
-            ) from None
-        if header.get("endianness"):
+        if b"" not in table:
+            raise self._bad_index("it has no header")
+        header = self._parsed(protos.BundleHeaderProto, table.pop(b""))
+        if header.endianness:
             raise DataLossError(
                 None, None, f"The checkpoint {self.prefix} was written by a big-endian machine"
             )
-        self._shards = header.get("num_shards", 0)
+        self.shards = header.num_shards
+        self._raw = table
+        self._entries: dict[str, Any] = {}
+        for key, value in table.items():
+            if not key.startswith(b"\0"):  # the parts of a tensor
+                try:
+                    self._entries[key.decode()] = self._parsed(protos.BundleEntryProto, value)
+                except UnicodeDecodeError as error:
+                    raise self._bad_index(error) from None
         self._maps: dict[int, Any] = {}
+
+    def _parsed(self, message: Any, data: bytes) -> Any:
+        from google.protobuf.message import DecodeError
+
+        try:
+            return message.FromString(data)
+        except DecodeError as error:
+            raise self._bad_index(error) from None
+
+    def _bad_index(self, what: Any) -> DataLossError:
+        return DataLossError(
+            None, None, f"The index of the checkpoint {self.prefix} is damaged: {what}"
+        )
 
     def keys(self) -> list[str]:
         """The names of all tensors."""
@@ -168,6 +97,11 @@ class BundleReader:
 
     def __contains__(self, key: str) -> bool:
         return key in self._entries
+
+    def raw_entries(self) -> Iterator[tuple[bytes, Any]]:
+        """The keys and messages of all entries, those of parts too."""
+        for key, value in self._raw.items():
+            yield key, self._parsed(protos.BundleEntryProto, value)
 
     def dtype(self, key: str) -> DType:
         """The dtype of a tensor."""
@@ -177,20 +111,20 @@ class BundleReader:
         """The shape of a tensor."""
         return TensorShape(self._sizes(key, self._entry(key)))
 
-    def _entry(self, key: str) -> dict:
+    def _entry(self, key: str) -> Any:
         if key not in self._entries:
             raise NotFoundError(None, None, f"Key {key} not found in checkpoint {self.prefix}")
         return self._entries[key]
 
-    def _dtype(self, key: str, entry: dict) -> DType:
+    def _dtype(self, key: str, entry: Any) -> DType:
         try:
-            return as_dtype(entry.get("dtype", 0))
+            return as_dtype(entry.dtype)
         except TypeError:
-            raise self._damaged(key, f"dtype {entry.get('dtype')} is unknown") from None
+            raise self._damaged(key, f"dtype {entry.dtype} is unknown") from None
 
-    def _sizes(self, key: str, entry: dict) -> list[int]:
-        sizes = [dim.get("size", 0) for dim in entry.get("shape", {}).get("dim", ())]
-        if any(size < 0 for size in sizes):
+    def _sizes(self, key: str, entry: Any) -> list[int]:
+        sizes = [dim.size for dim in entry.shape.dim]
+        if any(size < 0 for size in sizes) or len(sizes) > 254:
             raise self._damaged(key, f"its shape is {sizes}")
         return sizes
 
@@ -200,8 +134,57 @@ class BundleReader:
     def read(self, key: str) -> np.ndarray:
         """The value of a tensor, as an array; strings as objects of bytes."""
         entry = self._entry(key)
-        if entry.get("slices"):
-            return self._read_slices(key, entry)
+        if entry.slices:
+            whole = tuple(None for _ in entry.shape.dim)
+            return self.read_slice(key, self._sizes(key, entry), whole)
+        return self._read(key, entry)
+
+    def read_slice(
+        self, key: str, shape: Sequence[int], extents: Sequence[tuple[int, int] | None]
+    ) -> np.ndarray:
+        """A slice of a tensor, put together of the parts that the checkpoint has.
+
+        Raises InvalidArgumentError for a tensor of another shape, DataLossError where a part is missing.
+        """
+        entry = self._entry(key)
+        sizes = self._sizes(key, entry)
+        if list(shape) != sizes:
+            raise InvalidArgumentError(
+                None, None,
+                f"Shape in shape_and_slice spec {list(shape)} does not match the shape stored in checkpoint: {sizes}",
+            )  # fmt: skip
+        wanted = slices.indices(extents)
+        if not entry.slices:
+            return np.ascontiguousarray(self._read(key, entry)[wanted])
+        dtype = self._dtype(key, entry)
+        kind = np.dtype(object if dtype == dtypes.string else dtype.as_numpy_dtype)
+        parts = [(slices.of_message(part)) for part in entry.slices]
+        stored = 0
+        for part in parts:
+            raw = self._raw.get(slices.key(key, part))
+            if raw is None or len(part) != len(sizes):
+                raise self._damaged(key, f"its part {part} is missing")
+            stored += self._parsed(protos.BundleEntryProto, raw).size
+        count = 1
+        for size in sizes:
+            count *= size
+        if count > max(stored, 1):  # each element takes at least one byte
+            raise self._damaged(key, f"its parts do not make a tensor of shape {sizes}")
+        value = np.empty(sizes, kind)
+        filled = np.zeros(sizes, bool)
+        for part in parts:
+            own = self._parsed(protos.BundleEntryProto, self._raw[slices.key(key, part)])
+            array = self._read(key, own)
+            place = slices.indices(part)
+            if value[place].shape != array.shape or array.dtype != kind:
+                raise self._damaged(key, f"its part {part} has shape {list(array.shape)}")
+            value[place] = array
+            filled[place] = True
+        if not filled[wanted].all():
+            raise self._damaged(key, "not all of its parts are there")
+        return np.ascontiguousarray(value[wanted])
+
+    def _read(self, key: str, entry: Any) -> np.ndarray:
         dtype, sizes = self._dtype(key, entry), self._sizes(key, entry)
         data = self._bytes(key, entry)
         count = 1
@@ -210,17 +193,20 @@ class BundleReader:
         if dtype == dtypes.string:
             return self._read_strings(key, entry, data, count).reshape(sizes)
         kind = np.dtype(dtype.as_numpy_dtype)
-        if kind == np.dtype(object) or len(data) != count * kind.itemsize:
+        if kind == np.dtype(object) or len(data) != count * kind.itemsize or count > _LARGEST:
             raise self._damaged(
                 key, f"{len(data)} bytes are no {dtype.name} tensor of shape {sizes}"
             )
-        if crc32c(data) != unmask(entry.get("crc32c", 0)):
+        if crc32c(data) != unmask(entry.crc32c):
             raise self._damaged(key, "checksum does not match")
-        return np.frombuffer(bytearray(data), kind).reshape(sizes)
+        try:
+            return np.frombuffer(bytearray(data), kind).reshape(sizes)
+        except ValueError as error:
+            raise self._damaged(key, f"its shape is {sizes}: {error}") from None
 
-    def _bytes(self, key: str, entry: dict) -> memoryview:
-        shard, offset, size = (entry.get(name, 0) for name in ("shard_id", "offset", "size"))
-        if not 0 <= shard < self._shards or offset < 0 or size < 0:
+    def _bytes(self, key: str, entry: Any) -> memoryview:
+        shard, offset, size = entry.shard_id, entry.offset, entry.size
+        if not 0 <= shard < self.shards or offset < 0 or size < 0:
             raise self._damaged(key, f"it is said to be in shard {shard} at {offset}")
         if size == 0:
             return memoryview(b"")
@@ -231,7 +217,7 @@ class BundleReader:
 
     def _shard(self, shard: int) -> memoryview:
         if shard not in self._maps:
-            path = data_path(self.prefix, shard, self._shards)
+            path = data_path(self.prefix, shard, self.shards)
             try:
                 with open(path, "rb") as file:
                     empty = os.fstat(file.fileno()).st_size == 0
@@ -241,13 +227,13 @@ class BundleReader:
             self._maps[shard] = memoryview(mapped)
         return self._maps[shard]
 
-    def _read_strings(self, key: str, entry: dict, data: memoryview, count: int) -> np.ndarray:
+    def _read_strings(self, key: str, entry: Any, data: memoryview, count: int) -> np.ndarray:
         try:
             if count > len(data):
                 raise ValueError(f"{len(data)} bytes are not {count} strings")
             lengths, at = [], 0
             for _ in range(count):
-                length, at = read_varint(data, at)
+                length, at = read_varint(data, at)  # type: ignore[arg-type]
                 lengths.append(length)
             plain = b"".join(struct.pack("<I" if n < 1 << 32 else "<Q", n) for n in lengths)
             checksum = crc32c(plain)
@@ -255,7 +241,7 @@ class BundleReader:
             if len(stored) < 4 or unmask(struct.unpack("<I", stored)[0]) != checksum:
                 raise ValueError("the checksum of the lengths does not match")
             body = data[at + 4 :]
-            if crc32c(body, crc32c(stored, checksum)) != unmask(entry.get("crc32c", 0)):
+            if crc32c(body, crc32c(stored, checksum)) != unmask(entry.crc32c):
                 raise ValueError("checksum does not match")
             if sum(lengths) != len(body):
                 raise ValueError("lengths do not add up")
@@ -266,6 +252,3 @@ class BundleReader:
             items[i] = bytes(body[at : at + length])
             at += length
         return items
-
-    def _read_slices(self, key: str, entry: dict) -> np.ndarray:
-        raise self._damaged(key, "partitioned variables cannot be read")

@@ -21,7 +21,7 @@ from tapeflow.graph import attributes, op_defs
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model import constants, function_writing, structures, tables
 from tapeflow.saved_model.assets import Asset
-from tapeflow.saved_model.bundle import write_bundle
+from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.saved_model.function_writing import FunctionWriter
 from tapeflow.saved_model.main_graph import Contents, MainGraph
 from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of

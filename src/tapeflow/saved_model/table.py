@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from tapeflow.core.crc32c import crc32c, mask, unmask
 from tapeflow.core.errors import DataLossError
-from tapeflow.saved_model.wire import read_varint, varint
+from tapeflow.core.wire import read_varint, varint
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48

@@ -11,7 +11,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.public import public_methods
 from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
-from tapeflow.saved_model.bundle import BundleReader, write_bundle
+from tapeflow.saved_model.bundle import BundleReader
+from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved
 from tapeflow.train.restoring import (

@@ -4,32 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core.context import eager_mode
 from tapeflow.ops.variable import Variable
-from tapeflow.saved_model.wire import decode, encode
 from tapeflow.train.trackable import children
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
-
-_OBJECT = {
-    1: ("children", [{1: ("node_id", "int"), 2: ("local_name", "string")}]),
-    2: (
-        "attributes",
-        [{1: ("name", "string"), 2: ("full_name", "string"), 3: ("checkpoint_key", "string")}],
-    ),
-    3: (
-        "slot_variables",
-        [
-            {
-                1: ("original_variable_node_id", "int"),
-                2: ("slot_name", "string"),
-                3: ("slot_variable_node_id", "int"),
-            }
-        ],
-    ),
-}
-_GRAPH = {1: ("nodes", [_OBJECT])}
 
 
 class Saved:
@@ -64,7 +45,7 @@ class Saved:
             if number not in slots:
                 self._add_values(node, number, self._names.get(number))
         self._add_slots(nodes, view.slots)
-        self.graph = encode({"nodes": nodes}, _GRAPH)
+        self.graph = _encoded(nodes)
 
     def _add_values(self, node: dict, number: int, name: str | None) -> None:
         if name is None:
@@ -180,22 +161,55 @@ def escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
+def _encoded(nodes: list[dict]) -> bytes:
+    made = protos.TrackableObjectGraph()
+    for node in nodes:
+        own = made.nodes.add()
+        for child in node["children"]:
+            own.children.add(**child)
+        for attribute in node["attributes"]:
+            own.attributes.add(**attribute)
+        for slot in node["slot_variables"]:
+            own.slot_variables.add(**slot)
+    return made.SerializeToString(deterministic=True)
+
+
 def decode_graph(data: bytes) -> list[dict]:
     """The nodes of a saved graph. Raises ValueError for edges to nowhere."""
-    nodes = decode(data, _GRAPH).get("nodes", [])
-    for node in nodes:
-        for part in ("children", "attributes", "slot_variables"):
-            node.setdefault(part, [])
-        for child in node["children"]:
-            child.setdefault("node_id", 0)
-            child.setdefault("local_name", "")
-            if not 0 <= child["node_id"] < len(nodes):
-                raise ValueError(f"there is no node {child['node_id']}")
-        for slot in node["slot_variables"]:
-            slot.setdefault("original_variable_node_id", 0)
-            if not 0 <= slot.get("slot_variable_node_id", 0) < len(nodes):
-                raise ValueError(f"there is no node {slot['slot_variable_node_id']}")
-        for attribute in node["attributes"]:
-            for field in ("name", "full_name", "checkpoint_key"):
-                attribute.setdefault(field, "")
+    from google.protobuf.message import DecodeError
+
+    try:
+        saved = protos.TrackableObjectGraph.FromString(data).nodes
+    except DecodeError as error:
+        raise ValueError(str(error)) from None
+    nodes = []
+    for node in saved:
+        for child in node.children:
+            _check(child.node_id, saved)
+        for slot in node.slot_variables:
+            _check(slot.slot_variable_node_id, saved)
+        nodes.append(
+            {
+                "children": [
+                    {"node_id": c.node_id, "local_name": c.local_name} for c in node.children
+                ],
+                "attributes": [
+                    {"name": a.name, "full_name": a.full_name, "checkpoint_key": a.checkpoint_key}
+                    for a in node.attributes
+                ],
+                "slot_variables": [
+                    {
+                        "original_variable_node_id": s.original_variable_node_id,
+                        "slot_name": s.slot_name,
+                        "slot_variable_node_id": s.slot_variable_node_id,
+                    }
+                    for s in node.slot_variables
+                ],
+            }
+        )
     return nodes
+
+
+def _check(number: int, nodes: Any) -> None:
+    if not 0 <= number < len(nodes):
+        raise ValueError(f"there is no node {number}")

@@ -20,7 +20,8 @@ from tapeflow.ops.array import identity
 from tapeflow.ops.control import control_dependencies, group
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.variable import Variable
-from tapeflow.saved_model.bundle import BundleReader, write_bundle
+from tapeflow.saved_model.bundle import BundleReader
+from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.train.checkpoint_state import (
     checkpoint_exists,
     remove_checkpoint,

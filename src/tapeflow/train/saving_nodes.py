@@ -12,23 +12,42 @@ from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph import building, planning
 from tapeflow.graph.program import Instruction
-from tapeflow.saved_model.bundle import BundleReader, write_bundle
+from tapeflow.saved_model import slices as slicing
+from tapeflow.saved_model.bundle import BundleReader
+from tapeflow.saved_model.bundle_writing import merge_bundles, write_bundle
+from tapeflow.saved_model.slices import Part
 
 
-def save_node(prefix: Any, names: list[str], tensors: list[Any], name: str | None = None) -> Any:
-    """An operation that writes tensors under names to the checkpoint of a prefix."""
+def save_node(
+    prefix: Any,
+    names: list[str],
+    tensors: list[Any],
+    name: str | None = None,
+    slices: list[str] | None = None,
+) -> Any:
+    """An operation that writes tensors under names to the checkpoint of a prefix.
+
+    Args:
+      slices: for each tensor what of the tensor of that name it is; "" for all.
+    """
     graph = context.current_graph()
-    slices = [""] * len(names)
+    slices = [""] * len(names) if slices is None else slices
     inputs = [convert_to_tensor(x) for x in (prefix, _strings(names), _strings(slices), *tensors)]
     flat = tuple(building.as_symbolic(graph, x) for x in inputs)
     attrs = {"dtypes": [x.dtype.base_dtype for x in flat[3:]]}
     return graph.add("SaveV2", None, flat, (None, None, None, len(names)), attrs, name or "SaveV2")
 
 
-def restore_node(prefix: Any, names: list[str], kinds: list[Any], name: str | None = None) -> Any:
+def restore_node(
+    prefix: Any,
+    names: list[str],
+    kinds: list[Any],
+    name: str | None = None,
+    slices: list[str] | None = None,
+) -> Any:
     """The tensors of those names in the checkpoint of a prefix; `kinds`: (dtype, shape) of each."""
     graph = context.current_graph()
-    slices = [""] * len(names)
+    slices = [""] * len(names) if slices is None else slices
     inputs = [convert_to_tensor(x) for x in (prefix, _strings(names), _strings(slices))]
     flat = tuple(building.as_symbolic(graph, x) for x in inputs)
     attrs = {"dtypes": [dtype for dtype, _ in kinds]}
@@ -48,12 +67,21 @@ def _texts(tensor: Any) -> list[str]:
 
 
 def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
-    if any(_texts(slices)):
-        raise InvalidArgumentError(
-            None, None, f"slices of variables cannot be saved, got {_texts(slices)}"
-        )
-    values = [tensor.numpy() for tensor in tensors]
-    write_bundle(_texts(prefix)[0], dict(zip(_texts(names), values, strict=True)))
+    found: dict[str, Any] = {}
+    for name, spec, tensor in zip(_texts(names), _texts(slices), tensors, strict=True):
+        if not spec:
+            found[name] = tensor.numpy()
+            continue
+        shape, extents = slicing.parse(spec)
+        own = slicing.lengths(shape, extents)
+        if tuple(tensor.shape) != own:
+            raise InvalidArgumentError(
+                None, None,
+                f"Slice in shape_and_slice spec {spec} does not match the shape of the tensor to save: "
+                f"{tensor.shape}",
+            )  # fmt: skip
+        found.setdefault(name, []).append(Part(tensor.numpy(), shape, extents))
+    write_bundle(_texts(prefix)[0], found)
     return []
 
 
@@ -62,7 +90,7 @@ def _restore_as(kinds: list[Any]) -> Any:
         path = _texts(prefix)[0]
         reader = BundleReader(path)
         found = []
-        for name, dtype in zip(_texts(names), kinds, strict=True):
+        for name, spec, dtype in zip(_texts(names), _texts(slices), kinds, strict=True):
             if name not in reader:
                 raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
             if reader.dtype(name) != dtype:
@@ -72,14 +100,38 @@ def _restore_as(kinds: list[Any]) -> Any:
                     f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
                     f"{reader.dtype(name).name}",
                 )
-            found.append(convert_to_tensor(reader.read(name), dtype))
+            value = reader.read_slice(name, *slicing.parse(spec)) if spec else reader.read(name)
+            found.append(convert_to_tensor(value, dtype))
         return found
 
     return restore
 
 
+def _sharded_filename(base: Any, shard: Any, shards: Any) -> list[Any]:
+    path = f"{_texts(base)[0]}-{int(shard.numpy()):05d}-of-{int(shards.numpy()):05d}"
+    return [convert_to_tensor(path)]
+
+
+def _merge_as(delete_old_dirs: bool) -> Any:
+    def merge(prefixes: Any, destination: Any) -> list[Any]:
+        merge_bundles(_texts(prefixes), _texts(destination)[0], delete_old_dirs)
+        return []
+
+    return merge
+
+
+def _function_of(op: Any) -> Any:
+    if op.type == "SaveV2":
+        return _save
+    if op.type == "RestoreV2":
+        return _restore_as(op.attrs["dtypes"])
+    if op.type == "MergeV2Checkpoints":
+        return _merge_as(op.attrs.get("delete_old_dirs", True))
+    return _sharded_filename if op.type == "ShardedFilename" else lambda resource: []
+
+
 def _emit(emitter: Any, op: Any) -> None:
-    function = _save if op.type == "SaveV2" else _restore_as(op.attrs["dtypes"])
+    function = _function_of(op)
 
     def run(*values: Any) -> Any:
         with context.eager_mode(), context.pause_recording():
@@ -90,5 +142,5 @@ def _emit(emitter: Any, op: Any) -> None:
     emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
 
 
-for _kind in ("SaveV2", "RestoreV2"):
+for _kind in ("SaveV2", "RestoreV2", "MergeV2Checkpoints", "ShardedFilename", "DisableCopyOnRead"):
     planning.emits(_kind)(_emit)

@@ -1,8 +1,28 @@
-"""tf.types.experimental: types for annotations."""
+"""tf.types.experimental: types for annotations, and those that functions are traced by."""
 
 from typing import Any
+
+from tapeflow.core.trace_type import SupportsTracingProtocol, TraceType
+from tapeflow.function.atomic import AtomicFunction
+from tapeflow.function.concrete import ConcreteFunction
+from tapeflow.function.function import Function
+from tapeflow.function.function_type import FunctionType
 
 # Whatever `tf.convert_to_tensor` takes.
 TensorLike = Any
 
-__all__ = ["TensorLike"]
+Callable = ConcreteFunction
+GenericFunction = Function
+PolymorphicFunction = Function
+
+__all__ = [
+    "AtomicFunction",
+    "Callable",
+    "ConcreteFunction",
+    "FunctionType",
+    "GenericFunction",
+    "PolymorphicFunction",
+    "SupportsTracingProtocol",
+    "TensorLike",
+    "TraceType",
+]

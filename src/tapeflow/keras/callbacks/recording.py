@@ -28,10 +28,12 @@ class LambdaCallback(Callback):
         self,
         on_epoch_begin=None,
         on_epoch_end=None,
-        on_batch_begin=None,
-        on_batch_end=None,
         on_train_begin=None,
         on_train_end=None,
+        on_train_batch_begin=None,
+        on_train_batch_end=None,
+        on_batch_begin=None,
+        on_batch_end=None,
         **kwargs,
     ):
         super().__init__()
@@ -42,6 +44,8 @@ class LambdaCallback(Callback):
             "on_batch_end": on_batch_end,
             "on_train_begin": on_train_begin,
             "on_train_end": on_train_end,
+            "on_train_batch_begin": on_train_batch_begin,
+            "on_train_batch_end": on_train_batch_end,
             **kwargs,
         }
         for name, function in functions.items():

@@ -7,6 +7,20 @@ import math
 import numpy as np
 
 from tapeflow.keras.callbacks.base import Callback
+from tapeflow.keras.session import values_of
+from tapeflow.ops.variable import Variable
+
+
+def rate_of(optimizer):
+    """The learning rate of the moment as a float; None where an optimizer has none."""
+    rate = getattr(optimizer, "learning_rate", None)
+    if isinstance(rate, Variable):
+        return float(values_of([rate])[0])
+    if callable(rate):
+        rate = rate(optimizer.iterations)
+    if hasattr(rate, "numpy"):
+        rate = rate.numpy()
+    return float(rate) if isinstance(rate, (int, float, np.generic, np.ndarray)) else None
 
 
 class Monitor:
@@ -89,11 +103,17 @@ class EarlyStopping(Callback):
 
 
 class TerminateOnNaN(Callback):
-    """Stops when the loss is no number."""
+    """Stops when the loss is no number; with `raise_error`, by a RuntimeError."""
+
+    def __init__(self, raise_error=False):
+        super().__init__()
+        self.raise_error = raise_error
 
     def on_batch_end(self, batch, logs=None):
         loss = (logs or {}).get("loss")
         if loss is not None and not np.isfinite(loss):
+            if self.raise_error:
+                raise RuntimeError(f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}")
             print(f"Batch {batch}: Invalid loss, terminating training")
             self.model.stop_training = True
 
@@ -109,7 +129,7 @@ class LearningRateScheduler(Callback):
         optimizer = self.model.optimizer
         if not hasattr(optimizer, "learning_rate"):
             raise ValueError('Optimizer must have a "lr" attribute.')
-        rate = float(np.asarray(optimizer.learning_rate))
+        rate = rate_of(optimizer)
         try:
             rate = self.schedule(epoch, rate)
         except TypeError:
@@ -122,7 +142,7 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is not None:
-            logs["lr"] = float(np.asarray(self.model.optimizer.learning_rate))
+            logs["learning_rate"] = rate_of(self.model.optimizer)
 
 
 class ReduceLROnPlateau(Callback):
@@ -153,9 +173,9 @@ class ReduceLROnPlateau(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         optimizer = self.model.optimizer
-        rate = float(np.asarray(optimizer.learning_rate))
+        rate = rate_of(optimizer)
         if logs is not None:
-            logs["lr"] = rate
+            logs["learning_rate"] = rate
         current = self._monitor.of(logs)
         if current is None:
             return

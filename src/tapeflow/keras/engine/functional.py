@@ -19,7 +19,7 @@ class Functional(Model):
     _is_graph_network = True
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
-        super().__init__(name=name or settings.unique_name("model"), trainable=trainable, **kwargs)
+        super().__init__(name=name or settings.unique_name("functional"), trainable=trainable, **kwargs)
         state = self.__dict__
         state["_inputs"], state["_outputs"] = inputs, outputs
         for leaf in nest.flatten(inputs):

@@ -150,11 +150,6 @@ class Model(Training, Layer):
         layer_range=None,
     ):
         """Prints the layers with their output shapes and numbers of parameters."""
-        if not self.built:
-            raise ValueError(
-                "This model has not yet been built. Build the model first by calling `build()` or by "
-                "calling the model on a batch of data."
-            )
         summary.print_summary(
             self, line_length, print_fn, positions, expand_nested, show_trainable, layer_range
         )

@@ -6,6 +6,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.model import Model
@@ -30,8 +31,12 @@ class Sequential(Model):
         self.__dict__["_has_input_layer"] = False
         self.__dict__["_input"] = self.__dict__["_output"] = None
         if layers is not None:
+            self.__dict__["_adding_many"] = True
             for layer in layers if isinstance(layers, (list, tuple)) else [layers]:
                 self.add(layer)
+            self.__dict__["_adding_many"] = False
+            if self.built:
+                self._count_network()
 
     @property
     def _is_graph_network(self):
@@ -89,8 +94,17 @@ class Sequential(Model):
                 )
             self.__dict__["_output"] = output
         self.built = self._output is not None and bool(self.layers)
+        if self.built and not self._adding_many:
+            self._count_network()
         if trackable.waiting:
             trackable.look_again()
+
+    _adding_many = False
+
+    @staticmethod
+    def _count_network():
+        """Takes a number from the names of functional models, which a Sequential with shapes is inside."""
+        settings.unique_name("functional")
 
     def pop(self):
         """Removes the last layer. Raises TypeError when there is none."""
@@ -135,6 +149,8 @@ class Sequential(Model):
     def _see(self, shape):
         """Keeps the shape of inputs, with None for sizes that change, for a model that was not told it."""
         seen = self.__dict__.get("_shape_seen")
+        if seen is None:
+            self._count_network()
         if seen is None or seen.rank != shape.rank:
             self.__dict__["_shape_seen"] = shape
         elif seen != shape:

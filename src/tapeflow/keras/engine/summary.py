@@ -58,7 +58,7 @@ class _Table:
         yield from self._row(self.titles, "┃", header=True)
         yield self._rule("┡", "━", "╇", "┩")
         first = True
-        for fields in self._rows(_within(self.model.layers, layer_range), 0):
+        for fields in self._rows(self.model, _within(self.model.layers, layer_range), 0):
             if not first:
                 yield self._rule("├", "─", "┼", "┤")
             first = False
@@ -77,20 +77,20 @@ class _Table:
         for title, weights in titles + ([("Optimizer", state)] if state else []):
             yield f" {title} params: {_count(weights):,} ({readable(_memory(weights))})"
 
-    def _rows(self, layers, level):
+    def _rows(self, owner, layers, level):
         for layer in layers:
-            yield self._fields(layer, level)
+            yield self._fields(owner, layer, level)
             inner = getattr(layer, "layers", None) if self.expand_nested else None
-            if inner and (level < 1 or not isinstance(layer, type)):
-                yield from self._rows(inner, level + 1)
+            if inner:
+                yield from self._rows(layer, inner, level + 1)
 
-    def _fields(self, layer, level):
+    def _fields(self, owner, layer, level):
         name = f"{layer.name} ({type(layer).__name__})"
         if level:
             name = "   " * level + "└ " + name
         unbuilt = not layer.built and getattr(layer, "_network", None) is None
         fields = [
-            name, self._shape(layer), "0 (unbuilt)" if unbuilt else f"{layer.count_params():,}",
+            name, self._shape(owner, layer), "0 (unbuilt)" if unbuilt else f"{layer.count_params():,}",
         ]  # fmt: skip
         if self.connected:
             fields.append("-" if level else self._connections(layer))
@@ -98,8 +98,10 @@ class _Table:
             fields.append(("Y" if layer.trainable else "N") if layer.weights else "-")
         return fields
 
-    def _shape(self, layer):
-        shape = self.model._shape_of_layer(layer)
+    @staticmethod
+    def _shape(owner, layer):
+        find = getattr(owner, "_shape_of_layer", None)
+        shape = shape_of_calls(layer) if find is None else find(layer)
         if isinstance(shape, list) and len(shape) == 1:
             shape = shape[0]
         if isinstance(shape, list):

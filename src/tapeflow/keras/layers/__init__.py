@@ -5,6 +5,14 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.op_layer import SlicingOpLambda as _SlicingOpLambda
 from tapeflow.keras.engine.op_layer import TFOpLambda as _TFOpLambda
 from tapeflow.keras.engine.symbolic import make_input as Input
+from tapeflow.keras.layers.adaptive_pooling import (
+    AdaptiveAveragePooling1D,
+    AdaptiveAveragePooling2D,
+    AdaptiveAveragePooling3D,
+    AdaptiveMaxPooling1D,
+    AdaptiveMaxPooling2D,
+    AdaptiveMaxPooling3D,
+)
 from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from tapeflow.keras.layers.attention import AdditiveAttention, Attention, MultiHeadAttention
 from tapeflow.keras.layers.convolutional import (
@@ -37,13 +45,15 @@ from tapeflow.keras.layers.core import (
     SpatialDropout3D,
 )
 from tapeflow.keras.layers.einsum_dense import EinsumDense
-from tapeflow.keras.layers.embeddings import Embedding
+from tapeflow.keras.layers.embeddings import Embedding, ReversibleEmbedding
 from tapeflow.keras.layers.group_normalization import (
     GroupNormalization,
     RMSNormalization,
     SpectralNormalization,
     UnitNormalization,
 )
+from tapeflow.keras.layers.grouped_attention import GroupQueryAttention
+from tapeflow.keras.layers.local import LocallyConnected1D, LocallyConnected2D
 from tapeflow.keras.layers.merging import (
     Add,
     Average,
@@ -78,14 +88,47 @@ from tapeflow.keras.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from tapeflow.keras.layers.preprocessing.audio import MelSpectrogram, STFTSpectrogram
+from tapeflow.keras.layers.preprocessing.color import (
+    AutoContrast,
+    ContrastLimitedAdaptiveHistogramEqualization,
+    Equalization,
+    RandomBrightness,
+    RandomColorDegeneration,
+    RandomColorJitter,
+    RandomContrast,
+    RandomErasing,
+    RandomGaussianBlur,
+    RandomGrayscale,
+    RandomHue,
+    RandomInvert,
+    RandomPosterization,
+    RandomSaturation,
+    RandomSharpness,
+    Solarization,
+)
+from tapeflow.keras.layers.preprocessing.geometry import (
+    RandomCrop,
+    RandomElasticTransform,
+    RandomFlip,
+    RandomHeight,
+    RandomPerspective,
+    RandomRotation,
+    RandomShear,
+    RandomTranslation,
+    RandomWidth,
+    RandomZoom,
+)
 from tapeflow.keras.layers.preprocessing.hashing import HashedCrossing, Hashing
 from tapeflow.keras.layers.preprocessing.lookup import IntegerLookup, StringLookup
+from tapeflow.keras.layers.preprocessing.mixing import AugMix, CutMix, MixUp, Pipeline, RandAugment
 from tapeflow.keras.layers.preprocessing.numerical import (
     CategoryEncoding,
     Discretization,
     Normalization,
     Rescaling,
 )
+from tapeflow.keras.layers.preprocessing.sizing import CenterCrop, MaxNumBoundingBoxes, Resizing
 from tapeflow.keras.layers.preprocessing.text import TextVectorization
 from tapeflow.keras.layers.resizing import (
     Cropping1D,

@@ -18,7 +18,7 @@ from tapeflow.ops.comparison import logical_and
 from tapeflow.ops.construction import range as range_of
 from tapeflow.ops.dropout import dropout as nn_dropout
 from tapeflow.ops.einsum import einsum
-from tapeflow.ops.elementwise import exp
+from tapeflow.ops.elementwise import abs, exp
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.reduction import reduce_logsumexp, reduce_sum
@@ -32,12 +32,19 @@ def causal_mask(queries, keys):
     return expand_dims(expand_dims(rows, 1) >= expand_dims(columns, 0), 0)
 
 
+def banded_mask(queries, keys, window):
+    """Bool (1, queries, keys): whether the key is fewer than `window` places from the query."""
+    rows, columns = range_of(queries), range_of(keys)
+    distance = abs(expand_dims(rows, 1) - expand_dims(columns, 0))
+    return expand_dims(distance < window, 0)
+
+
 def _size(x, axis):
     size = x.shape.as_list()[axis]
     return shape_of(x)[axis] if size is None else size
 
 
-def _masked(scores, mask):
+def masked_scores(scores, mask):
     """Scores so low where the mask does not hold that their weights vanish."""
     return scores - (65504.0 if scores.dtype.name == "float16" else 1e9) * cast(~mask, scores.dtype)
 
@@ -45,14 +52,14 @@ def _masked(scores, mask):
 class _DotAttention(Layer):
     """What Attention and AdditiveAttention share: inputs [query, value] or [query, value, key]."""
 
-    def __init__(self, dropout=0.0, **kwargs):
+    def __init__(self, dropout=0.0, seed=None, **kwargs):
         self_causal = kwargs.pop("causal", False)
         super().__init__(**kwargs)
-        self.dropout = dropout
+        self.dropout, self.seed = dropout, seed
         self.causal = self_causal
         self.supports_masking = True
 
-    def _scores(self, query, key):
+    def _calculate_scores(self, query, key):
         raise TypeError(f"{type(self).__name__} does not say how queries and keys are compared")
 
     def call(
@@ -68,17 +75,17 @@ class _DotAttention(Layer):
         key = inputs[2] if len(inputs) > 2 else value
         query_mask = mask[0] if mask else None
         value_mask = mask[1] if mask else None
-        scores = self._scores(query, key)
+        scores = self._calculate_scores(query, key)
         kept = None if value_mask is None else expand_dims(value_mask, -2)
         if use_causal_mask or self.causal:
             causal = causal_mask(_size(scores, -2), _size(scores, -1))
             kept = causal if kept is None else logical_and(kept, causal)
         if kept is not None:
-            scores = _masked(scores, kept)
+            scores = masked_scores(scores, kept)
         weights = softmax(scores)
         if self.dropout > 0:
             every = weights
-            weights = by_phase(training, lambda: nn_dropout(every, self.dropout), lambda: every)
+            weights = by_phase(training, lambda: nn_dropout(every, self.dropout, seed=self.seed), lambda: every)
         result = matmul(weights, value)
         if query_mask is not None:
             result = result * cast(expand_dims(query_mask, -1), result.dtype)
@@ -118,8 +125,8 @@ class _DotAttention(Layer):
 class Attention(_DotAttention):
     """Luong's: queries and keys are compared by their products, or by tanh of sums ("concat")."""
 
-    def __init__(self, use_scale=False, score_mode="dot", **kwargs):
-        super().__init__(**kwargs)
+    def __init__(self, use_scale=False, score_mode="dot", dropout=0.0, seed=None, **kwargs):
+        super().__init__(dropout, seed, **kwargs)
         if score_mode not in ("dot", "concat"):
             raise ValueError(
                 f'Received: score_mode={score_mode}. Acceptable values are: ["dot", "concat"]'
@@ -136,7 +143,7 @@ class Attention(_DotAttention):
             )
         self.built = True
 
-    def _scores(self, query, key):
+    def _calculate_scores(self, query, key):
         if self.score_mode == "dot":
             scores = matmul(query, key, transpose_b=True)
             return scores if self.scale is None else scores * self.scale
@@ -155,8 +162,8 @@ class Attention(_DotAttention):
 class AdditiveAttention(_DotAttention):
     """Bahdanau's: queries and keys are compared by sums of tanh(query + key)."""
 
-    def __init__(self, use_scale=True, **kwargs):
-        super().__init__(**kwargs)
+    def __init__(self, use_scale=True, dropout=0.0, **kwargs):
+        super().__init__(dropout, **kwargs)
         self.use_scale = use_scale
         self.scale = None
 
@@ -166,7 +173,7 @@ class AdditiveAttention(_DotAttention):
             self.scale = self.add_weight("scale", [features], initializer="glorot_uniform")
         self.built = True
 
-    def _scores(self, query, key):
+    def _calculate_scores(self, query, key):
         total = tanh(expand_dims(query, -2) + expand_dims(key, -3))
         return reduce_sum(total if self.scale is None else self.scale * total, axis=-1)
 
@@ -192,6 +199,8 @@ class MultiHeadAttention(Layer):
         use_bias=True,
         output_shape=None,
         attention_axes=None,
+        sliding_window=None,
+        flash_attention=None,
         kernel_initializer="glorot_uniform",
         bias_initializer="zeros",
         kernel_regularizer=None,
@@ -199,9 +208,19 @@ class MultiHeadAttention(Layer):
         activity_regularizer=None,
         kernel_constraint=None,
         bias_constraint=None,
+        use_gate=False,
+        seed=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if sliding_window is not None and not (isinstance(sliding_window, int) and sliding_window > 0):
+            raise ValueError(
+                "`sliding_window` must be `None` or a positive integer. Received: "
+                f"sliding_window={sliding_window}"
+            )
+        self._sliding_window, self._flash_attention = sliding_window, flash_attention
+        self._use_gate, self.seed = use_gate, seed
+        self._gate_dense = None
         self.supports_masking = True
         self._num_heads, self._key_dim = num_heads, key_dim
         self._value_dim = value_dim or key_dim
@@ -233,7 +252,7 @@ class MultiHeadAttention(Layer):
             "activity_regularizer": regularizers.serialize(self._activity_regularizer),
         }
 
-    def _projection(self, rank, sizes, name):
+    def _projection(self, rank, sizes, name, **kwargs):
         """A dense layer from the last axis to a new pair of axes (heads, size)."""
         letters = string.ascii_lowercase
         free, bound, new = letters[: rank - 1], letters[rank - 1], letters[rank : rank + 2]
@@ -242,7 +261,8 @@ class MultiHeadAttention(Layer):
             output_shape=[*[None] * (rank - 2), *sizes],
             bias_axes=new if self._use_bias else None,
             name=name,
-            dtype=self.dtype,
+            dtype=self._policy,
+            **kwargs,
             **self._settings(),
         )
 
@@ -253,11 +273,15 @@ class MultiHeadAttention(Layer):
         self._query_dense = self._projection(len(q), (heads, self._key_dim), "query")
         self._key_dense = self._projection(len(k), (heads, self._key_dim), "key")
         self._value_dense = self._projection(len(v), (heads, self._value_dim), "value")
+        if self._use_gate:
+            self._gate_dense = self._projection(
+                len(q), (heads, self._value_dim), "gate", activation="sigmoid"
+            )
         rank = len(q)
         axes = self._attention_axes
         self._attention_axes = tuple(range(1, rank - 1)) if axes is None else axes
         self._make_equations(rank + 1)
-        self._dropout_layer = Dropout(self._dropout)
+        self._dropout_layer = Dropout(self._dropout, seed=self.seed)
         outputs = list(self._output_shape) if self._output_shape else [q[-1]]
         letters = string.ascii_lowercase
         free, bound = letters[: rank - 1], letters[rank - 1 : rank + 1]
@@ -267,13 +291,14 @@ class MultiHeadAttention(Layer):
             output_shape=[*[None] * (rank - 2), *outputs],
             bias_axes=new if self._use_bias else None,
             name="attention_output",
-            dtype=self.dtype,
+            dtype=self._policy,
             **self._settings(),
         )
         projected = [
             (self._query_dense, q),
             (self._key_dense, k),
             (self._value_dense, v),
+            *([(self._gate_dense, q)] if self._use_gate else []),
             (self._output_dense, [*q[:-1], heads, self._value_dim]),
         ]
         with name_scope(self.name):
@@ -320,6 +345,7 @@ class MultiHeadAttention(Layer):
         attention_mask = self._with_masks(query, value, key, attention_mask, use_causal_mask)
         if not self._built_from_signature:
             self._build(query, value, key)
+        gate = None if self._gate_dense is None else self._gate_dense(query)
         query = self._query_dense(query)
         key = self._key_dense(key)
         value = self._value_dense(value)
@@ -329,10 +355,11 @@ class MultiHeadAttention(Layer):
             wanted = len(self._attention_axes) * 2 + 1
             for _ in range(scores.shape.rank - attention_mask.shape.rank):
                 attention_mask = expand_dims(attention_mask, -wanted)
-            scores = _masked(scores, cast(attention_mask, "bool"))
+            scores = masked_scores(scores, cast(attention_mask, "bool"))
         weights = _softmax_over(scores, self._softmax_axes)
         dropped = self._dropout_layer(weights, training=training)
-        output = self._output_dense(einsum(self._combine_equation, dropped, value))
+        found = einsum(self._combine_equation, dropped, value)
+        output = self._output_dense(found if gate is None else found * gate)
         return (output, weights) if return_attention_scores else output
 
     def _with_masks(self, query, value, key, attention_mask, causal):
@@ -344,6 +371,8 @@ class MultiHeadAttention(Layer):
                 found.append(expand_dims(cast(mask, "bool"), axis))
         if causal:
             found.append(causal_mask(_size(query, 1), _size(value, 1)))
+        if self._sliding_window is not None:
+            found.append(banded_mask(_size(query, 1), _size(value, 1), self._sliding_window))
         for mask in found:
             attention_mask = (
                 mask if attention_mask is None else logical_and(cast(attention_mask, "bool"), mask)
@@ -359,6 +388,27 @@ class MultiHeadAttention(Layer):
         sizes = TensorShape(query_shape).as_list()
         return TensorShape([*sizes[:-1], *(self._output_shape or sizes[-1:])])
 
+    num_heads = property(lambda self: self._num_heads, doc="The number of heads.")
+    key_dim = property(lambda self: self._key_dim, doc="The size of queries and keys of a head.")
+    value_dim = property(lambda self: self._value_dim, doc="The size of values of a head.")
+    dropout = property(lambda self: self._dropout, doc="The part of weights that is dropped.")
+    use_bias = property(lambda self: self._use_bias, doc="Whether projections have biases.")
+    attention_axes = property(lambda self: self._attention_axes, doc="The axes attended over.")
+    query_dense = property(lambda self: self._query_dense, doc="The projection of queries.")
+    key_dense = property(lambda self: self._key_dense, doc="The projection of keys.")
+    value_dense = property(lambda self: self._value_dense, doc="The projection of values.")
+    output_dense = property(lambda self: self._output_dense, doc="The projection of the output.")
+
+    def _optional_settings(self):
+        """Settings that only Keras 3 has, where they differ from the defaults."""
+        given = {
+            "sliding_window": self._sliding_window,
+            "flash_attention": self._flash_attention,
+            "use_gate": self._use_gate,
+            "seed": self.seed,
+        }
+        return {name: value for name, value in given.items() if value}
+
     def get_config(self):
         return {
             **super().get_config(),
@@ -369,6 +419,7 @@ class MultiHeadAttention(Layer):
             "use_bias": self._use_bias,
             "output_shape": self._output_shape_given,
             "attention_axes": self._attention_axes,
+            **self._optional_settings(),
             **self._settings(),
         }
 

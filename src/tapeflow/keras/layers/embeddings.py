@@ -5,10 +5,15 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
+from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.masking import set_mask
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal
 from tapeflow.ops.embedding import embedding_lookup
+from tapeflow.ops.layout import transpose
+from tapeflow.ops.matmul import tensordot
+from tapeflow.ops.trigonometric import tanh
 
 
 class Embedding(Layer):
@@ -20,12 +25,15 @@ class Embedding(Layer):
         output_dim,
         embeddings_initializer="uniform",
         embeddings_regularizer=None,
-        activity_regularizer=None,
         embeddings_constraint=None,
         mask_zero=False,
-        input_length=None,
+        weights=None,
         **kwargs,
     ):
+        input_length = kwargs.pop("input_length", None)
+        activity_regularizer = kwargs.pop("activity_regularizer", None)
+        if weights is not None:
+            kwargs["weights"] = weights if isinstance(weights, (list, tuple)) else [weights]
         if "input_shape" not in kwargs and "batch_input_shape" not in kwargs:
             kwargs["input_shape"] = (input_length,) if input_length else (None,)
         if input_dim <= 0 or output_dim <= 0:
@@ -33,7 +41,7 @@ class Embedding(Layer):
                 "Both `input_dim` and `output_dim` should be positive, Received "
                 f"input_dim = {input_dim} and output_dim = {output_dim}"
             )
-        kwargs["autocast"] = False
+        kwargs.setdefault("autocast", False)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.input_dim, self.output_dim = input_dim, output_dim
         self.embeddings_initializer = initializers.get(embeddings_initializer)
@@ -58,7 +66,8 @@ class Embedding(Layer):
     def call(self, inputs):
         if inputs.dtype != dtypes.int32 and inputs.dtype != dtypes.int64:
             inputs = cast(inputs, dtypes.int32)
-        return embedding_lookup(self.embeddings, inputs)
+        outputs = embedding_lookup(plain(self.embeddings), inputs)
+        return cast(outputs, self._compute_dtype_object) if self._is_mixed else outputs
 
     def compute_output_shape(self, input_shape):
         return TensorShape([*TensorShape(input_shape).as_list(), self.output_dim])
@@ -74,4 +83,81 @@ class Embedding(Layer):
             "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
             "mask_zero": self.mask_zero,
             "input_length": self.input_length,
+        }
+
+
+class ReversibleEmbedding(Embedding):
+    """An Embedding that also turns vectors back: `call(vectors, reverse=True)` gives a score per integer.
+
+    Args:
+      tie_weights: score by the embeddings themselves, instead of weights of their own.
+      reverse_dtype: the dtype of the scores.
+      logit_soft_cap: a bound that scores come near to, by tanh.
+    """
+
+    def __init__(
+        self,
+        input_dim,
+        output_dim,
+        tie_weights=True,
+        embeddings_initializer="uniform",
+        embeddings_regularizer=None,
+        embeddings_constraint=None,
+        mask_zero=False,
+        reverse_dtype=None,
+        logit_soft_cap=None,
+        **kwargs,
+    ):
+        super().__init__(
+            input_dim,
+            output_dim,
+            embeddings_initializer=embeddings_initializer,
+            embeddings_regularizer=embeddings_regularizer,
+            embeddings_constraint=embeddings_constraint,
+            mask_zero=mask_zero,
+            **kwargs,
+        )
+        self.__dict__.pop("_batch_input_shape", None)
+        self.tie_weights, self.reverse_dtype = tie_weights, reverse_dtype
+        self.logit_soft_cap = logit_soft_cap
+
+    def build(self, input_shape=None):
+        super().build(input_shape)
+        if not self.tie_weights:
+            self.reverse_embeddings = self.add_weight(
+                "reverse_embeddings",
+                [self.output_dim, self.input_dim],
+                initializer=self.embeddings_initializer,
+            )
+
+    def call(self, inputs, reverse=False):
+        if not reverse:
+            outputs = super().call(inputs)
+            if self.mask_zero:
+                set_mask(outputs, not_equal(inputs, 0))
+            return outputs
+        kernel = transpose(self.embeddings) if self.tie_weights else self.reverse_embeddings
+        dtype = self._compute_dtype_object if self.reverse_dtype is None else self.reverse_dtype
+        inputs, kernel = cast(inputs, dtype), cast(kernel, dtype)
+        scores = tensordot(inputs, kernel, [[inputs.shape.rank - 1], [0]])
+        cap = self.logit_soft_cap
+        return scores if cap is None else tanh(scores / cap) * cap
+
+    def compute_mask(self, inputs, mask=None):
+        return None
+
+    def compute_output_shape(self, input_shape, reverse=False):
+        if reverse:
+            return TensorShape([*TensorShape(input_shape).as_list()[:-1], self.input_dim])
+        return super().compute_output_shape(input_shape)
+
+    def get_config(self):
+        config = super().get_config()
+        for name in ("input_length", "activity_regularizer", "batch_input_shape"):
+            config.pop(name, None)
+        return {
+            **config,
+            "tie_weights": self.tie_weights,
+            "reverse_dtype": self.reverse_dtype,
+            "logit_soft_cap": self.logit_soft_cap,
         }

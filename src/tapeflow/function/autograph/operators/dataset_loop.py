@@ -37,7 +37,7 @@ def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
             return pull() if goes_on else nothing()
         return staging.cond(goes_on, pull, nothing)
 
-    frame.stage(lambda there, *_: there, one, pull())
+    frame.stage(lambda there, *_: there, one, pull(), relax=True)
 
 
 def next_element(iterator: Any) -> Any:

@@ -76,9 +76,14 @@ class Frame(NamedTuple):
     options: Options
 
     def stage(
-        self, test: Any, body: Any, own: Sequence[Any], defaults: dict[str, Any] | None = None
+        self,
+        test: Any,
+        body: Any,
+        own: Sequence[Any],
+        defaults: dict[str, Any] | None = None,
+        relax: bool = False,
     ) -> None:
-        stage_while(test, body, self.state, self.options, own, defaults)
+        stage_while(test, body, self.state, self.options, own, defaults, relax)
 
 
 _PLAIN = frozenset(

@@ -31,6 +31,7 @@ def stage_while(
     options: Callable[[], dict[str, Any]] | None = None,
     own: Sequence[Any] = (),
     defaults: dict[str, Any] | None = None,
+    relax: bool = False,
 ) -> None:
     """A `While` node that runs `body(*own)` while `test(*own)` holds.
 
@@ -39,6 +40,7 @@ def stage_while(
       options: gives the arguments of `set_loop_options`.
       own: tensors that the loop carries for itself; `body` returns their next values (None without any).
       defaults: values of variables that have none before the loop.
+      relax: whether variables may come out of an iteration in other shapes than they went in.
     """
     given = dict(options() if options is not None else {})
     before = state.get()
@@ -53,11 +55,30 @@ def stage_while(
             own, values = _first_iteration(test, body, state, values, own, unlike)
             if given.get("maximum_iterations") is not None:
                 given["maximum_iterations"] -= 1
-        results = _stage(test, body, state, values, own, shapes, uncertain, given)
+        while True:
+            try:
+                results = _stage(test, body, state, values, own, shapes, uncertain, dict(given))
+                break
+            except _OtherShape as other:
+                if not relax:
+                    raise at_user_line(ValueError, str(other)) from None
+                shapes[other.name] = other.common
     except BaseException:
         state.set(before)
         raise
     state.set(results)
+
+
+class _OtherShape(Exception):
+    """A variable has another shape after one iteration."""
+
+    def __init__(self, name: str, before: TensorShape, after: TensorShape):
+        super().__init__(
+            f"'{name}' has shape {before} before the loop, but shape {after} after one iteration. Use "
+            "tf.autograph.experimental.set_loop_options to set shape invariants."
+        )
+        self.name = name
+        self.common = before.most_specific_common_supertype([after]) or TensorShape(None)
 
 
 def _invariants(given: Any, names: list[str], before: list[Any]) -> dict[str, Any]:
@@ -371,8 +392,4 @@ def _verify_leaf(name: str, old: Any, new: Any, invariant: Any) -> None:
                 f"{_shape_of(invariant)}.",
             )
     elif not _within(new.shape, old.shape):
-        raise at_user_line(
-            ValueError,
-            f"'{name}' has shape {old.shape} before the loop, but shape {new.shape} after one iteration. Use "
-            "tf.autograph.experimental.set_loop_options to set shape invariants.",
-        )
+        raise _OtherShape(name, old.shape, new.shape)

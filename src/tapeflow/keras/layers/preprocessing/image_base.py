@@ -45,8 +45,7 @@ class ImageLayer(PreprocessingLayer):
         if isinstance(factor, (tuple, list)) and len(factor) == 2:
             pair = sorted(factor)
         elif isinstance(factor, (int, float)):
-            pair = [-abs(factor) if lower is None else lower, abs(factor) if lower is None else factor]
-            pair.sort()
+            pair = sorted([max(-factor, low) if lower is None else lower, factor])
         else:
             raise ValueError(
                 f"The `{name}` argument should be a number (or a list of two numbers) in the range "

@@ -1,0 +1,99 @@
+"""`tf.contrib.framework`: arg_scope, variables of models, checkpoints, checks."""
+
+from tapeflow import nest
+from tapeflow.compat.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
+from tapeflow.contrib.framework.checks import (
+    assert_scalar_int,
+    convert_to_tensor_or_sparse_tensor,
+    reduce_sum_n,
+    smart_case,
+    smart_cond,
+    with_same_shape,
+    with_shape,
+)
+from tapeflow.contrib.framework.scoping import (
+    add_arg_scope,
+    arg_scope,
+    arg_scope_func_key,
+    arg_scoped_arguments,
+    current_arg_scope,
+    has_arg_scope,
+)
+from tapeflow.contrib.framework.variables import (
+    VariableDeviceChooser,
+    add_model_variable,
+    assert_global_step,
+    assert_or_get_global_step,
+    assign_from_checkpoint,
+    assign_from_checkpoint_fn,
+    assign_from_values,
+    assign_from_values_fn,
+    create_global_step,
+    filter_variables,
+    get_global_step,
+    get_local_variables,
+    get_model_variables,
+    get_or_create_global_step,
+    get_trainable_variables,
+    get_unique_variable,
+    get_variable_full_name,
+    get_variables,
+    get_variables_by_name,
+    get_variables_by_suffix,
+    get_variables_to_restore,
+    global_variable,
+    local_variable,
+    model_variable,
+    variable,
+    zero_initializer,
+)
+from tapeflow.core.context import current_name_scope as get_name_scope
+from tapeflow.core.convert import is_tensor
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.ops.assertions import assert_same_float_dtype, assert_scalar, is_numeric_tensor
+from tapeflow.ops.comparison import is_non_decreasing, is_strictly_increasing
+from tapeflow.ops.control import py_func
+from tapeflow.ops.sorting import argsort, sort
+from tapeflow.ops.static import get_static_value as smart_constant_value
+from tapeflow.train.checkpoint_reading import list_variables, load_checkpoint, load_variable
+
+
+def get_placeholders(graph):
+    """The outputs of the placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+
+
+def get_graph_from_inputs(op_input_list, graph=None):
+    """The graph of tensors, or the default one."""
+    from tapeflow.graph.graph import get_default_graph
+
+    found = (getattr(each, "graph", None) for each in op_input_list)
+    return graph or next((each for each in found if each is not None), None) or get_default_graph()
+
+
+def prepend_name_scope(name, import_scope):
+    """A name below a scope."""
+    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
+
+
+def strip_name_scope(name, export_scope):
+    """A name without the scope that it begins with."""
+    scope = f"{export_scope.rstrip('/')}/" if export_scope else ""
+    return name[len(scope) :] if scope and name.startswith(scope) else name
+
+
+def _left_as_it_is(*args, **kwargs):
+    """A decorator that leaves what it decorates as it is."""
+    if len(args) == 1 and not kwargs and callable(args[0]):
+        return args[0]
+    return lambda each: each
+
+
+deprecated = deprecated_args = deprecated_arg_values = _left_as_it_is
+
+
+def init_from_checkpoint(checkpoint_dir, assignment_map):
+    """Lets variables begin with what a checkpoint has; see `tf.train.init_from_checkpoint`."""
+    from tapeflow import train
+
+    return train.init_from_checkpoint(checkpoint_dir, assignment_map)

@@ -1,0 +1,89 @@
+"""Checks and conversions of tensors."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.array import shape
+from tapeflow.ops.assertions import Assert
+from tapeflow.ops.comparison import equal
+from tapeflow.ops.control import cond, control_dependencies
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_all, reduce_sum
+from tapeflow.ops.static import get_static_value
+
+__all__ = [
+    "assert_scalar_int", "convert_to_tensor_or_sparse_tensor", "reduce_sum_n", "smart_case", "smart_cond",
+    "with_same_shape", "with_shape",
+]  # fmt: skip
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """A sparse tensor as it is, anything else as a tensor. Raises RuntimeError for another dtype."""
+    if isinstance(value, SparseTensor):
+        if dtype is not None and not value.dtype.is_compatible_with(dtype):
+            raise RuntimeError(f"Sparse dtype: requested = {dtype}, actual = {value.dtype.name}")
+        return value
+    return convert_to_tensor(value, dtype, name=name)
+
+
+def assert_scalar_int(tensor, name=None):
+    """The tensor. Raises ValueError for anything but one whole number."""
+    tensor = convert_to_tensor(tensor)
+    if not tensor.dtype.is_integer:
+        raise ValueError(f"Expected integer type for {tensor.name}, received type: {tensor.dtype}.")
+    if tensor.shape.rank not in (0, None):
+        raise ValueError(f"Unexpected shape {tensor.shape} for {tensor.name}.")
+    return tensor
+
+
+def reduce_sum_n(tensors, name=None):
+    """The sum of the sums of tensors, a scalar. Raises ValueError for none."""
+    if not tensors:
+        raise ValueError("No tensors provided.")
+    sums = [reduce_sum(tensor) if tensor.shape.rank != 0 else tensor for tensor in tensors]
+    return sums[0] if len(sums) == 1 else add_n(sums, name=name)
+
+
+def with_shape(expected_shape, tensor):
+    """The tensor, which has (or is checked to have) the shape. Raises ValueError where it is known not to."""
+    known = get_static_value(expected_shape) if not isinstance(expected_shape, (list, tuple)) else expected_shape
+    tensor = convert_to_tensor(tensor)
+    if known is not None:
+        wanted = [int(size) for size in known]
+        if not tensor.shape.is_compatible_with(wanted):
+            raise ValueError(f"Invalid shape {tensor.shape} for tensor {tensor!r}: expected {wanted}")
+        if tensor.shape.is_fully_defined():
+            return tensor
+        expected_shape = wanted
+    same = reduce_all(equal(convert_to_tensor(expected_shape), shape(tensor)))
+    with control_dependencies([Assert(same, ["Wrong shape", expected_shape, shape(tensor)])]):
+        return reshape(tensor, expected_shape)
+
+
+def with_same_shape(expected_tensor, tensor):
+    """The tensor, which has (or is checked to have) the shape of another."""
+    expected = convert_to_tensor(expected_tensor)
+    if expected.shape.is_fully_defined():
+        return with_shape(expected.shape.as_list(), tensor)
+    return with_shape(shape(expected), tensor)
+
+
+def smart_cond(pred, fn1=None, fn2=None, name=None):
+    """One of two functions; chosen at once where the condition is known."""
+    known = pred if isinstance(pred, (bool, int)) else get_static_value(pred)
+    if known is None:
+        return cond(pred, fn1, fn2, name=name)
+    return fn1() if known else fn2()
+
+
+def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
+    """The first function whose condition holds; chosen at once where the conditions are known."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    known = [p if isinstance(p, (bool, int)) else get_static_value(p) for p, _ in pairs]
+    if any(p is None for p in known):
+        from tapeflow.ops.control import case
+
+        return case(pairs, default, exclusive, name=name)
+    return next((fn for p, (_, fn) in zip(known, pairs) if p), default)()

@@ -1,0 +1,243 @@
+"""Fully connected layers, dropout, and what changes only the shape."""
+
+from __future__ import annotations
+
+import functools
+
+from tapeflow.contrib.framework.scoping import add_arg_scope
+from tapeflow.contrib.framework.variables import model_variable
+from tapeflow.contrib.layers.building import (
+    channels_first,
+    collect_variable,
+    finished,
+    layer_scope,
+)
+from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
+from tapeflow.contrib.layers.weights import xavier_initializer
+from tapeflow.compat.v1 import initializers
+from tapeflow.core.context import name_scope_v1 as name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.layers import classes
+from tapeflow.ops.activation import relu as relu_op
+from tapeflow.ops.activation import relu6 as relu6_op
+from tapeflow.ops.activation import elu as elu_op
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.bias import bias_add as add_bias
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import one_hot
+from tapeflow.ops.elementwise import sqrt, square
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_max, reduce_sum
+from tapeflow.ops.softmax import softmax as softmax_op
+
+__all__ = [
+    "bias_add", "dense_to_sparse", "dropout", "elu", "flatten", "fully_connected", "legacy_fully_connected",
+    "legacy_linear", "legacy_relu", "linear", "maxout", "one_hot_encoding", "relu", "relu6", "repeat",
+    "softmax", "stack", "unit_norm",
+]  # fmt: skip
+
+
+@add_arg_scope
+def fully_connected(
+    inputs, num_outputs, activation_fn=relu_op, normalizer_fn=None, normalizer_params=None,
+    weights_initializer=xavier_initializer(), weights_regularizer=None,
+    biases_initializer=initializers.zeros_initializer(), biases_regularizer=None, reuse=None,
+    variables_collections=None, outputs_collections=None, trainable=True, scope=None,
+):  # fmt: skip
+    """A layer whose every output sees every input; with a normalizer it has no biases.
+
+    Raises ValueError for a number of outputs that is no int, or inputs of a rank below 2.
+    """
+    if not isinstance(num_outputs, int):
+        raise ValueError(f"num_outputs type should be one of {(int,)}, got {type(num_outputs)}.")
+    rename = {"kernel": "weights", "bias": "biases"}
+    with layer_scope(scope, "fully_connected", [inputs], reuse, rename) as found:
+        inputs = convert_to_tensor(inputs)
+        layer = classes.Dense(
+            units=num_outputs, activation=None, use_bias=not normalizer_fn and bool(biases_initializer),
+            kernel_initializer=weights_initializer, bias_initializer=biases_initializer,
+            kernel_regularizer=weights_regularizer, bias_regularizer=biases_regularizer,
+            trainable=trainable, name=found.name, dtype=inputs.dtype.base_dtype, _scope=found, _reuse=reuse,
+        )  # fmt: skip
+        outputs = layer.apply(inputs)
+        collect_variable(layer.kernel, variables_collections, "weights")
+        collect_variable(layer.bias, variables_collections, "biases")
+        return finished(
+            outputs, found, outputs_collections, activation_fn, normalizer_fn, normalizer_params
+        )
+
+
+relu = functools.partial(fully_connected, activation_fn=relu_op)
+relu6 = functools.partial(fully_connected, activation_fn=relu6_op)
+elu = functools.partial(fully_connected, activation_fn=elu_op)
+linear = functools.partial(fully_connected, activation_fn=None)
+
+
+@add_arg_scope
+def legacy_fully_connected(
+    x, num_output_units, activation_fn=None, weight_init=xavier_initializer(),
+    bias_init=initializers.zeros_initializer(), name=None, weight_collections=("weights",),
+    bias_collections=("biases",), output_collections=("activations",), trainable=True,
+    weight_regularizer=None, bias_regularizer=None,
+):  # fmt: skip
+    """`fully_connected` with the arguments of before 1.0."""
+    return fully_connected(
+        x, num_output_units, activation_fn=activation_fn, weights_initializer=weight_init,
+        weights_regularizer=weight_regularizer, biases_initializer=bias_init,
+        biases_regularizer=bias_regularizer, trainable=trainable, scope=name,
+        variables_collections={"weights": list(weight_collections), "biases": list(bias_collections)},
+        outputs_collections=list(output_collections),
+    )  # fmt: skip
+
+
+legacy_linear = legacy_fully_connected
+legacy_relu = functools.partial(legacy_fully_connected, activation_fn=relu_op)
+
+
+@add_arg_scope
+def bias_add(
+    inputs, activation_fn=None, initializer=initializers.zeros_initializer(), regularizer=None, reuse=None,
+    variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None,
+):  # fmt: skip
+    """Adds a bias to each channel."""
+    first = channels_first(data_format, ("NCHW", "NHWC"))
+    with layer_scope(scope, "BiasAdd", [inputs], reuse) as found:
+        inputs = convert_to_tensor(inputs)
+        size = inputs.shape.as_list()[1 if first else -1]
+        biases = model_variable(
+            "biases", shape=[size], dtype=inputs.dtype.base_dtype, initializer=initializer,
+            regularizer=regularizer, trainable=trainable,
+            collections=get_variable_collections(variables_collections, "biases"),
+        )  # fmt: skip
+        outputs = add_bias(inputs, biases, data_format=data_format)
+        return finished(outputs, found, outputs_collections, activation_fn)
+
+
+@add_arg_scope
+def dropout(
+    inputs, keep_prob=0.5, noise_shape=None, is_training=True, outputs_collections=None, scope=None, seed=None
+):  # fmt: skip
+    """While training, keeps each input with a probability, scaled so that the sum is expected to stay."""
+    with layer_scope(scope, "Dropout", [inputs]) as found:
+        inputs = convert_to_tensor(inputs)
+        layer = classes.Dropout(
+            rate=1 - keep_prob, noise_shape=noise_shape, seed=seed, name=found.name, _scope=found
+        )
+        outputs = layer.apply(inputs, training=is_training)
+        return collect_named_outputs(outputs_collections, found.name, outputs)
+
+
+@add_arg_scope
+def flatten(inputs, outputs_collections=None, scope=None):
+    """Every example as one row. Raises ValueError for inputs of rank 0."""
+    with name_scope(scope, "Flatten", [inputs]) as found:
+        inputs = convert_to_tensor(inputs)
+        outputs = classes.Flatten()(inputs)
+        return collect_named_outputs(outputs_collections, found, outputs)
+
+
+@add_arg_scope
+def one_hot_encoding(
+    labels, num_classes, on_value=1.0, off_value=0.0, outputs_collections=None, scope=None
+):
+    """Class numbers as rows with one value at their place."""
+    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as found:
+        labels = convert_to_tensor(labels)
+        if labels.dtype.name == "int32":
+            labels = cast(labels, "int64")
+        outputs = one_hot(labels, num_classes, on_value=on_value, off_value=off_value)
+        return collect_named_outputs(outputs_collections, found, outputs)
+
+
+@add_arg_scope
+def dense_to_sparse(tensor, eos_token=0, outputs_collections=None, scope=None):
+    """The entries other than `eos_token`, as a sparse tensor."""
+    with layer_scope(scope, "dense_to_sparse", [tensor]) as found:
+        from tapeflow.ops.comparison import not_equal, where
+        from tapeflow.ops.gather import gather_nd
+
+        tensor = convert_to_tensor(tensor)
+        places = where(not_equal(tensor, convert_to_tensor(eos_token, tensor.dtype)))
+        outputs = SparseTensor(places, gather_nd(tensor, places), shape_of(tensor, out_type="int64"))
+        return collect_named_outputs(outputs_collections, found.name, outputs)
+
+
+@add_arg_scope
+def softmax(logits, scope=None):
+    """Softmax over the last axis."""
+    with name_scope(scope, "softmax", [logits]):
+        return softmax_op(convert_to_tensor(logits))
+
+
+@add_arg_scope
+def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
+    """Inputs divided by their length along one axis. Raises ValueError for an axis that they have not."""
+    with layer_scope(scope, "UnitNorm", [inputs]):
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.shape.rank
+        if not rank:
+            raise ValueError("The input rank must be known.")
+        if dim < 0 or dim >= rank:
+            raise ValueError("dim must be positive but smaller than the input rank.")
+        return inputs / sqrt(epsilon + reduce_sum(square(inputs), dim, keepdims=True))
+
+
+@add_arg_scope
+def maxout(inputs, num_units, axis=-1, scope=None):
+    """The largest of each group of channels. Raises ValueError where they cannot be shared out evenly."""
+    with name_scope(scope, "MaxOut", [inputs]):
+        inputs = convert_to_tensor(inputs)
+        sizes = [-1 if size is None else size for size in inputs.shape.as_list()]
+        channels = sizes[axis]
+        if channels % num_units:
+            raise ValueError(
+                f"number of features({channels}) is not a multiple of num_units({num_units})"
+            )
+        sizes[axis] = num_units
+        axis = axis + len(sizes) if axis < 0 else axis
+        grouped = [*sizes[:axis], num_units, channels // num_units, *sizes[axis + 1 :]]
+        if axis == len(sizes) - 1:
+            return reshape(reduce_max(reshape(inputs, grouped), -1), sizes)
+        return reshape(reduce_max(reshape(inputs, grouped), axis + 1), sizes)
+
+
+def _name_of(scope, layer):
+    """The name that the scopes of the applications of a layer begin with."""
+    if scope is not None:
+        return scope if isinstance(scope, str) else scope.name
+    return getattr(layer, "__name__", None) or getattr(getattr(layer, "func", None), "__name__", "layer")
+
+
+def repeat(inputs, repetitions, layer, *args, **kwargs):
+    """Applies a layer several times, in the scopes `scope/scope_1`, `scope/scope_2`, ..."""
+    from tapeflow.compat.v1.variable_scoping import variable_scope
+
+    scope = kwargs.pop("scope", None)
+    name = _name_of(scope, layer)
+    with variable_scope(scope, "Repeat", [inputs]):
+        inputs = convert_to_tensor(inputs)
+        outputs = inputs
+        for i in range(repetitions):
+            outputs = layer(outputs, *args, **{**kwargs, "scope": f"{name}_{i + 1}"})
+        return outputs
+
+
+def stack(inputs, layer, stack_args, **kwargs):
+    """Applies a layer once for each of `stack_args`, the arguments of that application, each in a scope of its own.
+
+    Raises ValueError for arguments that are no list.
+    """
+    from tapeflow.compat.v1.variable_scoping import variable_scope
+
+    scope = kwargs.pop("scope", None)
+    name = _name_of(scope, layer)
+    if not isinstance(stack_args, (list, tuple)):
+        raise ValueError("stack_args need to be a list or tuple")
+    with variable_scope(scope, "Stack", [inputs]):
+        inputs = convert_to_tensor(inputs)
+        outputs = inputs
+        for i, each in enumerate(stack_args):
+            arguments = each if isinstance(each, (list, tuple)) else [each]
+            outputs = layer(outputs, *arguments, **{**kwargs, "scope": f"{name}_{i + 1}"})
+        return outputs

@@ -1,0 +1,102 @@
+"""How weights begin, and what keeps them small: the initializers and regularizers of `tf.contrib.layers`."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from tapeflow.compat.v1 import initializers
+from tapeflow.core import context, dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import square
+from tapeflow.ops.reduction import reduce_sum
+
+__all__ = [
+    "apply_regularization", "l1_l2_regularizer", "l1_regularizer", "l2_regularizer", "sum_regularizer",
+    "variance_scaling_initializer", "xavier_initializer", "xavier_initializer_conv2d",
+]  # fmt: skip
+
+_MODES = {"FAN_IN": "fan_in", "FAN_OUT": "fan_out", "FAN_AVG": "fan_avg"}
+
+
+def variance_scaling_initializer(
+    factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=dtypes.float32
+):
+    """Random values of variance `factor / n`, n being the number of inputs, of outputs, or their mean.
+
+    Raises TypeError for another mode or dtype.
+    """
+    if mode not in _MODES:
+        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
+    if not dtypes.as_dtype(dtype).is_floating:
+        raise TypeError("Cannot create initializer for non-floating point type.")
+    shape = "uniform" if uniform else "truncated_normal"
+    return initializers.variance_scaling_initializer(factor, _MODES[mode], shape, seed, dtype)
+
+
+def xavier_initializer(uniform=True, seed=None, dtype=dtypes.float32):
+    """Values of variance `2 / (inputs + outputs)` (Glorot & Bengio 2010)."""
+    return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
+
+
+xavier_initializer_conv2d = xavier_initializer
+
+
+def _checked(scale: Any) -> float:
+    if isinstance(scale, numbers.Integral):
+        raise ValueError(f"scale cannot be an integer: {scale}")
+    number = float(scale)
+    if number < 0.0:
+        raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
+    return number
+
+
+def l1_regularizer(scale, scope=None):
+    """`scale * sum(|weights|)`. Raises ValueError for a negative or whole scale."""
+    scale = _checked(scale)
+    if scale == 0.0:
+        return lambda _: None
+    return lambda weights: scale * reduce_sum(abs_(convert_to_tensor(weights)))
+
+
+def l2_regularizer(scale, scope=None):
+    """`scale * sum(weights**2) / 2`. Raises ValueError for a negative or whole scale."""
+    scale = _checked(scale)
+    if scale == 0.0:
+        return lambda _: None
+    return lambda weights: scale * (reduce_sum(square(convert_to_tensor(weights))) / 2)
+
+
+def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):
+    """Both regularizers, added."""
+    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)])
+
+
+def sum_regularizer(regularizer_list, scope=None):
+    """The sum of several regularizers; None for none."""
+    kept = [regularizer for regularizer in regularizer_list if regularizer is not None]
+    if not kept:
+        return None
+
+    def total(weights):
+        parts = [
+            part for part in (regularizer(weights) for regularizer in kept) if part is not None
+        ]
+        return add_n(parts) if parts else None
+
+    return total
+
+
+def apply_regularization(regularizer, weights_list=None):
+    """The sum of a regularizer's losses on weights, which joins the collection of regularization losses of a graph."""
+    graph = None if context.executing_eagerly() else get_default_graph()
+    if not weights_list:
+        weights_list = [] if graph is None else graph.get_collection("weights")
+    losses = [loss for loss in map(regularizer, weights_list) if loss is not None]
+    total = add_n(losses) if losses else convert_to_tensor(0.0)
+    if graph is not None:
+        graph.add_to_collection("regularization_losses", total)
+    return total

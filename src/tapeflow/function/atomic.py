@@ -1,0 +1,55 @@
+"""`AtomicFunction`: a trace as it is called with everything it takes, captures and all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tapeflow.function.concrete import ConcreteFunction
+
+
+class AtomicFunction:
+    """What a `ConcreteFunction` runs."""
+
+    def __init__(self, concrete: ConcreteFunction):
+        self._concrete = concrete
+
+    @property
+    def name(self) -> bytes:
+        return self._concrete.name.encode()
+
+    @property
+    def function_type(self) -> Any:
+        return self._concrete.function_type
+
+    @property
+    def definition(self) -> Any:
+        """The function as a FunctionDef message."""
+        return self._concrete.function_def
+
+    cached_definition = definition
+
+    @property
+    def graph(self) -> Any:
+        return self._concrete.graph
+
+    def call_flat(self, *args: Any) -> list[Any]:
+        """The flat results for flat tensors."""
+        from tapeflow.core import nest
+
+        return [
+            x
+            for x in nest.flatten(self._concrete.call_flat(args), expand_composites=True)
+            if x is not None
+        ]
+
+    def call_preflattened(self, args: Any) -> Any:
+        """The structured result for flat tensors."""
+        return self._concrete.call_flat(args)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The structured result for arguments as the function takes them."""
+        return self._concrete(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<AtomicFunction> {self._concrete.name}{self.function_type}"

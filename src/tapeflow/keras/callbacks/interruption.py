@@ -1,0 +1,90 @@
+"""A training that goes on where it was interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+from tapeflow.keras.callbacks.base import Callback
+
+
+class BackupAndRestore(Callback):
+    """Saves the state of the training, and restores it when `fit` is called again after an interruption.
+
+    Args:
+      backup_dir: a folder for this training only.
+      save_freq: "epoch", or a number of batches.
+      double_checkpoint: whether the state before the last one is kept too.
+      delete_checkpoint: whether the folder is removed when the training has ended.
+    """
+
+    def __init__(
+        self, backup_dir, save_freq="epoch", double_checkpoint=False, delete_checkpoint=True, **kwargs
+    ):
+        super().__init__()
+        if not backup_dir:
+            raise ValueError("Empty `backup_dir` argument passed")
+        if save_freq != "epoch" and not (isinstance(save_freq, int) and save_freq > 0):
+            raise ValueError(
+                "Invalid value for argument `save_freq`. Received: "
+                f"save_freq={save_freq}. Expected positive integer value or 'epoch'."
+            )
+        self.backup_dir = os.fspath(backup_dir)
+        self.save_freq, self.delete_checkpoint = save_freq, delete_checkpoint
+        self.double_checkpoint = double_checkpoint
+        self._initial_epoch = None
+        self._seen = 0
+        self._epoch = 0
+
+    def _path(self, name):
+        return os.path.join(self.backup_dir, name)
+
+    def on_train_begin(self, logs=None):
+        self._initial_epoch = None
+        record = self._record()
+        if record is None:
+            return
+        status = self.model.load_weights(self._path(record["weights"]))
+        if hasattr(status, "expect_partial"):
+            status.expect_partial()
+        self._initial_epoch = record["epoch"]
+
+    def _record(self):
+        """What was saved last; None where nothing was, or what there is was cut short."""
+        try:
+            with open(self._path("training_metadata.json")) as file:
+                record = json.load(file)
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return record if {"epoch", "weights"} <= set(record) else None
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.save_freq == "epoch":
+            return
+        self._seen += 1
+        if self._seen % self.save_freq == 0:
+            self._save(self._epoch, batch)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.save_freq == "epoch":
+            self._save(epoch + 1, 0)
+
+    def _save(self, epoch, batch):
+        os.makedirs(self.backup_dir, exist_ok=True)
+        before = self._record()
+        name = "backup-1" if before is None or before["weights"] != "backup-1" else "backup-0"
+        self.model.save_weights(self._path(name), save_format="tf")
+        record = {"epoch": epoch, "batch": batch, "weights": name}
+        temporary = self._path(f"training_metadata.json.temporary{os.getpid()}")
+        with open(temporary, "w") as file:
+            json.dump(record, file)
+        os.replace(temporary, self._path("training_metadata.json"))
+
+    def on_train_end(self, logs=None):
+        self._initial_epoch = None
+        if self.delete_checkpoint:
+            shutil.rmtree(self.backup_dir, ignore_errors=True)

@@ -1,0 +1,94 @@
+"""Pooling to a given size: windows that cover the input evenly, whatever its size."""
+
+from __future__ import annotations
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import settings
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.ops.joining import concat
+from tapeflow.ops.reduction import reduce_max, reduce_mean
+
+
+class _AdaptivePooling(Layer):
+    """Output i along an axis is made of the inputs from floor(i n / m) up to ceil((i + 1) n / m)."""
+
+    rank = 1
+    _reduce = staticmethod(reduce_mean)
+
+    def __init__(self, output_size, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        sizes = (output_size,) * self.rank if isinstance(output_size, int) else tuple(output_size)
+        if len(sizes) != self.rank or not all(isinstance(n, int) and n > 0 for n in sizes):
+            raise ValueError(
+                f"`output_size` must be an integer or a tuple of {self.rank} positive integers. Received: "
+                f"{output_size}"
+            )
+        self.output_size = sizes
+        self.data_format = settings.normalize_data_format(data_format)
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def _start(self):
+        return 2 if self.data_format == "channels_first" else 1
+
+    def call(self, inputs):
+        sizes = inputs.shape.as_list()
+        for axis, count in enumerate(self.output_size, self._start()):
+            size = sizes[axis]
+            if size is None:
+                raise ValueError(
+                    f"{type(self).__name__} needs the size of axis {axis} of its inputs, which have the "
+                    f"shape {tuple(sizes)}."
+                )
+            parts = []
+            for i in range(count):
+                window = [slice(None)] * len(sizes)
+                window[axis] = slice(i * size // count, -(-(i + 1) * size // count))
+                parts.append(self._reduce(inputs[tuple(window)], axis=axis, keepdims=True))
+            inputs = concat(parts, axis)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        sizes = TensorShape(input_shape).as_list()
+        sizes[self._start() : self._start() + self.rank] = self.output_size
+        return TensorShape(sizes)
+
+    def get_config(self):
+        size = self.output_size[0] if self.rank == 1 else self.output_size
+        return {**super().get_config(), "output_size": size, "data_format": self.data_format}
+
+
+class AdaptiveAveragePooling1D(_AdaptivePooling):
+    """The means of `output_size` windows of steps."""
+
+
+class AdaptiveMaxPooling1D(_AdaptivePooling):
+    """The largest values of `output_size` windows of steps."""
+
+    _reduce = staticmethod(reduce_max)
+
+
+class AdaptiveAveragePooling2D(_AdaptivePooling):
+    """The means of windows of images."""
+
+    rank = 2
+
+
+class AdaptiveMaxPooling2D(_AdaptivePooling):
+    """The largest values of windows of images."""
+
+    rank = 2
+    _reduce = staticmethod(reduce_max)
+
+
+class AdaptiveAveragePooling3D(_AdaptivePooling):
+    """The means of windows of volumes."""
+
+    rank = 3
+
+
+class AdaptiveMaxPooling3D(_AdaptivePooling):
+    """The largest values of windows of volumes."""
+
+    rank = 3
+    _reduce = staticmethod(reduce_max)

@@ -1,0 +1,176 @@
+"""Attention in which groups of query heads share keys and values (Ainslie et al., 2023)."""
+
+from __future__ import annotations
+
+import math
+
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import constraints, initializers, regularizers
+from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.layers.attention import banded_mask, causal_mask, masked_scores
+from tapeflow.keras.layers.core import Dropout
+from tapeflow.keras.layers.einsum_dense import EinsumDense
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import logical_and
+from tapeflow.ops.einsum import einsum
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.softmax import softmax
+
+_PARTS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
+
+
+class GroupQueryAttention(Layer):
+    """Attention with `num_query_heads` heads for queries, and fewer, `num_key_value_heads`, for keys and values.
+
+    Args:
+      sliding_window: how near a key must be to be attended to; None: any.
+      use_gate: multiply what is found by a gate made of the query.
+    """
+
+    def __init__(
+        self,
+        head_dim,
+        num_query_heads,
+        num_key_value_heads,
+        dropout=0.0,
+        use_bias=True,
+        sliding_window=None,
+        flash_attention=None,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        use_gate=False,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if num_query_heads % num_key_value_heads:
+            raise ValueError(
+                "`num_query_heads` must be divisible by `num_key_value_heads`. Received: "
+                f"{num_query_heads} and {num_key_value_heads}"
+            )
+        if sliding_window is not None and not (isinstance(sliding_window, int) and sliding_window > 0):
+            raise ValueError(
+                "`sliding_window` must be `None` or a positive integer. Received: "
+                f"sliding_window={sliding_window}"
+            )
+        self.supports_masking = True
+        self.head_dim, self.num_query_heads = head_dim, num_query_heads
+        self.num_key_value_heads = num_key_value_heads
+        self.num_repeats = num_query_heads // num_key_value_heads
+        self.dropout, self.use_bias, self.sliding_window = dropout, use_bias, sliding_window
+        self.use_gate, self.seed, self.flash_attention = use_gate, seed, flash_attention
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+        self.__dict__["_made"] = False
+        self.built = True
+
+    def _dense(self, equation, sizes, bias, name, **kwargs):
+        return EinsumDense(
+            equation, sizes, bias_axes=bias if self.use_bias else None, name=name, dtype=self._policy,
+            **self._settings(), **kwargs,
+        )  # fmt: skip
+
+    def _settings(self):
+        return {
+            f"{weight}_{part}": module.serialize(getattr(self, f"{weight}_{part}"))
+            for part, module in _PARTS.items()
+            for weight in ("kernel", "bias")
+        }
+
+    def _make(self, features):
+        self.__dict__["_made"] = True
+        queries = (None, self.num_query_heads, self.head_dim)
+        others = (None, self.num_key_value_heads, self.head_dim)
+        self._query_dense = self._dense("bqm,muh->bquh", queries, "uh", "query")
+        self._key_dense = self._dense("bkm,mvh->bkvh", others, "vh", "key")
+        if self.use_gate:
+            self._gate_dense = self._dense("bqm,muh->bquh", queries, "uh", "gate", activation="sigmoid")
+        self._value_dense = self._dense("bkm,mvh->bkvh", others, "vh", "value")
+        self._output_dense = self._dense(
+            "bquh,uhm->bqm", (None, features), "m", "attention_output"
+        )
+        self._dropout_layer = Dropout(self.dropout, seed=self.seed)
+
+    def call(
+        self,
+        query,
+        value,
+        key=None,
+        query_mask=None,
+        value_mask=None,
+        key_mask=None,
+        attention_mask=None,
+        return_attention_scores=False,
+        training=None,
+        use_causal_mask=False,
+    ):
+        if not self._made:
+            self._make(query.shape.as_list()[-1])
+        shared = key is None
+        key = value if shared else key
+        mask = self._mask(
+            query, value, None if shared else key, query_mask, value_mask, key_mask, attention_mask,
+            use_causal_mask,
+        )  # fmt: skip
+        gate = self._gate_dense(query) if self.use_gate else None
+        query = self._query_dense(query) * (1.0 / math.sqrt(self.head_dim))
+        key, value = (
+            repeat(x, self.num_repeats, axis=2) for x in (self._key_dense(key), self._value_dense(value))
+        )
+        scores = einsum("bquh,bkuh->buqk", query, key)
+        if mask is not None:
+            for _ in range(4 - mask.shape.rank):
+                mask = expand_dims(mask, -3)
+            scores = masked_scores(scores, mask)
+        weights = softmax(scores)
+        found = einsum("buqk,bkuh->bquh", self._dropout_layer(weights, training=training), value)
+        output = self._output_dense(found if gate is None else found * gate)
+        return (output, weights) if return_attention_scores else output
+
+    def _mask(self, query, value, key, query_mask, value_mask, key_mask, attention_mask, causal):
+        """Which keys each query attends to; None for all."""
+        found = [] if attention_mask is None else [cast(attention_mask, "bool")]
+        given = ((query, query_mask, -1), (value, value_mask, -2), (key, key_mask, -2))
+        for tensor, mask, axis in given:
+            mask = getattr(tensor, "_keras_mask", None) if mask is None else mask
+            if mask is not None:
+                found.append(expand_dims(cast(mask, "bool"), axis))
+        sizes = [x.shape.as_list()[1] or shape_of(x)[1] for x in (query, value)]
+        if causal:
+            found.append(causal_mask(*sizes))
+        if self.sliding_window is not None:
+            found.append(banded_mask(*sizes, self.sliding_window))
+        if not found:
+            return None
+        mask = found[0]
+        for other in found[1:]:
+            mask = logical_and(mask, other)
+        return mask
+
+    def compute_mask(self, inputs, mask=None):
+        return mask[0] if isinstance(mask, list) else mask
+
+    def compute_output_shape(self, query_shape, value_shape=None, key_shape=None):
+        return TensorShape(query_shape)
+
+    def get_config(self):
+        names = ("head_dim num_query_heads num_key_value_heads dropout use_bias sliding_window "
+                 "flash_attention use_gate seed")  # fmt: skip
+        return {
+            **super().get_config(),
+            **{name: getattr(self, name) for name in names.split()},
+            **self._settings(),
+            "activity_regularizer": regularizers.serialize(self.activity_regularizer),
+        }

@@ -1,0 +1,67 @@
+"""The conjugate gradient method: systems of equations by products with their matrix only."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops import comparison, reduction
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.broadcasting import broadcast_dynamic_shape, broadcast_to
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.control import while_loop
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.matrix_function import norm
+
+CGState = namedtuple("CGState", ["i", "x", "r", "p", "gamma"])
+
+
+def _dot(x, y):
+    return reduction.reduce_sum(conj(x) * y, -1)
+
+
+@public
+def conjugate_gradient(
+    operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"
+):
+    """Solves A x = rhs for a LinearOperator that is self-adjoint and positive definite, from `x` (zeros) on.
+
+    It ends when the residual's norm is at most `tol` times that of `rhs` [..., n], or after `max_iter` steps.
+    Returns (i: steps, x: the solution, r: the residual, p: the direction, gamma: r · preconditioner r). Raises
+    ValueError for other operators.
+    """
+    if not (operator.is_self_adjoint and operator.is_positive_definite):
+        raise ValueError("Expected a self-adjoint, positive definite operator.")
+    rhs = convert_to_tensor(rhs)
+    batch = broadcast_dynamic_shape(shape_of(rhs)[:-1], operator.batch_shape_tensor())
+    if preconditioner is not None:
+        batch = broadcast_dynamic_shape(batch, preconditioner.batch_shape_tensor())
+    shape = concat([batch, shape_of(rhs)[-1:]], 0)
+    r = broadcast_to(rhs, shape)
+    limit = tol * norm(r, axis=-1)
+    if x is None:
+        x = zeros(shape, rhs.dtype)
+    else:
+        x = convert_to_tensor(x)
+        r = rhs - operator.matvec(x)
+    p = r if preconditioner is None else preconditioner.matvec(r)
+    start = CGState(convert_to_tensor(0), x, r, p, _dot(r, p))
+
+    def unfinished(state):
+        far = reduction.reduce_any(comparison.greater(norm(state.r, axis=-1), limit))
+        return comparison.logical_and(comparison.less(state.i, max_iter), far)
+
+    def step(state):
+        z = operator.matvec(state.p)
+        alpha = expand_dims(state.gamma / _dot(state.p, z), -1)
+        r = state.r - alpha * z
+        q = r if preconditioner is None else preconditioner.matvec(r)
+        gamma = _dot(r, q)
+        p = q + expand_dims(gamma / state.gamma, -1) * state.p
+        return [CGState(state.i + 1, state.x + alpha * state.p, r, p, gamma)]
+
+    (end,) = while_loop(unfinished, step, [start])
+    return end

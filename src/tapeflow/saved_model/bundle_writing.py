@@ -1,0 +1,230 @@
+"""TensorFlow's checkpoint files, written: tensors into shards of data, and the index that says what is where.
+
+The index is written last, and renamed to its name: until then the checkpoint of before is whole, and from then on the
+new one is. Where files of that name are there already, the data go to files of another number of shards.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tapeflow import protos
+from tapeflow.core import dtypes
+from tapeflow.core.crc32c import crc32c, mask
+from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tapeflow.core.wire import varint
+from tapeflow.saved_model import slices
+from tapeflow.saved_model.bundle import BundleReader, data_path, index_path
+from tapeflow.saved_model.slices import Part
+from tapeflow.saved_model.table import write_table
+
+_VERSION = 1
+
+
+def write_bundle(
+    prefix: Any,
+    tensors: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+) -> None:
+    """Writes a checkpoint of arrays (of objects of bytes for strings) by name.
+
+    Args:
+      tensors: arrays, or lists of `Part`s of one, by name; several dicts make as many shards.
+
+    Raises the operating system's errors, InvalidArgumentError for values that no checkpoint can hold.
+    """
+    prefix = os.fspath(prefix)
+    shards = [tensors] if isinstance(tensors, Mapping) else list(tensors)
+    with _Files(prefix, len(shards)) as files:
+        entries: dict[bytes, bytes] = {}
+        for shard, own in enumerate(shards):
+            with files.open(shard) as file:
+                writer = _Shard(file, shard, entries)
+                for key in sorted(own, key=str.encode):
+                    writer.write(key, own[key])
+        files.finish(entries)
+
+
+def merge_bundles(prefixes: Sequence[str], destination: str, delete_old: bool) -> None:
+    """Makes one checkpoint of several, whose files are moved, not read.
+
+    Raises NotFoundError for one that is not there, DataLossError for a damaged one, InvalidArgumentError for a tensor
+    that is in two of them.
+    """
+    readers = [BundleReader(prefix) for prefix in prefixes]
+    moved = [(r, shard) for r in readers for shard in range(r.shards)]
+    number = {(id(reader), shard): place for place, (reader, shard) in enumerate(moved)}
+    with _Files(destination, len(moved)) as files:
+        entries: dict[bytes, bytes] = {}
+        for reader in readers:
+            for key, entry in reader.raw_entries():
+                entry.shard_id = number.get((id(reader), entry.shard_id), 0)
+                if key in entries and not entry.slices:
+                    raise InvalidArgumentError(
+                        None, None, f"Tensor {key!r} is in two checkpoints that are to be one"
+                    )
+                if key in entries:
+                    known = protos.BundleEntryProto.FromString(entries[key])
+                    known.slices.extend(entry.slices)
+                    entry = known
+                entries[key] = entry.SerializeToString(deterministic=True)
+        for place, (reader, shard) in enumerate(moved):
+            files.take(place, data_path(reader.prefix, shard, reader.shards))
+        files.finish(entries)
+    for prefix in prefixes if delete_old else ():
+        if os.path.abspath(prefix) != os.path.abspath(destination):
+            os.unlink(index_path(prefix))
+            folder = os.path.dirname(prefix)
+            if folder and folder != os.path.dirname(destination) and not os.listdir(folder):
+                os.rmdir(folder)
+
+
+class _Files:
+    """The files of a checkpoint in the making: under other names until they are complete."""
+
+    def __init__(self, prefix: str, shards: int):
+        self.prefix, self.shards = prefix, shards
+        self._mark = f"{prefix}.temporary-{uuid.uuid4().hex}"
+        self._temporary: dict[int, str] = {}
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for path in (*self._temporary.values(), f"{self._mark}.index"):
+            if os.path.exists(path):
+                os.unlink(path)
+
+    def open(self, shard: int) -> Any:
+        path = self._temporary[shard] = f"{self._mark}.data-{shard}"
+        return _Synced(path)
+
+    def take(self, shard: int, path: str) -> None:
+        """Lets a file that is there be a shard."""
+        self._temporary[shard] = f"{self._mark}.data-{shard}"
+        os.replace(path, self._temporary[shard])
+
+    def finish(self, entries: dict[bytes, bytes]) -> None:
+        """Gives the files their names, the index last."""
+        old = _shards_of(self.prefix)
+        count = self.shards + 1 if old == self.shards else self.shards
+        header = protos.BundleHeaderProto(num_shards=count)
+        header.version.producer = _VERSION
+        table = write_table(
+            [(b"", header.SerializeToString(deterministic=True)), *sorted(entries.items())]
+        )
+        temporary = f"{self._mark}.index"
+        with _Synced(temporary) as file:
+            file.write(table)
+        for shard, path in self._temporary.items():
+            os.replace(path, data_path(self.prefix, shard, count))
+        os.replace(temporary, index_path(self.prefix))
+        for shard in range(old):
+            path = data_path(self.prefix, shard, old)
+            if old != count and os.path.exists(path):
+                os.unlink(path)
+
+
+class _Synced:
+    """A file that is on the disk when it is closed."""
+
+    def __init__(self, path: str):
+        self._file = open(path, "wb")  # noqa: SIM115 (closed by __exit__)
+
+    def __enter__(self) -> Any:
+        return self._file
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        try:
+            if kind is None:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+        finally:
+            self._file.close()
+
+
+def _shards_of(prefix: str) -> int:
+    """The number of shards of the checkpoint that has this name already; 0 if there is none that can be read."""
+    try:
+        return BundleReader(prefix).shards
+    except (NotFoundError, DataLossError, OSError):
+        return 0
+
+
+class _Shard:
+    """A file of data, whose entries go to the index."""
+
+    def __init__(self, file: Any, shard: int, entries: dict[bytes, bytes]):
+        self.file, self.shard, self.entries = file, shard, entries
+        self.offset = 0
+
+    def write(self, key: str, value: Any) -> None:
+        if not isinstance(value, list):
+            self._write(key, key.encode(), value)
+            return
+        whole = protos.BundleEntryProto()
+        for part in value:
+            if not isinstance(part, Part):
+                raise InvalidArgumentError(
+                    None, None, f"A checkpoint holds numbers and strings, and {key!r} has {value!r}"
+                )
+            array = self._write(key, slices.key(key, part.extents), part.value)
+            whole.dtype = _dtype(array).as_datatype_enum
+            whole.slices.append(slices.message(part.extents))
+            shape = part.shape
+        for size in shape:
+            whole.shape.dim.add(size=size)
+        known = self.entries.get(key.encode())
+        if known is not None:  # parts in other shards
+            whole.slices.extend(protos.BundleEntryProto.FromString(known).slices)
+        self.entries[key.encode()] = whole.SerializeToString(deterministic=True)
+
+    def _write(self, name: str, key: bytes, value: Any) -> np.ndarray:
+        """Writes one tensor and its entry."""
+        array = np.asarray(value)
+        if array.dtype.kind in "OSU":
+            data, checksum = _strings(name, array)
+            part: Any = data
+        else:
+            contiguous = np.ascontiguousarray(array)
+            part = contiguous.reshape(-1).view(np.uint8).data if contiguous.size else b""
+            checksum = crc32c(part) if len(part) else 0
+        self.file.write(part)
+        entry = protos.BundleEntryProto(
+            dtype=_dtype(array).as_datatype_enum, shard_id=self.shard, offset=self.offset,
+            size=len(part), crc32c=mask(checksum),
+        )  # fmt: skip
+        entry.shape.SetInParent()
+        for size in array.shape:
+            entry.shape.dim.add(size=size)
+        self.entries[key] = entry.SerializeToString(deterministic=True)
+        self.offset += len(part)
+        return array
+
+
+def _dtype(array: np.ndarray) -> DType:
+    return dtypes.string if array.dtype.kind in "OSU" else as_dtype(array.dtype)
+
+
+def _strings(key: str, array: np.ndarray) -> tuple[bytes, int]:
+    """Lengths, their checksum, then all bytes; and the checksum over everything."""
+    items = []
+    for item in array.reshape(-1).tolist():
+        item = item.encode() if isinstance(item, str) else item
+        if not isinstance(item, bytes):
+            raise InvalidArgumentError(
+                None, None, f"A checkpoint holds numbers and strings, and {key!r} has {item!r}"
+            )
+        items.append(item)
+    lengths = b"".join(varint(len(item)) for item in items)
+    plain = b"".join(struct.pack("<I" if len(i) < 1 << 32 else "<Q", len(i)) for i in items)
+    checksum = crc32c(plain)
+    stored = struct.pack("<I", mask(checksum))
+    body = b"".join(items)
+    return lengths + stored + body, crc32c(body, crc32c(stored, checksum))

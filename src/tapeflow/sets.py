@@ -1,0 +1,5 @@
+"""tf.sets: sets along the last dimension of dense and sparse tensors."""
+
+from tapeflow.ops.sets import difference, intersection, size, union
+
+__all__ = ["difference", "intersection", "size", "union"]
