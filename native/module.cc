@@ -13,6 +13,7 @@
 #include "op.h"
 #include "plan.h"
 #include "python_kernel.h"
+#include "records.h"
 #include "tape.h"
 #include "tensor_list.h"
 #include "tensor_type.h"
@@ -23,7 +24,8 @@ NB_MODULE(_native, m) {
   const char* isa = register_all_kernels(std::getenv("TAPEFLOW_ISA"));
   if (!init_convert(m.ptr()) || !init_op_type(m.ptr()) || !init_python_kernel() || !init_settings(m.ptr()) ||
       !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
-      PyModule_AddFunctions(m.ptr(), random_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
+      PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), record_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
       !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_dispatcher(m.ptr())) {
     throw nanobind::python_error();
   }

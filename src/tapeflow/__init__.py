@@ -238,6 +238,7 @@ if TYPE_CHECKING:
 
 # Rooms and names that are loaded when they are first used, with the modules that hold them.
 _LAZY_ROOMS = {
+    "audio": "tapeflow.audio",
     "autograph": "tapeflow.autograph",
     "bitwise": "tapeflow.bitwise",
     "compat": "tapeflow.compat",
@@ -289,10 +290,11 @@ _LAZY_NAMES = {
     "function": ("tapeflow.function.function", "function"),
     "argsort": ("tapeflow.ops.sorting", "argsort"),
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
-    "get_logger": ("tapeflow.compat.v1.logging", "get_logger"),
+    "get_logger": ("tapeflow.core.log", "get_logger"),
     "import_graph_def": ("tapeflow.graph.importing", "import_graph_def"),
     "make_ndarray": ("tapeflow.core.tensor_proto", "make_ndarray"),
     "make_tensor_proto": ("tapeflow.core.tensor_proto", "make_tensor_proto"),
+    "RegisterGradient": ("tapeflow.compat.v1.gradient_registry", "RegisterGradient"),
     "no_gradient": ("tapeflow.compat.v1.gradient_registry", "no_gradient"),
     "ones_initializer": ("tapeflow.keras.initializers", "Ones"),
     "random_normal_initializer": ("tapeflow.keras.initializers", "RandomNormal"),

@@ -1,4 +1,4 @@
-"""tf.quantization: numbers rounded as if they were kept in a few bits."""
+"""tf.quantization: numbers kept in a few bits, or rounded as if they were."""
 
 from tapeflow.ops.fake_quant import (
     fake_quant_with_min_max_args,
@@ -8,12 +8,22 @@ from tapeflow.ops.fake_quant import (
     fake_quant_with_min_max_vars_per_channel,
     fake_quant_with_min_max_vars_per_channel_gradient,
 )
+from tapeflow.ops.quantize import dequantize, quantize, quantized_concat
+from tapeflow.ops.quantize_and_dequantize import (
+    quantize_and_dequantize,
+    quantize_and_dequantize_v2,
+)
 
 __all__ = [
+    "dequantize",
     "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars",
     "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel",
     "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize",
+    "quantize_and_dequantize",
+    "quantize_and_dequantize_v2",
+    "quantized_concat",
 ]

@@ -228,4 +228,7 @@ def test_row_does_as_tensorflow(row, sample, name, answers):
             mine = tf.cast(mine, tf.float32) if dtype == "bfloat16" else mine
             np.testing.assert_allclose(mine.numpy(), array, close, close, equal_nan=True)
         else:
-            np.testing.assert_array_equal(mine.numpy(), array)
+            mine = mine.numpy()
+            # NumPy has quantized numbers as records of one field.
+            mine = mine[mine.dtype.names[0]] if mine.dtype.names else mine
+            np.testing.assert_array_equal(mine, array)

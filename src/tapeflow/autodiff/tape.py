@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import inspect
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,14 @@ class GradientTape(_native.Tape):
       persistent: whether `gradient` may be called more than once.
       watch_accessed_variables: whether trainable variables are watched on their first use.
     """
+
+    # Of the native class's constructor, which Python cannot ask.
+    __signature__ = inspect.Signature(
+        [
+            inspect.Parameter("persistent", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False),
+            inspect.Parameter("watch_accessed_variables", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=True),
+        ]
+    )
 
     _spent = False
     _kept: Any = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tapeflow.core import dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."

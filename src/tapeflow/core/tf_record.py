@@ -6,15 +6,15 @@ all numbers little-endian.
 
 from __future__ import annotations
 
-import struct
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, ClassVar
 
-from tapeflow.core.crc32c import masked_crc32c
+from tapeflow import _native
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
 from tapeflow.core.file_system import _Translated, text_path
 
+_BLOCK = 1 << 18
 _GZIP_BITS = 16  # added to the window bits to have gzip's headers
 
 
@@ -99,7 +99,7 @@ class TFRecordWriter:
         self._path = text_path(path)
         self._compressor = options.compressor()
         with _Translated(self._path):
-            self._file: BinaryIO | None = open(self._path, "wb")  # noqa: SIM115 (closed by `close`)
+            self._file: BinaryIO | None = open(self._path, "wb", buffering=_BLOCK)  # noqa: SIM115
 
     def _opened(self) -> BinaryIO:
         if self._file is None:
@@ -108,11 +108,10 @@ class TFRecordWriter:
 
     def write(self, record) -> None:
         """Append one record: bytes, or text, which is written as UTF-8."""
-        file = self._opened()
-        data = record.encode("utf-8") if isinstance(record, str) else bytes(record)
-        length = struct.pack("<Q", len(data))
-        parts = (length, struct.pack("<I", masked_crc32c(length)), data, struct.pack("<I", masked_crc32c(data)))
-        whole = b"".join(parts)
+        file = self._file or self._opened()
+        if isinstance(record, str):
+            record = record.encode("utf-8")
+        whole = _native.frame_record(record)
         file.write(whole if self._compressor is None else self._compressor.compress(whole))
 
     def flush(self) -> None:
@@ -168,35 +167,23 @@ def records(path, compression: str = "") -> Iterator[bytes]:
     """
     path = text_path(path)
     with _Translated(path):
-        file = open(path, "rb")  # noqa: SIM115 (closed below)
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed below)
     with file:
         source: Any = _Inflated(file, path) if compression else file
-        at = 0
-        while head := source.read(12):
-            if len(head) < 12:
-                raise DataLossError(None, None, f"truncated record at {at}")
-            if masked_crc32c(head[:8]) != struct.unpack("<I", head[8:])[0]:
-                raise DataLossError(None, None, f"corrupted record at {at}")
-            (length,) = struct.unpack("<Q", head[:8])
-            data, tail = _body(source, length), source.read(4)
-            if len(data) < length or len(tail) < 4:
-                raise DataLossError(None, None, f"truncated record at {at}")
-            if masked_crc32c(data) != struct.unpack("<I", tail)[0]:
-                raise DataLossError(None, None, f"corrupted record at {at}")
-            yield data
-            at += 16 + length
-
-
-def _body(source: Any, length: int) -> bytes:
-    """`length` bytes, read in blocks, so that a damaged length does not ask for all memory at once."""
-    parts = []
-    while length > 0:
-        part = source.read(min(length, 1 << 24))
-        if not part:
-            break
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
+        left, start, wanted = b"", 0, 12  # what was not split, where in the file it begins, and what it lacks
+        while True:
+            # A damaged length does not ask for all memory at once: what is read doubles at most.
+            block = source.read(max(_BLOCK, min(wanted - len(left), len(left))))
+            left = left + block if left else block
+            found, end, outcome, wanted = _native.split_records(left)
+            yield from found
+            if outcome:
+                raise DataLossError(None, None, f"corrupted record at {start + end}")
+            left, start = left[end:], start + end
+            if not block:
+                if left:
+                    raise DataLossError(None, None, f"truncated record at {start}")
+                return
 
 
 def tf_record_iterator(path, options=None) -> Iterator[bytes]:

@@ -3,7 +3,8 @@
 from tapeflow.data import experimental
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
 from tapeflow.data.element import DatasetSpec
-from tapeflow.data.iterating import Iterator, NumpyIterator, Options, ThreadingOptions
+from tapeflow.data.iterating import Iterator, IteratorSpec, NumpyIterator
+from tapeflow.data.options import Options, ThreadingOptions
 from tapeflow.data.records import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "DatasetSpec",
     "FixedLengthRecordDataset",
     "Iterator",
+    "IteratorSpec",
     "NumpyIterator",
     "Options",
     "TFRecordDataset",

@@ -38,5 +38,5 @@ def require_callable(fn, name="func"):
     """Raises ValueError for an argument that should be a function and is not."""
     if not callable(fn):
         raise ValueError(
-            f"Argument `{name}` must be a callable. Received {name}={fn!r} (of type {type(fn)})"
+            f"Argument `{name}` must be a callable. Received {name}={fn!r} (of type {type(fn)})."
         )

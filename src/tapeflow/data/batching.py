@@ -2,151 +2,190 @@
 
 from __future__ import annotations
 
-from collections import deque
-from itertools import islice
-
-import numpy as np
-
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data import element
-from tapeflow.data.arguments import integer, require, require_callable
+from tapeflow.data import element, stacking
+from tapeflow.data.arguments import integer, require
+from tapeflow.data.passes import Over
+from tapeflow.data.windows import integer_or_bool
 
-_INFINITE = -1
-_UNKNOWN = -2
 
-
-def batched(dataset, batch_size, drop_remainder):
-    """Dataset arguments for stacked elements."""
-    size = integer(batch_size, "BatchDatasetV2")
-    require(size > 0, "Batch size must be greater than zero.", "BatchDatasetV2")
-    drop = bool(drop_remainder)
-    rows = dataset._rows
-
-    def elements():
-        if rows is not None:
-            return rows.batches(size, drop)
-        return stacked(dataset._start(), size, drop)
-
-    def spec():
-        return element.map_leaves(lambda leaf: _batch_spec(leaf, size, drop), dataset.element_spec)
-
+def _sizes(dataset, batch_size, drop_remainder, op):
+    """The batch size, whether to drop, the spec's outer size, and the number of batches."""
+    size = integer(batch_size, op)
+    require(size > 0, "Batch size must be greater than zero.", op)
+    drop = integer_or_bool(drop_remainder)
     count = dataset._size
     if count > 0:
         count = count // size if drop else -(-count // size)
-    return "Batch", elements, spec, count
+    return size, drop, size if drop or dataset._size == -1 else None, count
 
 
-def _batch_spec(leaf, size, drop):
-    if not isinstance(leaf, TensorSpec):
-        return leaf
-    if leaf.shape.rank is None:
-        return TensorSpec(None, leaf.dtype)
-    return TensorSpec([size if drop else None, *leaf.shape.as_list()], leaf.dtype)
+def batched(dataset, batch_size, drop_remainder, num_parallel_calls=None):
+    """Dataset arguments for stacked elements."""
+    kind = "Batch" if num_parallel_calls is None else "ParallelBatch"
+    size, drop, outer, count = _sizes(dataset, batch_size, drop_remainder, "BatchDatasetV2")
+    outer = size if drop else None
+    spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), dataset.element_spec)
+    rows = dataset._rows
+    if rows is not None:
+        return kind, lambda: rows.start_batches(size, drop), spec, count
+    return kind, lambda: Batched(dataset._start(), size, drop, stack), spec, count
 
 
-def stacked(values, size, drop):
-    """Batches of an iterator's values."""
-    while True:
-        batch = list(islice(values, size))
-        if not batch or (drop and len(batch) < size):
-            return
-        try:
-            yield element.stack(batch)
-        except Exception:
-            check_same_shapes(batch)
+def stack(batch):
+    """Elements stacked; InvalidArgumentError says which component does not fit."""
+    try:
+        return stacking.stacked(batch)
+    except Exception:
+        stacking.check_same(batch)
+        raise
+
+
+def batched_whole(dataset, batch_size, drop_remainder):
+    """Dataset arguments for stacked elements where an error in an element is one of its whole batch."""
+    size, drop, _, count = _sizes(dataset, batch_size, drop_remainder, "MapAndBatchDataset")
+    outer = size if drop else None
+    spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), dataset.element_spec)
+    return "MapAndBatch", lambda: _BatchedWhole(dataset._start(), size, drop, _stack_whole), spec, count
+
+
+class Batched(Over):
+    """`make` of `size` elements at a time. An error in an element drops what was gathered before it."""
+
+    __slots__ = ("_drop", "_make", "_over", "_size")
+
+    def __init__(self, values, size, drop, make):
+        super().__init__(values)
+        self._size, self._drop, self._make = size, drop, make
+        self._over = False
+
+    def __next__(self):
+        if self._over:
+            raise StopIteration
+        batch = []
+        source, size = self._input, self._size
+        for value in source:
+            batch.append(value)
+            if len(batch) == size:
+                return self._make(batch)
+        self._over = True
+        if not batch or self._drop:
+            raise StopIteration
+        return self._make(batch)
+
+    def save(self):
+        return [self._over, self._input.save()]
+
+    def restore(self, state):
+        self._over, inner = state
+        self._input.restore(inner)
+
+
+def _stack_whole(batch):
+    try:
+        return stacking.stacked(batch)
+    except Exception:
+        shapes = [[str(leaf.shape) for leaf in element.flatten(value)] for value in batch]
+        other = next((found for found in shapes if found != shapes[0]), None)
+        if other is None:
             raise
-        if len(batch) < size:
-            return
+        raise InvalidArgumentError(
+            None,
+            None,
+            "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: "
+            f"{', '.join(other)}, [batch]: {', '.join(shapes[0])}",
+        ) from None
 
 
-def check_same_shapes(batch):
-    """Raises InvalidArgumentError for the first component whose shapes or dtypes differ."""
-    columns = zip(*[element.flatten(value) for value in batch])
-    for component, column in enumerate(columns):
-        for number, leaf in enumerate(column):
-            if leaf.shape != column[0].shape:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Cannot batch tensors with different shapes in component {component}. First "
-                    f"element had shape {_bare(column[0].shape)} and element {number} had shape "
-                    f"{_bare(leaf.shape)}. [Op:IteratorGetNext]",
-                )
-            if leaf.dtype != column[0].dtype:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Cannot batch tensors with different dtypes in component {component}. First "
-                    f"element had dtype {column[0].dtype.name} and element {number} had dtype "
-                    f"{leaf.dtype.name}. [Op:IteratorGetNext]",
-                )
+class _BatchedWhole(Batched):
+    __slots__ = ()
 
-
-def _bare(shape):
-    return "[" + ",".join(str(size) for size in shape) + "]"
+    def __next__(self):
+        if self._over:
+            raise StopIteration
+        batch, failed, count = [], None, 0
+        while count < self._size:
+            count += 1
+            try:
+                batch.append(next(self._input))
+            except StopIteration:
+                self._over = True
+                break
+            except Exception as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        if not batch or (self._over and self._drop):
+            raise StopIteration
+        return self._make(batch)
 
 
 def padded(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
     """Dataset arguments for elements padded to one shape and stacked."""
-    size = integer(batch_size, "PaddedBatchDatasetV2")
-    require(size > 0, "Batch size must be greater than zero.", "PaddedBatchDatasetV2")
-    drop = bool(drop_remainder)
+    size, drop, _, count = _sizes(dataset, batch_size, drop_remainder, "PaddedBatchDatasetV2")
     specs = dataset.element_spec
-    leaves = element.flatten(specs)
+    flat = element.flatten(specs)
+    for leaf in flat:
+        if not isinstance(leaf, TensorSpec):
+            raise TypeError(
+                "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
+                f"elements in the input dataset is not a subclass of TensorSpec: `{leaf}`."
+            )
     if padded_shapes is None:
-        for number, leaf in enumerate(leaves):
+        for number, leaf in enumerate(flat):
             if leaf.shape.rank is None:
                 raise ValueError(
-                    f"You must provide `padded_shapes` argument because component {number} has "
-                    "unknown rank."
+                    "You must provide `padded_shapes` argument because component "
+                    f"{number} has unknown rank."
                 )
-        shapes = [leaf.shape.as_list() for leaf in leaves]
+        shapes = [leaf.shape.as_list() for leaf in flat]
     else:
-        shapes = [
-            _padded_shape(shape, leaf)
-            for shape, leaf in zip(_leaves_like(specs, padded_shapes), leaves)
+        found = _leaves_like(specs, padded_shapes)
+        shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(found, flat)]
+    found = _leaves_like(specs, padding_values)
+    values = [_padding_value(value, leaf) for value, leaf in zip(found, flat)]
+
+    def make(batch):
+        columns = zip(*[element.flatten(value) for value in batch])
+        made = [
+            stacking.pad_and_stack(column, shape, value, number)
+            for number, (column, shape, value) in enumerate(zip(columns, shapes, values))
         ]
-    values = [
-        _padding_value(value, leaf)
-        for value, leaf in zip(_leaves_like(specs, padding_values), leaves)
-    ]
+        return element.unflatten(specs, iter(made))
 
-    def elements():
-        source = iter(dataset._start())
-        while True:
-            batch = [element.flatten(value) for value in islice(source, size)]
-            if not batch or (drop and len(batch) < size):
-                return
-            columns = [
-                pad_and_stack(column, shape, value, number)
-                for number, (column, shape, value) in enumerate(zip(zip(*batch), shapes, values))
-            ]
-            yield _unflatten(specs, iter(columns))
-
-    def spec():
-        outer = size if drop else None
-        return _unflatten(
-            specs, iter([TensorSpec([outer, *s], leaf.dtype) for s, leaf in zip(shapes, leaves)])
-        )
-
-    count = dataset._size
-    if count > 0:
-        count = count // size if drop else -(-count // size)
-    return "PaddedBatch", elements, spec, count
+    outer = size if drop else None
+    batch_specs = [TensorSpec([outer, *shape], leaf.dtype) for shape, leaf in zip(shapes, flat)]
+    spec = element.unflatten(specs, iter(batch_specs))
+    return "PaddedBatch", lambda: Batched(dataset._start(), size, drop, make), spec, count
 
 
 def _leaves_like(specs, structure):
     """The leaves of `structure`, in which lists and shapes are leaves, along `specs`."""
     if not element.is_structure(specs):
         return [structure]
-    if structure is None or not element.is_structure(structure):
-        return [leaf for s in element.flatten(specs) for leaf in _leaves_like(s, structure)]
+    if structure is None or (
+        not element.is_structure(structure) and not isinstance(structure, (list, TensorShape))
+    ):
+        return [structure for _ in element.flatten(specs)]
     if hasattr(specs, "keys"):
+        if not hasattr(structure, "keys"):
+            raise TypeError(
+                f"The two structures don't have the same sequence type. First: {specs}. Second: {structure}."
+            )
         return [leaf for key in sorted(specs) for leaf in _leaves_like(specs[key], structure[key])]
+    if isinstance(structure, (list, TensorShape)) and not all(
+        item is None or isinstance(item, int) for item in structure
+    ):
+        structure = tuple(structure)
+    if not isinstance(structure, tuple):
+        raise TypeError(
+            f"The two structures don't have the same sequence type. First: {specs}. Second: {structure}."
+        )
     if len(specs) != len(structure):
         raise ValueError(
             "The two structures don't have the same number of elements. "
@@ -155,22 +194,21 @@ def _leaves_like(specs, structure):
     return [leaf for s, part in zip(specs, structure) for leaf in _leaves_like(s, part)]
 
 
-def _unflatten(specs, leaves):
-    """An element like `specs` of leaves in the order of `element.flatten`."""
-    if hasattr(specs, "keys"):
-        values = {key: _unflatten(specs[key], leaves) for key in sorted(specs)}
-        return element.rebuild(specs, [values[key] for key in specs])
-    if isinstance(specs, tuple):
-        return element.rebuild(specs, [_unflatten(item, leaves) for item in specs])
-    return next(leaves)
-
-
-def _padded_shape(shape, leaf):
-    if hasattr(shape, "numpy"):
-        shape = shape.numpy().tolist()
-    if not isinstance(shape, TensorShape):
-        shape = [None if size in (None, -1) else int(size) for size in shape]
-    shape = TensorShape(shape).as_list()
+def _padded_shape(given, leaf):
+    if hasattr(given, "dtype") and hasattr(given, "shape") and not given.dtype.name.startswith("int"):
+        raise TypeError(
+            f"Padded shape {given} must be a `tf.int64` vector tensor, but its dtype is {given.dtype}."
+        )
+    try:
+        if hasattr(given, "shape") and hasattr(given, "numpy") and given.shape.rank != 1:
+            raise ValueError(
+                f"Padded shape {given} must be a `tf.int64` vector tensor, but its shape was {given.shape}."
+            )
+        shape = stacking.as_shape(given).as_list()
+    except TypeError:
+        raise TypeError(
+            f"Padded shape {given} must be a shape or a `tf.int64` vector tensor."
+        ) from None
     known = leaf.shape
     if known.rank is not None:
         fits = len(shape) == known.rank and all(
@@ -191,8 +229,10 @@ def _padding_value(value, leaf):
             return b""
         if leaf.dtype == dtypes.bool:
             return False
+        if leaf.dtype == dtypes.variant:
+            raise TypeError("Unable to create padding for field of type 'variant'.")
         return 0
-    value = convert_to_tensor(value)
+    value = convert_to_tensor(value) if leaf.dtype != dtypes.bfloat16 else convert_to_tensor(value, leaf.dtype)
     if value.shape.rank != 0:
         raise ValueError(
             f"Invalid `padding_values`. `padding_values` values should be scalars, but got "
@@ -206,192 +246,114 @@ def _padding_value(value, leaf):
     return value.numpy()
 
 
-def pad_and_stack(column, shape, value, component):
-    """One tensor of a component's values, each padded at its end to a common shape."""
-    arrays = [np.asarray(leaf.numpy()) for leaf in column]
-    common = []
-    for axis, want in enumerate(shape):
-        longest = max(array.shape[axis] for array in arrays)
-        if want is not None and longest > want:
-            raise InvalidArgumentError(
-                None,
-                None,
-                "Attempted to pad to a smaller size than the input element: component "
-                f"{component} has size {longest} along axis {axis}, padded to {want}. "
-                "[Op:IteratorGetNext]",
-            )
-        common.append(longest if want is None else want)
-    dtype = column[0].dtype
-    kind = object if dtype == dtypes.string else arrays[0].dtype
-    if not common:
-        return convert_to_tensor(np.array([array[()] for array in arrays], kind), dtype)
-    result = np.full([len(arrays), *common], value, kind)
-    for target, array in zip(result, arrays):
-        target[tuple(slice(size) for size in array.shape)] = array
-    return convert_to_tensor(result, dtype)
+def ragged(dataset, batch_size, drop_remainder, row_splits_dtype):
+    """Dataset arguments for batches whose leaves of unknown size are ragged."""
+    size, drop, _, count = _sizes(dataset, batch_size, drop_remainder, "BatchDatasetV2")
+    kind = dtypes.as_dtype(row_splits_dtype)
+    specs = element.map_leaves(lambda leaf: stacking.ragged_spec(leaf, kind), dataset.element_spec)
+    flat = element.flatten(specs)
+
+    def make(batch):
+        columns = zip(*[element.flatten(value) for value in batch])
+        made = [stacking.stack_ragged(column, leaf) for column, leaf in zip(columns, flat)]
+        return element.unflatten(specs, iter(made))
+
+    outer = size if drop else None
+    spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), specs)
+    return "RaggedBatch", lambda: Batched(dataset._start(), size, drop, make), spec, count
+
+
+def sparse(dataset, batch_size, row_shape):
+    """Dataset arguments for batches of dense values of differing sizes as sparse tensors."""
+    op = "DenseToSparseBatchDataset"
+    size = integer(batch_size, op)
+    require(size > 0, "Batch size must be greater than zero.", op)
+    spec = dataset.element_spec
+    if not isinstance(spec, TensorSpec):
+        raise TypeError(
+            f"`dense_to_sparse_batch` requires an input dataset whose elements have a single component, but "
+            f"the given dataset has the following component types: {spec}."
+        )
+    shape = stacking.as_shape(row_shape)
+    rows = tuple(shape.as_list())
+
+    def make(batch):
+        return stacking.sparse_rows(batch, rows)
+
+    made = SparseTensorSpec([None, *rows], spec.dtype)
+    count = dataset._size if dataset._size <= 0 else -(-dataset._size // size)
+    return "DenseToSparseBatch", lambda: Batched(dataset._start(), size, False, make), made, count
 
 
 def unbatched(dataset):
     """Dataset arguments for the slices of every element."""
-
-    def elements():
-        for value in dataset._start():
-            columns = element.flatten(value)
-            count = columns[0].shape[0]
-            for leaf in columns:
-                if leaf.shape[0] != count:
-                    raise InvalidArgumentError(
-                        None,
-                        None,
-                        f"Input element must have the same batch size in each component. Component 0 "
-                        f"had size {count} but component {columns.index(leaf)} had size "
-                        f"{leaf.shape[0]}. [Op:IteratorGetNext]",
-                    )
-            for i in range(count):
-                yield element.map_leaves(lambda leaf: leaf[i], value)  # noqa: B023 - used at once
-
-    def spec():
-        def slice_spec(leaf):
-            if leaf.shape.rank == 0:
-                raise ValueError("Cannot unbatch an input with scalar components.")
-            shape = None if leaf.shape.rank is None else leaf.shape[1:]
-            return TensorSpec(shape, leaf.dtype)
-
-        return element.map_leaves(slice_spec, dataset.element_spec)
-
-    if not callable(dataset._spec):
-        spec = spec()
-    return "Unbatch", elements, spec
-
-
-def windows(dataset, size, shift, stride, drop_remainder):
-    """Dataset arguments for datasets of consecutive elements."""
-    op = "WindowDataset"
-    size, stride = integer(size, op), integer(stride, op)
-    shift = size if shift is None else integer(shift, op)
-    require(size > 0, f"Window size must be greater than zero, but got {size}", op)
-    require(shift > 0, f"Window shift must be greater than zero, but got {shift}", op)
-    require(stride > 0, f"Window stride must be greater than zero, but got {stride}", op)
-    span = (size - 1) * stride + 1
-
-    def elements():
-        source = iter(dataset._start())
-        buffer = deque(islice(source, span))
-        while buffer:
-            if drop_remainder and len(buffer) < span:
-                return
-            values = list(islice(buffer, 0, span, stride))
-            yield (
-                element.map_leaves(lambda *column: in_memory(column), *values)
-                if element.is_structure(values[0])
-                else in_memory(values)
-            )
-            for _ in range(min(shift, len(buffer))):
-                buffer.popleft()
-            if shift > span:
-                next(islice(source, shift - span - 1, shift - span), None)
-            buffer.extend(islice(source, span - len(buffer)))
-
-    def spec():
-        return element.map_leaves(element.DatasetSpec, dataset.element_spec)
-
-    return "Window", elements, spec
-
-
-def in_memory(values):
-    """A dataset of the given elements."""
-    from tapeflow.data.dataset import Dataset
-
-    values = list(values)
-    return Dataset("Window", lambda: iter(values), lambda: element.spec_of(values[0]), len(values))
-
-
-def grouped(dataset, key_func, reduce_func, window_size, window_size_func):
-    """Dataset arguments for reductions of elements with the same key."""
-    if (window_size is None) == (window_size_func is None):
+    spec = element.map_leaves(stacking.slice_spec, dataset.element_spec)
+    shapes = [stacking.shape_of(leaf) for leaf in element.flatten(dataset.element_spec)]
+    sizes = [shape[0] for shape in shapes if shape.rank is not None]
+    known = [size for size in sizes if size is not None]
+    if len(set(known)) > 1:
         raise ValueError(
-            "Either the `window_size` argument or the `window_size_func` argument must be specified."
+            f"Cannot unbatch a dataset whose components have different batch sizes: {known}."
         )
-    require_callable(key_func)
-    require_callable(reduce_func)
-
-    def limit(key):
-        size = window_size if window_size_func is None else window_size_func(key)
-        size = integer(size, "GroupByWindowDataset")
-        require(
-            size > 0, f"Window size must be greater than zero, but got {size}.", "GroupByWindow"
-        )
-        return size
-
-    def elements():
-        groups = {}
-        for value in dataset._start():
-            key = key_func(*value) if type(value) is tuple else key_func(value)
-            key = convert_to_tensor(key, dtypes.int64)
-            group = groups.setdefault(int(key), [])
-            group.append(value)
-            if len(group) >= limit(key):
-                del groups[int(key)]
-                yield from reduce_func(key, in_memory(group))._start()
-        for number in sorted(groups):
-            key = convert_to_tensor(number, dtypes.int64)
-            yield from reduce_func(key, in_memory(groups[number]))._start()
-
-    def spec():
-        if hasattr(reduce_func, "spec"):
-            return reduce_func.spec.element_spec
-        for value in dataset._start():
-            return reduce_func(convert_to_tensor(0, dtypes.int64), in_memory([value])).element_spec
-        return dataset.element_spec
-
-    return "GroupByWindow", elements, spec
+    count = dataset._size if dataset._size <= 0 else dataset._size * known[0] if known else -2
+    return "Unbatch", lambda: _Unbatched(dataset._start()), spec, count
 
 
-def bucketed(
-    dataset,
-    length_func,
-    boundaries,
-    batch_sizes,
-    padded_shapes,
-    padding_values,
-    pad_to_boundary,
-    no_padding,
-    drop_remainder,
-):
-    """A dataset of batches of elements whose lengths lie between the same two boundaries."""
-    if len(batch_sizes) != len(boundaries) + 1:
-        raise ValueError(
-            "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len("
-            f"bucket_batch_sizes)={len(batch_sizes)}` and `len(bucket_boundaries)={len(boundaries)}`."
-        )
+class _Unbatched(Over):
+    __slots__ = ("_count", "_next", "_slices", "_value")
 
-    def bucket(*value):
-        return int(np.searchsorted(boundaries, int(length_func(*value)), side="right"))
+    def __init__(self, values):
+        super().__init__(values)
+        self._next = self._count = 0
+        self._value = self._slices = None
 
-    def make_batch(key, group):
-        size = batch_sizes[int(key)]
-        if no_padding:
-            return group.batch(size, drop_remainder)
-        shapes = padded_shapes
-        if shapes is None:
-            shapes = element.map_leaves(
-                lambda leaf: TensorShape([None] * leaf.shape.rank), group.element_spec
-            )
-        if pad_to_boundary:
-            if int(key) >= len(boundaries):
+    def __next__(self):
+        while self._next >= self._count:
+            self._take(next(self._input))
+        number = self._next
+        self._next += 1
+        return element.map_leaves(lambda one: one(number), self._slices)
+
+    def _take(self, value):
+        columns = element.flatten(value)
+        sizes = [stacking.outer_size(leaf) for leaf in columns]
+        for component, size in enumerate(sizes):
+            if size != sizes[0]:
                 raise InvalidArgumentError(
                     None,
                     None,
-                    "When pad_to_bucket_boundary=True, elements must have length < "
-                    "max(bucket_boundaries).",
+                    "Input element must have the same batch size in each component. Component 0 "
+                    f"had size {sizes[0]} but component {component} had size {size}. "
+                    "[Op:IteratorGetNext]",
                 )
-            full = boundaries[int(key)] - 1
-            shapes = element.map_leaves(
-                lambda s: TensorShape([full if d is None else d for d in TensorShape(s).as_list()]),
-                shapes,
-            )
-        return group.padded_batch(size, shapes, padding_values, drop_remainder)
+        self._value, self._next, self._count = value, 0, sizes[0]
+        self._slices = element.map_leaves(stacking.slices_of, value)
 
-    return dataset.group_by_window(
-        bucket, make_batch, window_size_func=lambda key: batch_sizes[int(key)]
-    )
+    def save(self):
+        current = None if self._next >= self._count else [self._value, self._next]
+        return [self._input.save(), current]
+
+    def restore(self, state):
+        inner, current = state
+        self._input.restore(inner)
+        self._next = self._count = 0
+        if current is not None:
+            self._take(current[0])
+            self._next = current[1]
+
+
+def rebatched(dataset, batch_size, drop_remainder):
+    """Dataset arguments for the same rows in batches of other sizes: of a list of sizes, in turn."""
+    from tapeflow.data.rebatching import Rebatched
+
+    given = batch_size.numpy() if hasattr(batch_size, "numpy") else batch_size
+    sizes = [int(n) for n in (given if hasattr(given, "__len__") else [given])]
+    require(bool(sizes) and all(n >= 0 for n in sizes) and any(sizes), f"batch sizes of {sizes}", "Rebatch")
+    drop = integer_or_bool(drop_remainder)
+    outer = sizes[0] if drop and len(set(sizes)) == 1 else None
+
+    def spec(leaf):
+        return stacking.batch_spec(stacking.slice_spec(leaf), outer)
+
+    specs = element.map_leaves(spec, dataset.element_spec)
+    return "Rebatch", lambda: Rebatched(_Unbatched(dataset._start()), sizes, drop, stack), specs

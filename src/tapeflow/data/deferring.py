@@ -18,7 +18,8 @@ from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data import element, leaves
+from tapeflow.data import element, leaves, mapping
+from tapeflow.data.arguments import require_callable
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.mapping import same_count
 from tapeflow.data.selecting import GraphSeeds
@@ -31,27 +32,39 @@ from tapeflow.ops.variable import Variable
 _KEY = TensorSpec([], dtypes.int64)
 
 
+def spread_specs(dataset: Any) -> tuple[list[Any], bool]:
+    """The specs of the arguments of a function of an element, and whether there is one for each of its items."""
+    return _spread(dataset), type(dataset.element_spec) is tuple
+
+
 def _spread(dataset: Any) -> list[Any]:
     """The specs of the arguments of a function of an element."""
     spec = dataset.element_spec
     return list(spec) if type(spec) is tuple else [spec]
 
 
-# The arguments that are functions: (method, argument) -> the specs of what they are called with.
-_FUNCTIONS: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
-    ("map", "map_func"): _spread,
-    ("filter", "predicate"): _spread,
-    ("flat_map", "map_func"): _spread,
-    ("interleave", "map_func"): _spread,
-    ("take_while", "predicate"): _spread,
-    ("group_by_window", "key_func"): _spread,
-    ("group_by_window", "reduce_func"): lambda dataset: [_KEY, DatasetSpec(dataset.element_spec)],
-    ("group_by_window", "window_size_func"): lambda dataset: [_KEY],
-}
+# The arguments that are functions: (method, argument) -> the specs of what they are called with, and whether an
+# element that is a tuple is spread over several.
+_FUNCTIONS: dict[tuple[str, str], tuple[Callable[[Any], list[Any]], bool]] = {
+    ("map", "map_func"): (_spread, True),
+    ("map_with_legacy_function", "map_func"): (_spread, True),
+    ("filter", "predicate"): (_spread, True),
+    ("filter_with_legacy_function", "predicate"): (_spread, True),
+    ("flat_map", "map_func"): (_spread, True),
+    ("interleave", "map_func"): (_spread, True),
+    ("take_while", "predicate"): (_spread, True),
+    ("group_by_window", "key_func"): (_spread, True),
+    ("group_by_window", "reduce_func"): (
+        lambda dataset: [_KEY, DatasetSpec(dataset.element_spec)], False,
+    ),
+    ("group_by_window", "window_size_func"): (lambda dataset: [_KEY], False),
+}  # fmt: skip
 # Methods after which elements are of the same spec.
 _SAME = {
     "cache",
     "filter",
+    "filter_with_legacy_function",
+    "ignore_errors",
     "options",
     "prefetch",
     "repeat",
@@ -73,28 +86,46 @@ def deferred(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if context.executing_eagerly():
-            return method(*args, **kwargs)
         bound = signature.bind(*args, **kwargs)
         _trace(method.__name__, bound.arguments)
-        return make(method, bound.args, bound.kwargs)
+        if context.executing_eagerly() and not _depends_on_graph(bound.arguments):
+            made = method(*bound.args, **bound.kwargs)
+        else:
+            made = make(method, bound.args, bound.kwargs)
+        if any(isinstance(x, Traced) and x.runs_python for x in bound.arguments.values()):
+            made._effects = True
+        return made
 
     return call
 
 
+def _depends_on_graph(arguments: dict[str, Any]) -> bool:
+    """Whether a dataset or a function among the arguments was made of tensors of a graph."""
+    return any(
+        (hasattr(x, "from_recipe") and x._inputs) or (isinstance(x, Traced) and x.inputs)
+        for x in arguments.values()
+    )
+
+
 def _trace(name: str, arguments: dict[str, Any]) -> None:
     dataset: Any = arguments.get("self")
-    if name == "shuffle" and not hasattr(arguments.get("seed"), "dtype"):
+    if name == "shuffle" and not context.executing_eagerly() and not hasattr(arguments.get("seed"), "dtype"):
         arguments["seed"] = GraphSeeds(*get_seed(arguments.get("seed")))
     if name == "scan":
+        require_callable(arguments["scan_func"])
         state = _first_state(arguments["initial_state"])
         arguments["initial_state"] = state
         arguments["scan_func"] = _with_state(arguments["scan_func"], state, dataset.element_spec, name)[0]
         return
     for key, fn in arguments.items():
         specs = _FUNCTIONS.get((name, key))
-        if specs is not None and callable(fn) and not isinstance(fn, Traced):
-            arguments[key] = Traced(fn, specs(dataset), name)
+        if specs is None or isinstance(fn, Traced) or (fn is None and key == "window_size_func"):
+            continue
+        require_callable(fn)
+        spread = specs[1] and type(dataset.element_spec) is tuple
+        number = dtypes.int64 if key in ("key_func", "window_size_func") else None
+        kind = name.removesuffix("_with_legacy_function")
+        arguments[key] = Traced(fn, specs[0](dataset), kind, spread, number)
 
 
 def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -160,6 +191,8 @@ def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
         return change(value) if value._inputs else value
     if isinstance(value, Traced):
         return change(value) if value.inputs else value
+    if isinstance(value, GraphSeeds):
+        return value
     if isinstance(value, Mapping):
         return element.rebuild(value, [_replaced(x, change) for x in value.values()])
     if isinstance(value, tuple):
@@ -218,7 +251,7 @@ def _stand_in(place: Any, size: int, number: int) -> Any:
     if not isinstance(place, SymbolicTensor):
         from tapeflow.data.dataset import Dataset
 
-        return Dataset(place._kind, not_yet, place.element_spec)
+        return Dataset.of(place._kind, not_yet, place.element_spec)
     shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
     kind = place.dtype.as_numpy_dtype
     if place.dtype == dtypes.string:
@@ -245,11 +278,22 @@ def _with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]
     """A function of a state and an element, and the spec that all states satisfy."""
     kept = element.spec_of(state)
     while True:
-        traced = Traced(fn, [kept, spec], name)
+        traced = Traced(fn, [kept, spec], name, False)
         new = traced.spec if name == "reduce" else _state_of(traced.spec)
         if name == "reduce":
             same_count(kept, new)
         merged = element.map_leaves(_merged, kept, new)
+        if merged == kept:
+            return traced, kept
+        kept = merged
+
+
+def fold_specs(fn: Any, kept: Any, spec: Any, name: str) -> tuple[Traced, Any]:
+    """A function of a state, of which the first is as `kept` says, and an element; and the spec of all states."""
+    while True:
+        traced = Traced(fn, [kept, spec], name, False)
+        same_count(kept, traced.spec)
+        merged = element.map_leaves(_merged, kept, traced.spec)
         if merged == kept:
             return traced, kept
         kept = merged
@@ -274,8 +318,16 @@ def _merged(old: Any, new: Any) -> Any:
     return found
 
 
+def fold(dataset: Any, initial_state: Any, fn: Any) -> tuple[Any, Traced]:
+    """The first state of a fold, and its traced function."""
+    require_callable(fn, "reduce_func")
+    state = _first_state(initial_state)
+    return state, _with_state(fn, state, dataset.element_spec, "reduce")[0]
+
+
 def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     """`Dataset.reduce` as a node."""
+    require_callable(fn, "reduce_func")
     state = _first_state(initial_state)
     traced, kept = _with_state(fn, state, dataset.element_spec, "reduce")
     given = leaves.to_tensors(kept, state)
@@ -285,9 +337,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
         source, rest = values[: counts[0]], values[counts[0] :]
         folded = traced.bound(rest[counts[1] :])
         found = leaves.from_tensors(kept, rest[: counts[1]])
-        for value in dataset.with_inputs(source)._start():
-            found = folded(found, value)
-        return leaves.to_tensors(kept, found)
+        return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
 
     return _node("ReduceDataset", run, [*dataset._inputs, *given, *traced.inputs], kept)
 

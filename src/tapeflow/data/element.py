@@ -11,11 +11,10 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.ops.joining import stack as stack_tensors
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec, RaggedTensorValue
 from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.variable import Variable
 
@@ -102,6 +101,10 @@ def to_element(value):
         return RaggedTensor.from_row_splits(inner, value.row_splits, validate=False)
     if isinstance(value, Variable):
         return value.read_value()
+    if isinstance(value, list) and value and all(hasattr(item, "from_recipe") for item in value):
+        from tapeflow.data.stacking import stacked_datasets
+
+        return stacked_datasets(value)
     return convert_to_tensor(value)
 
 
@@ -111,18 +114,18 @@ def spec_of(element):
 
 
 def leaf_spec(leaf):
-    """The spec of one leaf: a TensorSpec, a DatasetSpec, or None for None."""
+    """The spec of one leaf; None for None."""
     if leaf is None:
         return None
     if isinstance(leaf, Tensor):
         return TensorSpec(leaf.shape, leaf.dtype)
-    if hasattr(leaf, "element_spec"):
-        return DatasetSpec(leaf.element_spec)
     return leaf._type_spec
 
 
-class DatasetSpec:
+class DatasetSpec(TypeSpec):
     """The type of a dataset that is an element of a dataset, as `Dataset.window` makes them."""
+
+    __slots__ = ("_dataset_shape", "_element_spec")
 
     def __init__(self, element_spec, dataset_shape=()):
         self._element_spec = element_spec
@@ -133,33 +136,75 @@ class DatasetSpec:
         """The spec of the inner dataset's elements."""
         return self._element_spec
 
-    def __repr__(self):
-        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+    @property
+    def value_type(self):
+        """The class Dataset."""
+        from tapeflow.data.dataset import Dataset
 
-    def __eq__(self, other):
-        return isinstance(other, DatasetSpec) and self._element_spec == other._element_spec
+        return Dataset
+
+    @staticmethod
+    def from_value(value):
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether a dataset, or one of another spec, has elements as this spec says."""
+        other = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return isinstance(other, DatasetSpec) and specs_agree(self._element_spec, other._element_spec)
+
+    def is_subtype_of(self, other):
+        """Whether every dataset of this spec is one of the spec `other`."""
+        return isinstance(other, DatasetSpec) and _all_leaves(
+            lambda a, b: a.is_subtype_of(b), self._element_spec, other._element_spec
+        )
+
+    def most_specific_common_supertype(self, others):
+        """The spec that says the most of what is true of this and all of `others`; None if none is."""
+        spec = self._element_spec
+        for other in others:
+            if not isinstance(other, DatasetSpec):
+                return None
+            try:
+                spec = map_leaves(lambda a, b: a.most_specific_compatible_type(b), spec, other._element_spec)
+            except (TypeError, ValueError):
+                return None
+        return type(self)(spec, self._dataset_shape)
+
+    def _parts(self):
+        return self._element_spec, self._dataset_shape
 
     def __hash__(self):
-        return hash(DatasetSpec)
+        return hash(type(self))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._element_spec!r}, {self._dataset_shape!r})"
 
 
-def stack(elements):
-    """One element whose tensors are those of `elements` along a new first axis."""
-    first = elements[0]
-    if type(first) is EagerTensor:
-        return stack_tensors(elements)
-    if isinstance(first, Mapping):
-        return rebuild(first, [stack([e[key] for e in elements]) for key in first])
-    if isinstance(first, tuple):
-        return rebuild(first, [stack(list(column)) for column in zip(*elements)])
-    if first is None:
-        return None
-    raise TypeError(f"Elements of type {type(first).__name__} cannot be batched.")
+def _all_leaves(check, first, second):
+    found = []
+    try:
+        map_leaves(lambda a, b: found.append(check(a, b)), first, second)
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return all(found)
 
 
-def rows(tensor):
-    """The slices of a tensor along its first axis."""
-    return [tensor[i] for i in range(tensor.shape[0])]
+def specs_agree(first, second):
+    """Whether two structures of specs are compatible."""
+    return _all_leaves(
+        lambda a, b: a is b if a is None or b is None else a.is_compatible_with(b), first, second
+    )
+
+
+def unflatten(like, leaves):
+    """A structure like `like` of an iterator's leaves in the order of `flatten`."""
+    if isinstance(like, Mapping):
+        values = {key: unflatten(like[key], leaves) for key in sorted(like)}
+        return rebuild(like, [values[key] for key in like])
+    if isinstance(like, tuple):
+        return rebuild(like, [unflatten(item, leaves) for item in like])
+    return next(leaves)
 
 
 def as_numpy(leaf):
@@ -169,13 +214,46 @@ def as_numpy(leaf):
         return value if isinstance(value, (bytes, np.generic)) else np.asarray(value)
     if hasattr(leaf, "as_numpy_iterator"):
         return leaf.as_numpy_iterator()
-    return leaf
+    if isinstance(leaf, SparseTensor):
+        return SparseTensorValue(leaf.indices.numpy(), leaf.values.numpy(), leaf.dense_shape.numpy())
+    if isinstance(leaf, RaggedTensor):
+        return _ragged_value(leaf)
+    if leaf is None:
+        return None
+    raise TypeError(
+        "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type "
+        f"{type(leaf).__name__}."
+    )
+
+
+def check_numpy(spec):
+    """Raises TypeError for a spec whose values have no NumPy values."""
+    if spec is not None and not isinstance(
+        spec, (TensorSpec, SparseTensorSpec, RaggedTensorSpec, DatasetSpec)
+    ):
+        raise TypeError(
+            "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type "
+            f"{spec.value_type.__name__}."
+        )
+
+
+def _ragged_value(leaf):
+    inner = leaf.values
+    values = _ragged_value(inner) if isinstance(inner, RaggedTensor) else inner.numpy()
+    return RaggedTensorValue(values, leaf.row_splits.numpy())
 
 
 def merge_specs(first, second):
     """The most specific spec that both specs satisfy, or None when there is none."""
+    if first == second:
+        return first
     if not isinstance(first, TensorSpec) or not isinstance(second, TensorSpec):
-        return first if first == second else None
+        if first is None or second is None:
+            return None
+        try:
+            return first.most_specific_common_supertype([second])
+        except (TypeError, AttributeError):
+            return None
     if first.dtype != second.dtype:
         return None
     return TensorSpec(common_shape(first.shape, second.shape), first.dtype)

@@ -14,9 +14,12 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import deferring, element, leaves
-from tapeflow.data.iterating import Optional, class_of
+from tapeflow.data.iterating import Iterator, class_of
+from tapeflow.data.optional import Optional
+from tapeflow.data.passes import begun
 from tapeflow.graph import planning, python_ops
 from tapeflow.graph.graph import get_default_graph
 
@@ -28,18 +31,43 @@ _numbers = itertools.count()
 class _Pass:
     """Where a session is in a dataset."""
 
-    def __init__(self, start: Any = None):
+    def __init__(self, start: Any = None, spec: Any = None):
+        self.spec = spec
         self.start = start  # of a one-shot iterator: begins the pass when the first element is wanted
         self.elements: Any = None
+        self.made: Any = None  # begins a pass over the dataset of the last initializer
         self.lock = threading.Lock()
         self.name = f"iterator_{next(_numbers)}"
         _passes[self.name] = self
 
+    def _begin(self) -> None:
+        if self.elements is None and self.start is not None:
+            self.elements = begun(self.start)
+
+    def save(self) -> Any:
+        """Where it is, and of which dataset that is known to be."""
+        with self.lock:
+            self._begin()
+            return None if self.elements is None else self.elements.save()
+
+    def restore(self, state: Any) -> None:
+        """Goes where `save` was called. Raises FailedPreconditionError where it was not initialized."""
+        with self.lock:
+            if state is None:
+                self.elements = None
+                return
+            if self.made is not None or self.start is not None:
+                self.elements = begun(self.made or self.start)
+            if self.elements is None:
+                raise FailedPreconditionError(
+                    None, None, "An iterator must be initialized before its state is restored."
+                )
+            self.elements.restore(state)
+
     def next(self) -> Any:
         """The next element. Raises StopIteration at the end, FailedPreconditionError before the start."""
         with self.lock:
-            if self.elements is None and self.start is not None:
-                self.elements = iter(self.start())
+            self._begin()
             if self.elements is None:
                 raise FailedPreconditionError(
                     None, None,
@@ -50,7 +78,7 @@ class _Pass:
 
 
 @public_methods
-class GraphIterator:
+class GraphIterator(Iterator):
     """An iterator whose elements are tensors of a graph.
 
     Args:
@@ -61,14 +89,30 @@ class GraphIterator:
     Raises ValueError for an iterator that begins by itself over a dataset of placeholders or of a session's values.
     """
 
-    def __init__(self, dataset, started, spec=None, shared_name=None, handle=None):
+    @classmethod
+    def over(cls, dataset, started, spec=None, shared_name=None, handle=None):
+        """One over a dataset.
+        """
+        made = cls.__new__(cls)
+        made._set(dataset, started, spec, shared_name, handle)
+        return made
+
+    def __init__(self, iterator_resource, initializer, output_types, output_shapes, output_classes):
+        spec = spec_from(output_types, output_shapes, output_classes)
+        self._set(None, initializer is None, spec, None, iterator_resource)
+        self._initializer = initializer
+
+    def _set(self, dataset, started, spec, shared_name, handle):
+        self._initializer = None
+        self._string = None
         self._dataset = dataset
         self._spec = dataset.element_spec if spec is None else spec
         self._started = started
         self._handle = handle
         if handle is None:
             start = _start_by_value(dataset) if started else None
-            attrs = {"resource": lambda: leaves.boxed(_Pass(start)), "shared_name": shared_name or ""}
+            spec = self._spec
+            attrs = {"resource": lambda: leaves.boxed(_Pass(start, spec)), "shared_name": shared_name or ""}
             kind = "OneShotIterator" if started else "IteratorV2"
             op = get_default_graph().add(kind, None, (), (), attrs, kind)
             self._handle = op.add_output(dtypes.variant, ())
@@ -107,6 +151,8 @@ class GraphIterator:
     @property
     def initializer(self):
         """The operation that starts the pass."""
+        if self._initializer is not None:
+            return self._initializer
         if self._started or self._dataset is None:
             raise ValueError(f"Iterator {self} does not have an initializer.")
         return self.make_initializer(self._dataset)
@@ -124,7 +170,8 @@ class GraphIterator:
             state = leaves.unboxed(handle)
             made = dataset.with_inputs(values)
             with state.lock:
-                state.elements = iter(made._start())
+                state.made = made._start
+                state.elements = begun(made._start)
             return []
 
         return python_ops.node("MakeIterator", run, [self._handle, *dataset._inputs], (), name)
@@ -150,7 +197,11 @@ class GraphIterator:
         return element.map_leaves(class_of, self._spec)
 
     def string_handle(self, name=None):
-        """A string tensor that stands for this iterator."""
+        """A string tensor that stands for this iterator; the same one for each call without a name."""
+        if name is None:
+            if self._string is None:
+                self._string = self.string_handle("IteratorToStringHandle")
+            return self._string
 
         def run(handle):
             return [convert_to_tensor(leaves.unboxed(handle).name)]
@@ -177,12 +228,30 @@ def _check_same(spec, other):
             raise TypeError(
                 f"Expected output types {spec!r} but got dataset with output types {other!r}."
             )
-        if a is not None and not isinstance(a, element.DatasetSpec) and not a.shape.is_compatible_with(b.shape):
+        if a is not None and not not hasattr(a, "shape") and not a.shape.is_compatible_with(b.shape):
             raise TypeError(
                 f"Expected output shapes compatible with {spec!r} but got dataset with output shapes {other!r}."
             )
 
     element.map_leaves(check, spec, other)
+
+
+def _check_handle(wanted, found):
+    """Raises InvalidArgumentError where an iterator's elements are not as those that were asked for."""
+    mine, its = leaves.outputs(wanted), leaves.outputs(found)
+    if len(mine) != len(its):
+        raise InvalidArgumentError(
+            None, None, f"Number of components does not match: expected {len(mine)} types but got {len(its)}."
+        )
+    for number, ((a, shape), (b, other)) in enumerate(zip(mine, its)):
+        if a != b:
+            raise InvalidArgumentError(
+                None, None, f"Data type mismatch at component {number}: expected {a.name} but got {b.name}."
+            )
+        if not TensorShape(shape).is_compatible_with(other):
+            raise InvalidArgumentError(
+                None, None, f"Incompatible shapes at component {number}: expected {shape} but got {other}."
+            )
 
 
 def spec_from(types, shapes, classes):
@@ -203,13 +272,22 @@ def _along(fn, types, *others):
     """`fn` on the leaves of `types` and what stands at their places in the others, where a shape may be a list."""
     if not element.is_structure(types):
         return fn(types, *others)
+    for other in others:
+        if isinstance(other, TensorShape) or not hasattr(other, "__len__"):
+            raise TypeError(
+                f"The two structures don't have the same sequence type: {types!r} and {other!r}."
+            )
+        if len(other) != len(types):
+            raise ValueError(
+                f"The two structures don't have the same number of elements: {types!r} and {other!r}."
+            )
     keys = list(types) if hasattr(types, "keys") else range(len(types))
     return element.rebuild(types, [_along(fn, types[k], *[other[k] for other in others]) for k in keys])
 
 
 def from_structure(types, shapes=None, shared_name=None, classes=None):
     """An iterator without a dataset: `make_initializer` gives it one."""
-    return GraphIterator(None, False, spec_from(types, shapes, classes), shared_name)
+    return GraphIterator.over(None, False, spec_from(types, shapes, classes), shared_name)
 
 
 def from_string_handle(string_handle, types, shapes=None, classes=None):
@@ -219,12 +297,14 @@ def from_string_handle(string_handle, types, shapes=None, classes=None):
         found = _passes.get(name.numpy().decode())
         if found is None:
             raise InvalidArgumentError(None, None, f"There is no iterator with the handle {name.numpy()!r}.")
+        _check_handle(wanted, found.spec)
         return [leaves.boxed(found)]
 
     given = convert_to_tensor(string_handle)
+    wanted = spec_from(types, shapes, classes)
     kinds = [(dtypes.variant, ())]
     handle = python_ops.node("IteratorFromStringHandleV2", run, [given], kinds, None).outputs[0]
-    return GraphIterator(None, False, spec_from(types, shapes, classes), handle=handle)
+    return GraphIterator.over(None, False, spec_from(types, shapes, classes), handle=handle)
 
 
 for _kind in (

@@ -1,42 +1,65 @@
-"""Passes over a dataset: the iterators of 1.x and 2.x."""
+"""Passes over a dataset as programs see them: the iterators of 2.x, and of 1.x when it runs eagerly."""
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
 
 from tapeflow._native import Tensor
 from tapeflow.core import context
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data import element
-from tapeflow.ops.assertions import Assert
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.data import element, state_coding
+from tapeflow.data.optional import Optional
+from tapeflow.data.passes import begun, close_pass
 
 
-@dataclass
-class ThreadingOptions:
-    """How many threads a dataset may use."""
+class IteratorSpec(TypeSpec):
+    """The type of an iterator, by that of its elements."""
 
-    max_intra_op_parallelism: int | None = None
-    private_threadpool_size: int | None = None
+    __slots__ = ("_element_spec",)
 
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
 
-@dataclass
-class Options:
-    """What `Dataset.with_options` remembers; none of it changes the elements."""
+    @property
+    def element_spec(self):
+        """The spec of the elements."""
+        return self._element_spec
 
-    deterministic: bool | None = None
-    autotune: object = None
-    experimental_deterministic: bool | None = None
-    threading: ThreadingOptions = field(default_factory=ThreadingOptions)
+    @property
+    def value_type(self):
+        """The class Iterator."""
+        return Iterator
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an iterator."""
+        return IteratorSpec(value.element_spec)
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether an iterator, or one of another spec, has elements as this spec says."""
+        other = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return isinstance(other, IteratorSpec) and element.specs_agree(
+            self._element_spec, other._element_spec
+        )
+
+    def _parts(self):
+        return (self._element_spec,)
+
+    def __hash__(self):
+        return hash(IteratorSpec)
+
+    def __repr__(self):
+        return f"IteratorSpec({self._element_spec!r})"
 
 
 @public_methods
 class Iterator:
     """One pass over a dataset; `next(it)`, `it.next()` and `it.get_next()` give its elements.
 
-    Several threads may share it. `get_next` raises OutOfRangeError at the end.
+    Several threads may share it. `get_next` raises OutOfRangeError at the end. A `tf.train.Checkpoint` keeps where
+    it is.
     """
 
     def __init__(self, dataset):
@@ -44,7 +67,7 @@ class Iterator:
         self._lock = threading.Lock()
         self._handle = None
         if context.executing_eagerly():
-            self._elements = iter(dataset._start())
+            self._elements = begun(dataset._start)
         else:  # in a function: every run makes a pass of its own
             from tapeflow.function.autograph.operators import dataset_loop
 
@@ -79,10 +102,6 @@ class Iterator:
         """The next element; raises StopIteration at the end."""
         return self.__next__()
 
-    def _next_internal(self):
-        """The next element; raises OutOfRangeError at the end. Programs reach for it though it is private."""
-        return self.get_next()
-
     def get_next(self, name=None):
         """The next element; raises OutOfRangeError at the end."""
         if not context.executing_eagerly():
@@ -94,6 +113,8 @@ class Iterator:
         except StopIteration:
             raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
 
+    _next_internal = get_next
+
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
         if not context.executing_eagerly():
@@ -102,14 +123,48 @@ class Iterator:
             present, value = dataset_loop.next_if_any(self)
             return Optional(value, self.element_spec, present)
         try:
-            return Optional.from_value(self.__next__())
+            return Optional(self.__next__(), self.element_spec, True)
         except StopIteration:
             return Optional.empty(self.element_spec)
+
+    def __del__(self):
+        elements = getattr(self, "_elements", None)
+        if elements is not None:
+            close_pass(elements)
+
+    # Checkpoints.
+
+    def _save(self):
+        with self._lock:
+            return state_coding.encode(self._elements.save())
+
+    def _restore(self, state):
+        if hasattr(state, "numpy"):
+            state = state.numpy()
+        found = state_coding.decode(bytes(state))
+        with self._lock:
+            elements = begun(self._dataset._start)
+            try:
+                elements.restore(found)
+            except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+                raise InvalidArgumentError(
+                    None, None, f"The state is not that of an iterator over this dataset: {error}"
+                ) from error
+            self._elements = elements
+
+    def _checkpoint_values(self):
+        return {"ITERATOR": (self._save, self._restore)}
+
+    # Types.
+
+    @property
+    def _type_spec(self):
+        return IteratorSpec(self.element_spec)
 
     @property
     def initializer(self):
         """Starts the pass again; needed in 1.x programs only."""
-        self._elements = iter(self._dataset._start())
+        self._elements = begun(self._dataset._start)
 
     @property
     def element_spec(self):
@@ -148,50 +203,18 @@ class NumpyIterator:
         """The next element; raises StopIteration at the end."""
         return self.__next__()
 
+    def save(self):
+        """Where the iterator is, as bytes for `restore`."""
+        return self._iterator._save()
 
-class Optional:
-    """An element that may be absent."""
-
-    def __init__(self, value, spec, present):
-        self._value = value
-        self._spec = spec
-        self._present = present
-
-    @staticmethod
-    def from_value(value):
-        """An Optional that holds `value`."""
-        value = element.to_element(value)
-        return Optional(value, element.spec_of(value), True)
-
-    @staticmethod
-    def empty(element_spec):
-        """An Optional without a value."""
-        return Optional(None, element_spec, False)
-
-    @property
-    def element_spec(self):
-        """The structure of specs of the value."""
-        return self._spec
-
-    def has_value(self, name=None):
-        """A scalar bool tensor."""
-        return element.convert_to_tensor(self._present)
-
-    def get_value(self, name=None):
-        """The value; raises InvalidArgumentError when there is none."""
-        if isinstance(self._present, Tensor):  # of a graph: known when that runs
-            Assert(self._present, ["The given optional does not have a value. [Op:OptionalGetValue]"])
-            return self._value
-        if not self._present:
-            raise InvalidArgumentError(
-                None, None, "The given optional does not have a value. [Op:OptionalGetValue]"
-            )
-        return self._value
+    def restore(self, state):
+        """Goes where an iterator over an equal dataset was when `save` gave `state`."""
+        self._iterator._restore(state)
 
 
 def single_element(dataset):
     """The only element of a dataset."""
-    elements = iter(dataset)
+    elements = begun(dataset._start)
     for value in elements:
         for _ in elements:
             raise InvalidArgumentError(

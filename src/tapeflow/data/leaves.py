@@ -14,6 +14,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.element import DatasetSpec
+from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
 from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.tensor_array_spec import TensorArraySpec
@@ -61,6 +62,8 @@ def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
         return [(spec.dtype, values), *[(spec.row_splits_dtype, (None,))] * spec.ragged_rank]
     if isinstance(spec, SparseTensorSpec):
         return [(s.dtype, dims(s.shape)) for s in spec._component_specs]
+    if isinstance(spec, OptionalSpec):
+        return [(dtypes.bool, ()), *outputs(spec._element_spec)]
     return [(dtypes.variant, ())]
 
 
@@ -82,12 +85,18 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
         return [leaf.indices, leaf.values, leaf.dense_shape]
     if isinstance(spec, TensorArraySpec):
         return list(nest.flatten(leaf, expand_composites=True))
+    if isinstance(spec, OptionalSpec):
+        inner = spec._element_spec
+        there = convert_to_tensor(leaf.present)
+        if isinstance(there, _native.EagerTensor) and not there:
+            return [there, *blank(inner)]
+        return [there, *to_tensors(inner, leaf.value)]
     return [boxed(leaf)]
 
 
 def from_tensors(spec: Any, tensors: Any) -> Any:
     """The element of this spec that the tensors make up: the opposite of `to_tensors`."""
-    flat = iter(tensors)
+    flat = iter(list(tensors))
 
     def made(leaf: Any) -> Any:
         if leaf is None:
@@ -105,6 +114,10 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
                 leaf._dtype, dynamic_size=leaf._dynamic_size, flow=next(flat), infer_shape=leaf._infer_shape,
                 element_shape=leaf._element_shape,
             )  # fmt: skip
+        if isinstance(leaf, OptionalSpec):
+            there = next(flat)
+            tensors = [next(flat) for _ in outputs(leaf._element_spec)]
+            return Optional(from_tensors(leaf._element_spec, tensors), leaf._element_spec, there)
         return _unpacked(leaf, next(flat))
 
     return element.map_leaves(made, spec)
@@ -118,13 +131,18 @@ def _unpacked(spec: Any, tensor: Any) -> Any:
         raise TypeError(f"Elements of type {spec} cannot be taken apart in a graph.")
     from tapeflow.data.dataset import Dataset
 
-    return Dataset.from_recipe("Variant", [tensor], lambda box: unboxed(box), spec.element_spec)
+    return Dataset.from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec._dataset_shape)
 
 
 def blank(spec: Any) -> list[Any]:
     """Tensors that stand for an element where there is none."""
-    return [
-        boxed(None) if dtype == dtypes.variant
-        else convert_to_tensor(np.zeros([d or 0 for d in (shape or ())], dtype.as_numpy_dtype), dtype)
-        for dtype, shape in outputs(spec)
-    ]  # fmt: skip
+    return [_blank(dtype, shape) for dtype, shape in outputs(spec)]
+
+
+def _blank(dtype: Any, shape: Any) -> Any:
+    if dtype == dtypes.variant:
+        return boxed(None)
+    sizes = [d or 0 for d in (shape or ())]
+    if dtype == dtypes.string:
+        return convert_to_tensor(np.full(sizes, b"", object), dtype)
+    return convert_to_tensor(np.zeros(sizes, dtype.as_numpy_dtype), dtype)

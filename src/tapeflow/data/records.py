@@ -2,96 +2,193 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import zlib
 
+import numpy as np
+
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.core.file_system import _Translated
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.tf_record import records
 from tapeflow.data import deferring
+from tapeflow.data.arguments import integer
+from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.passes import Counted
 
 _STRING = TensorSpec([], dtypes.string)
+_BLOCK = 1 << 18
 
 
-def _paths(filenames):
-    """Paths from a string, a list, a string tensor or a dataset of strings."""
+def filenames_dataset(filenames):
+    """A dataset of names from a string, a list, a string tensor or a dataset of strings. Raises TypeError."""
     if isinstance(filenames, Dataset):
-        return lambda: (value.numpy().decode() for value in filenames)
-    names = convert_to_tensor(
-        os.fspath(filenames) if isinstance(filenames, os.PathLike) else filenames
-    )
+        spec = filenames.element_spec
+        if not isinstance(spec, TensorSpec) or spec.dtype != dtypes.string:
+            raise TypeError(
+                "The `filenames` argument must contain `tf.string` elements. Got a dataset of "
+                f"`{getattr(spec, 'dtype', spec)!r}` elements."
+            )
+        if not spec.shape.is_compatible_with([]):
+            raise TypeError(
+                "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a "
+                f"dataset of element shape {spec.shape!r}."
+            )
+        return filenames
+    if isinstance(filenames, os.PathLike):
+        filenames = os.fspath(filenames)
+    elif isinstance(filenames, (list, tuple)):
+        filenames = [os.fspath(name) if isinstance(name, os.PathLike) else name for name in filenames]
+    names = convert_to_tensor(filenames, dtypes.string if isinstance(filenames, list) and not filenames else None)
     if names.dtype != dtypes.string:
         raise TypeError(
             "The `filenames` argument must contain `tf.string` elements. Got "
             f"`{names.dtype!r}` elements."
         )
-    flat = (
-        [name.decode() for name in names.numpy().ravel()]
-        if names.shape.rank
-        else [names.numpy().decode()]
-    )
-    return lambda: iter(flat)
+    flat = np.asarray(names.numpy(), object).reshape(-1)
+    return Dataset.from_tensor_slices(convert_to_tensor(flat, dtypes.string))
 
 
-def _read(path, compression):
-    """The bytes of a file, decompressed. Raises NotFoundError or DataLossError."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except FileNotFoundError:
-        raise NotFoundError(None, None, f"{path}; No such file or directory") from None
-    try:
-        if compression == "GZIP":
-            return gzip.decompress(content)
-        if compression == "ZLIB":
-            return zlib.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataLossError(None, None, f"{path}: not a {compression} file: {error}") from None
-    if compression not in (None, ""):
-        raise InvalidArgumentError(None, None, f"Unsupported compression_type: {compression!r}.")
-    return content
+def opened(path, compression):
+    """A reader of a file's bytes, decompressed. Raises NotFoundError, and InvalidArgumentError for its compression."""
+    if compression not in ("", "GZIP", "ZLIB"):
+        raise InvalidArgumentError(None, None, f"Unsupported compression_type: {compression}.")
+    with _Translated(path):
+        file = open(path, "rb", buffering=0 if compression else -1)  # noqa: SIM115 - closed by who reads
+    return _Inflating(file, path, 31 if compression == "GZIP" else 15) if compression else file
+
+
+class _Inflating:
+    """A file decompressed as it is read. GZIP files may be several joined."""
+
+    def __init__(self, file, path, bits):
+        self._file, self._path, self._bits = file, path, bits
+        self._inflater = zlib.decompressobj(bits)
+
+    def read(self, size):
+        """Some bytes, about `size`; none at the end. Raises DataLossError for damaged ones."""
+        while True:
+            data = self._inflater.unused_data if self._inflater.eof else b""
+            if self._inflater.eof:
+                data = data or self._file.read(size)
+                if not data:
+                    return b""
+                self._inflater = zlib.decompressobj(self._bits)
+            else:
+                data = self._inflater.unconsumed_tail or self._file.read(size)
+                if not data:
+                    raise DataLossError(None, None, f"{self._path}: the compressed data ends too early")
+            try:
+                found = self._inflater.decompress(data, size)
+            except zlib.error as error:
+                raise DataLossError(None, None, f"{self._path}: {error}") from None
+            if found:
+                return found
+
+    def close(self):
+        self._file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def lines_of(path, compression):
+    """The lines of a text file as bytes, without their ends."""
+    with opened(path, compression) as file:
+        left = b""
+        while block := file.read(_BLOCK):
+            parts = (left + block).split(b"\n")
+            left = parts.pop()
+            for line in parts:
+                yield line.removesuffix(b"\r")
+        if left:
+            yield left.removesuffix(b"\r")
+
+
+def blocks_of(path, compression, size, header, footer):
+    """The records of one length of a file. Raises InvalidArgumentError where they do not fill it."""
+    with opened(path, compression) as file:
+        content = bytearray()
+        if not compression:
+            total = os.fstat(file.fileno()).st_size
+            body = total - header - footer
+            _check_body(path, body, size, header, footer)
+            file.seek(header)
+            for _ in range(body // size):
+                yield file.read(size)
+            return
+        while block := file.read(_BLOCK):
+            content += block
+    body = len(content) - header - footer
+    _check_body(path, body, size, header, footer)
+    for start in range(header, header + body, size):
+        yield bytes(content[start : start + size])
+
+
+def _check_body(path, body, size, header, footer):
+    if body < 0 or body % size:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file \"{path}\" has body length "
+            f"{body} bytes, which is not an exact multiple of the record length ({size} bytes).",
+        )
+
+
+def _per_file(kind, filenames, num_parallel_reads, read):
+    """A dataset of what `read(path)` yields for each file."""
+    names = filenames_dataset(filenames)
+
+    def one(name):
+        path = name.numpy().decode()
+        return build((kind, lambda: Counted(lambda: map(_tensor, read(path))), _STRING))
+
+    reader = _Reader(one, kind)
+    if num_parallel_reads is None:
+        from tapeflow.data.flattening import flat_mapped
+
+        arguments = flat_mapped(names, reader)
+    else:
+        from tapeflow.data.flattening import interleaved
+
+        count = integer(num_parallel_reads, kind)
+        arguments = interleaved(names, reader, None if count == -1 else count, 1, count, None)
+    return build((kind, *arguments[1:]), names)
+
+
+class _Reader:
+    """A function of the name of a file, in the place of a traced one."""
+
+    spread = False
+    inputs = ()
+
+    def __init__(self, read, kind):
+        self._read = read
+        self.transformation = kind
+        self.spec = deferring.DatasetSpec(_STRING)
+
+    def begun(self):
+        return self._read
+
+
+def _tensor(record):
+    return convert_to_tensor(record, dtypes.string)
 
 
 class _FileDataset(Dataset):
     """A dataset of files, whose names may be tensors of a graph."""
 
     def __init__(self, source, *args):
-        self.__dict__.update(deferring.make(source, args, {}).__dict__)
+        self.__dict__.update(deferring.deferred(source)(*args).__dict__)
 
 
-def text_lines(filenames, compression_type):
-    """The lines of text files as a dataset."""
-    paths = _paths(filenames)
-
-    def elements():
-        for path in paths():
-            lines = _read(path, _text(compression_type)).split(b"\n")
-            if not lines[-1]:
-                lines.pop()
-            for line in lines:
-                yield convert_to_tensor(line.removesuffix(b"\r"), dtypes.string)
-
-    return Dataset("TextLine", elements, _STRING)
-
-
-def tf_records(filenames, compression_type):
-    """The records of TFRecord files as a dataset."""
-    paths = _paths(filenames)
-    compression = _text(compression_type)
-
-    def elements():
-        for path in paths():
-            for record in records(path, compression):
-                yield convert_to_tensor(record, dtypes.string)
-
-    return Dataset("TFRecord", elements, _STRING)
-
-
-def _text(value):
+def text_of(value):
     """A string from None, str, bytes or a string tensor."""
     if value is None:
         return ""
@@ -100,13 +197,55 @@ def _text(value):
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
+def text_lines(filenames, compression_type, num_parallel_reads):
+    """The lines of text files as a dataset."""
+    kind = text_of(compression_type)
+    return _per_file("TextLine", filenames, num_parallel_reads, lambda path: lines_of(path, kind))
+
+
+def tf_records(filenames, compression_type, num_parallel_reads):
+    """The records of TFRecord files as a dataset."""
+    kind = text_of(compression_type)
+
+    def read(path):
+        if kind not in ("", "GZIP", "ZLIB"):
+            raise InvalidArgumentError(None, None, f"Unsupported compression_type:{kind}.")
+        return records(path, kind)
+
+    return _per_file("TFRecord", filenames, num_parallel_reads, read)
+
+
+def fixed_length(
+    filenames, record_bytes, header_bytes, footer_bytes, compression_type, num_parallel_reads
+):
+    """Records of one length as a dataset."""
+    op = "FixedLengthRecordDatasetV2"
+    size = integer(record_bytes, op)
+    header = 0 if header_bytes is None else integer(header_bytes, op)
+    footer = 0 if footer_bytes is None else integer(footer_bytes, op)
+    if size <= 0 or header < 0 or footer < 0:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"`record_bytes` must be > 0 and the others >= 0, got record_bytes={size}, "
+            f"header_bytes={header}, footer_bytes={footer} [Op:{op}]",
+        )
+    kind = text_of(compression_type)
+    return _per_file(
+        "FixedLengthRecord",
+        filenames,
+        num_parallel_reads,
+        lambda path: blocks_of(path, kind, size, header, footer),
+    )
+
+
 class TextLineDataset(_FileDataset):
     """The lines of text files, without their ends."""
 
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
     ):
-        super().__init__(text_lines, filenames, compression_type)
+        super().__init__(text_lines, filenames, compression_type, num_parallel_reads)
 
 
 class TFRecordDataset(_FileDataset):
@@ -122,36 +261,7 @@ class TFRecordDataset(_FileDataset):
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
     ):
-        super().__init__(tf_records, filenames, compression_type)
-
-
-def fixed_length(filenames, record_bytes, header_bytes, footer_bytes, compression_type):
-    """Records of one length as a dataset."""
-    paths = _paths(filenames)
-    size, header, footer = int(record_bytes), int(header_bytes or 0), int(footer_bytes or 0)
-    if size <= 0 or header < 0 or footer < 0:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"`record_bytes` must be > 0 and the others >= 0, got record_bytes={size}, "
-            f"header_bytes={header}, footer_bytes={footer} [Op:FixedLengthRecordDatasetV2]",
-        )
-
-    def elements():
-        for path in paths():
-            content = _read(path, _text(compression_type))
-            body = content[header : len(content) - footer]
-            if len(content) < header + footer or len(body) % size:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Excess bytes: the body of {path} has {len(body)} bytes, which is not a "
-                    f"multiple of the record length ({size} bytes).",
-                )
-            for start in range(0, len(body), size):
-                yield convert_to_tensor(body[start : start + size], dtypes.string)
-
-    return Dataset("FixedLengthRecord", elements, _STRING)
+        super().__init__(tf_records, filenames, compression_type, num_parallel_reads)
 
 
 class FixedLengthRecordDataset(_FileDataset):
@@ -169,5 +279,11 @@ class FixedLengthRecordDataset(_FileDataset):
         name=None,
     ):
         super().__init__(
-            fixed_length, filenames, record_bytes, header_bytes, footer_bytes, compression_type
+            fixed_length,
+            filenames,
+            record_bytes,
+            header_bytes,
+            footer_bytes,
+            compression_type,
+            num_parallel_reads,
         )

@@ -7,12 +7,14 @@ it is a stream of row numbers. A batch of it is one gather per array.
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.data.element import map_leaves
+from tapeflow.data.element import is_structure, map_leaves
+from tapeflow.data.passes import Pass
 from tapeflow.ops.gather import gather
 
 _BLOCK = 8192
@@ -25,39 +27,84 @@ class RowStream:
     `blocks()` starts a new pass: an iterator of int64 arrays of row numbers, none of them empty.
     """
 
-    def __init__(self, columns, blocks):
+    def __init__(self, columns, blocks, seeds=()):
         self._columns = columns
         self.blocks = blocks
+        self.seeds = seeds  # of what shuffles them
 
     @property
     def columns(self):
         """The element of all rows."""
         return self._columns() if callable(self._columns) else self._columns
 
-    def with_blocks(self, blocks):
+    def with_blocks(self, blocks, *seeds):
         """The same columns, visited in another order."""
-        return RowStream(self._columns, blocks)
+        return RowStream(self._columns, blocks, (*self.seeds, *seeds))
 
     def numbers(self):
         """The row numbers of a new pass as Python integers."""
         for block in self.blocks():
             yield from block.tolist()
 
-    def elements(self):
-        """The elements of a new pass, one by one."""
-        columns = self.columns
-        if type(columns) is tuple and not any(isinstance(c, (tuple, dict)) for c in columns):
-            for i in self.numbers():
-                yield tuple([column[i] for column in columns])
-        else:
-            for i in self.numbers():
-                yield map_leaves(operator.itemgetter(i), columns)
+    def start(self):
+        """A new pass, element by element."""
+        return RowPass(self, _elements)
 
-    def batches(self, size, drop_remainder):
-        """The elements of a new pass, `size` at a time."""
-        columns = self.columns
-        for numbers in regroup(self.blocks(), size, drop_remainder):
-            yield gather_rows(columns, numbers)
+    def start_batches(self, size, drop_remainder):
+        """A new pass, `size` elements at a time."""
+        return RowPass(
+            self,
+            lambda columns, blocks: _gathered(columns, regroup(blocks, size, drop_remainder)),
+            size,
+        )
+
+
+class RowPass(Pass):
+    """A pass over a row stream: where it is, is how many elements it gave, and how the shuffles began."""
+
+    __slots__ = ("_count", "_make", "_marks", "_rows", "_size", "_values")
+
+    def __init__(self, rows, make, size=1):
+        self._rows = rows
+        self._make = make
+        self._size = size
+        self._count = 0
+        self._marks = [seeds.position for seeds in rows.seeds]
+        self._values = make(rows.columns, rows.blocks())
+
+    def __next__(self):
+        self._count += 1
+        return next(self._values)
+
+    def save(self):
+        return [self._count, self._marks]
+
+    def restore(self, state):
+        self._count, self._marks = state
+        for seeds, mark in zip(self._rows.seeds, self._marks, strict=True):
+            seeds.seek(mark)
+        blocks = after_rows(self._rows.blocks(), self._count * self._size)
+        self._values = self._make(self._rows.columns, blocks)
+
+
+def _elements(columns, blocks):
+    if type(columns) is tuple and not any(isinstance(c, (tuple, Mapping)) for c in columns):
+        for block in blocks:
+            for i in block.tolist():
+                yield tuple([column[i] for column in columns])
+    elif is_structure(columns):
+        for block in blocks:
+            for i in block.tolist():
+                yield map_leaves(operator.itemgetter(i), columns)
+    else:
+        for block in blocks:
+            for i in block.tolist():
+                yield columns[i]
+
+
+def _gathered(columns, groups):
+    for numbers in groups:
+        yield gather_rows(columns, numbers)
 
 
 def gather_rows(columns, numbers):

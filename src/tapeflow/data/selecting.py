@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core import dtypes
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
-from tapeflow.data.arguments import integer, require, require_callable
+from tapeflow.data.arguments import integer, require
+from tapeflow.data.passes import Counted, Over, Pass, close_pass, later
 from tapeflow.data.rows import after_rows, every_nth_row, first_rows, in_blocks
-from tapeflow.data.shuffling import PhiloxStream, SeedGenerator
+from tapeflow.data.shuffling import PhiloxStream, SeedGenerator, Shuffled
 from tapeflow.data.shuffling import shuffled as shuffle_items
 from tapeflow.ops.random_seed import get_seed
 
@@ -22,15 +22,10 @@ def _spec(dataset):
     return lambda: dataset.element_spec
 
 
-def _over_rows(dataset, change):
+def _over_rows(dataset, change, *seeds):
     """The row stream with its blocks changed, or None where the dataset is no row stream."""
     rows = dataset._rows
-    return None if rows is None else rows.with_blocks(lambda: change(rows.blocks))
-
-
-def _start(dataset, rows, change):
-    """How to start a pass: over rows where possible, else over elements."""
-    return rows.elements if rows is not None else lambda: change(dataset._start)
+    return None if rows is None else rows.with_blocks(lambda: change(rows.blocks), *seeds)
 
 
 def taken(dataset, count):
@@ -40,9 +35,33 @@ def taken(dataset, count):
     if count < 0:
         return "Take", dataset._start, _spec(dataset), size, dataset._rows
     rows = _over_rows(dataset, lambda blocks: first_rows(blocks(), count))
-    start = _start(dataset, rows, lambda start: itertools.islice(start(), count))
+    start = rows.start if rows is not None else lambda: _Taken(dataset._start(), count)
     size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
-    return "Take", start, _spec(dataset), size, rows
+    return "Take", start, _spec(dataset), 0 if count == 0 else size, rows
+
+
+class _Taken(Over):
+    __slots__ = ("_left",)
+
+    def __init__(self, values, count):
+        super().__init__(values)
+        self._left = count
+
+    def __next__(self):
+        if self._left <= 0:
+            raise StopIteration
+        value = next(self._input)
+        self._left -= 1
+        if self._left == 0:
+            close_pass(self._input)
+        return value
+
+    def save(self):
+        return [self._input.save(), self._left]
+
+    def restore(self, state):
+        inner, self._left = state
+        self._input.restore(inner)
 
 
 def skipped(dataset, count):
@@ -50,24 +69,31 @@ def skipped(dataset, count):
     count = integer(count, "SkipDataset")
     size = dataset._size
     if count < 0:
-        return "Skip", lambda: iter(()), _spec(dataset), 0
+        return "Skip", lambda: Counted(tuple), _spec(dataset), 0
     rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
-    start = _start(dataset, rows, lambda start: itertools.islice(start(), count, None))
+    start = rows.start if rows is not None else lambda: _Skipped(dataset._start(), count)
     return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows
 
 
-def taken_while(dataset, predicate):
-    """Dataset arguments for the elements before the predicate fails."""
-    require_callable(predicate)
+class _Skipped(Over):
+    __slots__ = ("_left",)
 
-    def elements():
-        for value in dataset._start():
-            keep = predicate(*value) if type(value) is tuple else predicate(value)
-            if not keep:
-                return
-            yield value
+    def __init__(self, values, count):
+        super().__init__(values)
+        self._left = count
 
-    return "TakeWhile", elements, _spec(dataset)
+    def __next__(self):
+        while self._left:
+            next(self._input)
+            self._left -= 1
+        return next(self._input)
+
+    def save(self):
+        return [self._input.save(), self._left]
+
+    def restore(self, state):
+        inner, self._left = state
+        self._input.restore(inner)
 
 
 def sharded(dataset, num_shards, index):
@@ -79,23 +105,49 @@ def sharded(dataset, num_shards, index):
     message = f"Index must be between 0 and {count - 1} (currently index = {index})."
     require(0 <= index < count, message, op)
     rows = _over_rows(dataset, lambda blocks: every_nth_row(blocks(), count, index))
-    start = _start(dataset, rows, lambda start: itertools.islice(start(), index, None, count))
+    start = rows.start if rows is not None else lambda: _Sharded(dataset._start(), count, index)
     size = dataset._size
     if size >= 0:
         size = len(range(index, size, count))
     return "Shard", start, _spec(dataset), size, rows
 
 
+class _Sharded(Over):
+    __slots__ = ("_count", "_skip")
+
+    def __init__(self, values, count, index):
+        super().__init__(values)
+        self._count = count
+        self._skip = index
+
+    def __next__(self):
+        while self._skip:
+            next(self._input)
+            self._skip -= 1
+        value = next(self._input)
+        self._skip = self._count - 1
+        return value
+
+    def save(self):
+        return [self._input.save(), self._skip]
+
+    def restore(self, state):
+        inner, self._skip = state
+        self._input.restore(inner)
+
+
 def repeated(dataset, count):
     """Dataset arguments for several passes."""
     count = -1 if count is None else integer(count, "RepeatDataset")
 
-    def passes(start):
-        for _ in itertools.count() if count < 0 else range(count):
+    def passes(blocks):
+        number = 0
+        while number != count:
+            number += 1
             empty = True
-            for value in start():
+            for block in blocks():
                 empty = False
-                yield value
+                yield block
             if empty and count < 0:
                 return  # an endless repetition of nothing ends
 
@@ -104,10 +156,56 @@ def repeated(dataset, count):
     if size == 0 or count == 0:
         size = 0
     elif count < 0:
-        size = _INFINITE if size != _UNKNOWN else _UNKNOWN
+        size = _INFINITE
     elif size > 0:
         size *= count
-    return "Repeat", _start(dataset, rows, passes), _spec(dataset), size, rows
+    start = rows.start if rows is not None else lambda: _Repeated(dataset._start, count)
+    return "Repeat", start, _spec(dataset), size, rows
+
+
+class _Repeated(Pass):
+    __slots__ = ("_count", "_empty", "_input", "_number", "_start")
+
+    def __init__(self, start, count):
+        self._start = later(start)
+        self._count = count
+        self._number = 0  # of passes that have ended
+        self._input = None
+        self._empty = True
+
+    def __next__(self):
+        while self._number != self._count:
+            if self._input is None:
+                self._input = self._start()
+                self._empty = True
+            try:
+                value = next(self._input)
+            except StopIteration:
+                self._input = None
+                self._number += 1
+                if self._empty and self._count < 0:
+                    self._number = self._count  # an endless repetition of nothing ends
+                continue
+            except BaseException:
+                self._empty = False
+                raise
+            self._empty = False
+            return value
+        raise StopIteration
+
+    def save(self):
+        return [self._number, self._empty, None if self._input is None else self._input.save()]
+
+    def restore(self, state):
+        self._number, self._empty, inner = state
+        self._input = None
+        if inner is not None:
+            self._input = self._start()
+            self._input.restore(inner)
+
+    def close(self):
+        """Closes what it reads."""
+        close_pass(self._input)
 
 
 def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
@@ -125,8 +223,8 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     rows = dataset._rows
     if rows is not None:
         ordered = rows
-        rows = rows.with_blocks(lambda: in_blocks(shuffle_pass(ordered.numbers())))
-    start = _start(dataset, rows, lambda start: shuffle_pass(start()))
+        rows = rows.with_blocks(lambda: in_blocks(shuffle_pass(ordered.numbers())), seeds)
+    start = rows.start if rows is not None else lambda: Shuffled(dataset._start(), whole, seeds)
     return "Shuffle", start, _spec(dataset), dataset._size, rows
 
 
@@ -149,45 +247,73 @@ def graph_and_op_seed(seed):
     return (first, second) if first or second else (0, 2**31 - 1)
 
 
-def cached(dataset, filename):
-    """Dataset arguments for a dataset that is made once."""
-    if filename:
-        raise InvalidArgumentError(
-            None, None, f"Dataset.cache keeps elements in memory only; got filename={filename!r}"
-        )
-    memory = []
-
-    def elements():
-        if memory:
-            yield from memory[0]
-            return
-        seen = []
-        for value in dataset._start():
-            seen.append(value)
-            yield value
-        memory[:] = [seen]
-
-    # Rows are in memory already, and visited in the same order on every pass when not shuffled.
-    fixed = dataset._kind in ("TensorSlice", "Range")
-    return "Cache", elements, _spec(dataset), dataset._size, dataset._rows if fixed else None
-
-
 def unique(dataset):
     """Dataset arguments for elements without repetitions."""
     spec = dataset.element_spec
-    if not isinstance(spec, TensorSpec):
+    if not isinstance(spec, TensorSpec) or spec.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
         raise TypeError(
-            "`tf.data.Dataset.unique()` only supports inputs with a single component of a "
-            f"hashable dtype; got {spec}."
+            "`tf.data.Dataset.unique()` only supports inputs with a single component of type "
+            f"`tf.int32`, `tf.int64`, or `tf.string`, got {spec}."
         )
+    return "Unique", lambda: _Unique(dataset._start()), _spec(dataset)
 
-    def elements():
-        seen = set()
-        for value in dataset._start():
+
+class _Unique(Over):
+    __slots__ = ("_seen",)
+
+    def __init__(self, values):
+        super().__init__(values)
+        self._seen = {}
+
+    def __next__(self):
+        for value in self._input:
             array = element.as_numpy(value)
-            key = array if isinstance(array, bytes) else (array.shape, array.tobytes())
-            if key not in seen:
-                seen.add(key)
-                yield value
+            if isinstance(array, bytes):
+                key = array
+            elif array.dtype == object:
+                key = (array.shape, *array.ravel())
+            else:
+                key = (array.shape, array.tobytes())
+            if key not in self._seen:
+                self._seen[key] = value
+                return value
+        raise StopIteration
 
-    return "Unique", elements, _spec(dataset)
+    def save(self):
+        return [self._input.save(), list(self._seen.values())]
+
+    def restore(self, state):
+        inner, seen = state
+        self._seen = {}
+        again, self._input = self._input, Counted(lambda: seen)
+        for _ in self:
+            pass
+        self._input = again
+        again.restore(inner)
+
+
+def ignored_errors(dataset, log_warning):
+    """Dataset arguments for the elements that can be made."""
+    return "IgnoreErrors", lambda: _WithoutErrors(dataset._start(), log_warning), _spec(dataset)
+
+
+class _WithoutErrors(Over):
+    """Elements that raise are left out."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, values, log):
+        super().__init__(values)
+        self._log = log
+
+    def __next__(self):
+        while True:
+            try:
+                return next(self._input)
+            except StopIteration:
+                raise
+            except Exception as error:
+                if self._log:
+                    import logging
+
+                    logging.getLogger("tapeflow").warning("Error raised with error message %s", error)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from itertools import islice
 
 import numpy as np
+
+from tapeflow.data.passes import Over
 
 _MULTIPLIER = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _WEYL = (0x9E3779B9, 0xBB67AE85)
@@ -20,6 +23,18 @@ class PhiloxStream:
         self._high = seed2 & (2**64 - 1)
         self._counter = 0
         self._unused = iter(())
+
+    @property
+    def position(self):
+        """How many numbers were taken."""
+        return 4 * self._counter - operator.length_hint(self._unused)
+
+    def seek(self, position):
+        """Goes on after the first `position` numbers."""
+        self._counter, taken = divmod(position, 4)
+        self._unused = iter(())
+        if taken:
+            self._unused = iter(self._draw(1).tolist()[taken:])
 
     def __iter__(self):
         return self
@@ -66,6 +81,16 @@ class SeedGenerator:
         self._seeds = (seed, seed2)
         self._stream = PhiloxStream(seed, seed2) if reshuffle else None
 
+    @property
+    def position(self):
+        """How many seeds were drawn."""
+        return 0 if self._stream is None else self._stream.position
+
+    def seek(self, position):
+        """Goes on after the first `position` seeds."""
+        if self._stream is not None:
+            self._stream.seek(position)
+
     def next_seeds(self):
         """The pair of seeds of the pass that begins now."""
         if self._stream is None:
@@ -94,6 +119,64 @@ def shuffled(items, size, stream):
             if start == size:
                 start = 0
     yield from drained(buffer[start:] + buffer[:start], stream)
+
+
+class Shuffled(Over):
+    """The elements of another pass, in the order in which a shuffle buffer lets them out."""
+
+    __slots__ = ("_buffer", "_generator", "_left", "_over", "_size", "_start", "_stream")
+
+    def __init__(self, values, size, generator):
+        super().__init__(values)
+        self._size = size
+        self._generator = generator
+        self._stream = PhiloxStream(*generator.next_seeds())
+        self._buffer = []
+        self._start = 0
+        self._over = False
+        self._left = None  # when the input has ended: what is to come, in reverse
+
+    def __next__(self):
+        if self._left is not None:
+            if self._left:
+                return self._left.pop()
+            raise StopIteration
+        buffer, size = self._buffer, self._size
+        while not self._over:
+            try:
+                item = next(self._input)
+            except StopIteration:
+                self._over = True
+                break
+            if len(buffer) < size:
+                buffer.append(item)
+                continue
+            start = self._start
+            index = start + next(self._stream) % size
+            if index >= size:
+                index -= size
+            value = buffer[index]
+            buffer[index] = buffer[start]
+            buffer[start] = item
+            self._start = 0 if start + 1 == size else start + 1
+            return value
+        self._left = drained(buffer[self._start :] + buffer[: self._start], self._stream)[::-1]
+        self._buffer = []
+        return self.__next__()
+
+    def save(self):
+        stream = [self._stream._key, self._stream._high, self._stream.position]
+        return [
+            self._input.save(), self._buffer, self._start, self._over, self._left, stream,
+            self._generator.position,
+        ]  # fmt: skip
+
+    def restore(self, state):
+        inner, self._buffer, self._start, self._over, self._left, (key, high, at), drawn = state
+        self._input.restore(inner)
+        self._stream = PhiloxStream(key, high)
+        self._stream.seek(at)
+        self._generator.seek(drawn)
 
 
 def drained(buffer, stream):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import functools
-import itertools
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data import element
+from tapeflow.data import element, stacking
 from tapeflow.data.arguments import integer, require
+from tapeflow.data.passes import Counted, Pass
 from tapeflow.data.rows import RowStream, all_rows
-from tapeflow.ops.ragged_tensor import RaggedTensorSpec
+from tapeflow.data.selecting import graph_and_op_seed
+from tapeflow.data.shuffling import PhiloxStream, SeedGenerator
+from tapeflow.data.tracing import translated
 
 
 def from_tensors(tensors):
@@ -24,18 +26,32 @@ def from_tensors(tensors):
     value = element.to_element(tensors)
     if not element.flatten(value):
         raise ValueError("Invalid `element`. `element` should not be empty.")
-    return "Tensor", lambda: iter((value,)), element.spec_of(value), 1
+    return "Tensor", lambda: Counted(lambda: (value,)), element.spec_of(value), 1
+
+
+def from_list(elements):
+    """Dataset arguments for the elements of a Python list, whose types and shapes may be common only in part."""
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+    values = [element.to_element(value) for value in elements]
+    spec = element.spec_of(values[0])
+    for value in values[1:]:
+        spec = element.map_leaves(_common, spec, element.spec_of(value))
+    return "List", lambda: Counted(lambda: values), spec, len(values)
+
+
+def _common(one, two):
+    found = element.merge_specs(one, two)
+    if found is None:
+        raise TypeError(f"The elements of a list must have one type, got {one} and {two}.")
+    return found
 
 
 def from_tensor_slices(tensors):
     """Dataset arguments for the slices of tensors along axis 0."""
-    if isinstance(tensors, list) and tensors and all(hasattr(x, "element_spec") for x in tensors):
-        datasets = list(tensors)
-        spec = element.leaf_spec(datasets[0])
-        return "TensorSlice", lambda: iter(datasets), spec, len(datasets)
     columns = element.to_element(tensors)
     leaves = element.flatten(columns)
-    if any(isinstance(leaf, element.COMPOSITES) for leaf in leaves):
+    if any(isinstance(leaf, element.COMPOSITES) or hasattr(leaf, "from_recipe") for leaf in leaves):
         return _composite_slices(columns)
     if not leaves:
         raise ValueError("Invalid `element`. `element` should not be empty.")
@@ -49,46 +65,55 @@ def from_tensor_slices(tensors):
     count = int(leaves[0].shape[0])
     spec = element.map_leaves(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), columns)
     rows = RowStream(columns, lambda: all_rows(count))
-    return "TensorSlice", rows.elements, spec, count, rows
+    return "TensorSlice", rows.start, spec, count, rows
 
 
 def _composite_slices(columns):
     """Dataset arguments for slices where some of the columns are sparse or ragged."""
-    counts = {int(_outer(leaf)) for leaf in element.flatten(columns)}
+    counts = {stacking.outer_size(leaf) for leaf in element.flatten(columns)}
     if len(counts) != 1:
         first, second = sorted(counts)[:2]
         raise ValueError(f"Dimensions {first} and {second} are not compatible")
     count = counts.pop()
 
+    slices = element.map_leaves(stacking.slices_of, columns)
+
     def elements():
         for number in range(count):
-            yield element.map_leaves(lambda leaf: _slice(leaf, number), columns)  # noqa: B023 - used at once
+            yield element.map_leaves(lambda one: one(number), slices)  # noqa: B023 - used at once
 
     def spec(leaf):
-        whole = element.leaf_spec(leaf)
-        if isinstance(whole, RaggedTensorSpec):
-            if whole.ragged_rank == 1:
-                return TensorSpec([None, *leaf.flat_values.shape[1:]], leaf.dtype)
-            return RaggedTensorSpec(leaf.shape[1:], leaf.dtype, whole.ragged_rank - 1, whole.row_splits_dtype)
-        return type(whole)(leaf.shape[1:], leaf.dtype)
+        found = stacking.slice_spec(element.leaf_spec(leaf))
+        if isinstance(leaf, element.RaggedTensor) and isinstance(found, TensorSpec):
+            return TensorSpec([None, *leaf.flat_values.shape[1:]], leaf.dtype)
+        return found
 
-    return "TensorSlice", elements, element.map_leaves(spec, columns), count
+    return "TensorSlice", lambda: Counted(elements), element.map_leaves(spec, columns), count
 
 
-def _outer(leaf):
-    return leaf.nrows() if isinstance(leaf, element.RaggedTensor) else leaf.shape[0]
+def from_sparse_tensor_slices(sparse_tensor):
+    """Dataset arguments for the rows of a sparse tensor, as (indices, values, dense_shape) triples (1.x)."""
+    if not isinstance(sparse_tensor, element.SparseTensor):
+        raise TypeError(f"`sparse_tensor` must be a `tf.sparse.SparseTensor` object. Was {sparse_tensor}.")
+    indices = sparse_tensor.indices.numpy()
+    if len(indices) and (np.diff(indices[:, 0]) < 0).any():
+        raise UnimplementedError(
+            None, None, "The SparseTensor must be ordered in the batch dimension; handling arbitrarily "
+            "ordered input is not currently supported.",
+        )  # fmt: skip
+    kind, start, spec, count = _composite_slices(sparse_tensor)
+    rank = spec.shape.rank
 
+    def rows():
+        for row in start():
+            yield row.indices, row.values, row.dense_shape
 
-def _slice(leaf, number):
-    if not isinstance(leaf, element.SparseTensor):
-        return leaf[number]
-    indices = leaf.indices.numpy()
-    chosen = indices[:, 0] == number
-    return element.SparseTensor(
-        convert_to_tensor(indices[chosen, 1:]),
-        convert_to_tensor(leaf.values.numpy()[chosen], leaf.dtype),
-        leaf.dense_shape[1:],
+    triple = (
+        TensorSpec([None, rank], dtypes.int64),
+        TensorSpec([None], spec.dtype),
+        TensorSpec([rank], dtypes.int64),
     )
+    return "SparseTensorSlice", lambda: Counted(rows), triple, count
 
 
 def range_of(args, output_type=dtypes.int64, name=None):
@@ -117,18 +142,60 @@ def range_of(args, output_type=dtypes.int64, name=None):
     if len(progression) <= 2**22:
         column = functools.cache(lambda: convert_to_tensor(np.concatenate([*blocks(), empty])))
         rows = RowStream(column, lambda: all_rows(len(progression)))
-    return "Range", elements, spec, len(progression), rows
+    start = (lambda: Counted(elements)) if rows is None else rows.start
+    return "Range", start, spec, len(progression), rows
 
 
 def counter(start, step, dtype):
     """Dataset arguments for an endless arithmetic progression."""
     dtype = dtypes.as_dtype(dtype)
+    start, step = convert_to_tensor(start, dtype).numpy(), convert_to_tensor(step, dtype).numpy()
+    return "Counter", lambda: _Counting(start, step, dtype), TensorSpec([], dtype), -1
 
-    def elements():
-        for number in itertools.count(start, step):
-            yield convert_to_tensor(number, dtype)
 
-    return "Counter", elements, TensorSpec([], dtype), -1
+class _Counting(Pass):
+    __slots__ = ("_dtype", "_next", "_step")
+
+    def __init__(self, start, step, dtype):
+        self._next, self._step, self._dtype = start, step, dtype
+
+    def __next__(self):
+        found = convert_to_tensor(self._next, self._dtype)
+        with np.errstate(over="ignore"):
+            self._next = self._next + self._step
+        return found
+
+    def save(self):
+        return convert_to_tensor(self._next, self._dtype)
+
+    def restore(self, state):
+        self._next = state.numpy()
+
+
+def random_numbers(seed, rerandomize_each_iteration):
+    """Dataset arguments for endless int64 numbers from 0 to 2**32 - 1."""
+    seeds = SeedGenerator(*graph_and_op_seed(seed), bool(rerandomize_each_iteration))
+    return "Random", lambda: _Random(seeds), TensorSpec([], dtypes.int64), -1
+
+
+class _Random(Pass):
+    __slots__ = ("_seeds", "_stream")
+
+    def __init__(self, seeds):
+        self._seeds = seeds
+        self._stream = PhiloxStream(*seeds.next_seeds())
+
+    def __next__(self):
+        return convert_to_tensor(next(self._stream), dtypes.int64)
+
+    def save(self):
+        return [self._stream._key, self._stream._high, self._stream.position, self._seeds.position]
+
+    def restore(self, state):
+        key, high, at, drawn = state
+        self._stream = PhiloxStream(key, high)
+        self._stream.seek(at)
+        self._seeds.seek(drawn)
 
 
 def from_generator(generator, output_types, output_shapes, args, output_signature):
@@ -152,21 +219,26 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
             spec = _with_shapes(types, output_shapes)
     arguments = () if args is None else tuple(convert_to_tensor(a).numpy() for a in args)
 
-    return "FlatMap", lambda: _Generated(generator(*arguments), spec), spec
+    return "FlatMap", lambda: Generated(lambda: generator(*arguments), spec), spec
 
 
-class _Generated:
+class Generated(Counted):
     """The values of a generator. After an unfit one the pass goes on with the next."""
 
-    def __init__(self, values, spec):
-        self._values = iter(values)
+    __slots__ = ("_spec",)
+
+    def __init__(self, begin, spec):
+        super().__init__(begin)
         self._spec = spec
 
-    def __iter__(self):
-        return self
-
     def __next__(self):
-        return _checked(next(self._values), self._spec)
+        try:
+            value = super().__next__()
+        except StopIteration:
+            raise
+        except Exception as error:
+            raise translated(error, "from_generator", self._count - 1) from error
+        return _checked(value, self._spec)
 
 
 def _tuples_for_lists(structure):
@@ -206,7 +278,15 @@ def _checked(value, spec):
 
 def _checked_leaf(value, spec):
     if not isinstance(spec, TensorSpec):
-        return value
+        found = element.to_element(value)
+        if spec is not None and not spec.is_compatible_with(found):
+            raise InvalidArgumentError(
+                None,
+                None,
+                "TypeError: `generator` yielded an element that did not match the expected structure. "
+                f"The expected structure was {spec}, but the yielded element was {value}. [Op:IteratorGetNext]",
+            )
+        return found
     try:
         given = value if isinstance(value, Tensor) else np.asarray(value)
         if (

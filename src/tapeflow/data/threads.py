@@ -14,77 +14,57 @@ import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.data.passes import Over, scope
+from tapeflow.data.tracing import translated
 
 _SLOW = 5e-4  # seconds per element from which threads are worth their cost
 _TRIALS = 4
 _END = object()
 
 
-class _Order(threading.local):
-    """Whether passes that begin now keep the order of their elements."""
+class InThreads(Over):
+    """A traced function of every element, up to `workers` at a time (-1: as many as there are cores)."""
 
-    kept = True
+    __slots__ = (
+        "__weakref__", "_call", "_done", "_ordered", "_over", "_pool", "_position", "_spent", "_transformation",
+        "_trials", "_waiting", "_workers",
+    )  # fmt: skip
 
-
-_order = _Order()
-
-
-def unordered(start):
-    """Begins a pass whose parallel maps hand out elements as they get ready."""
-    before = _order.kept
-    _order.kept = False
-    try:
-        return start()
-    finally:
-        _order.kept = before
-
-
-def map_in_threads(fn, values, workers):
-    """fn of every value, in order, up to `workers` at a time (-1: as many as there are cores)."""
-    return _InThreads(fn, values, workers)
-
-
-class _InThreads:
-    """After an error the pass goes on with the next value."""
-
-    _pool = None
-
-    def __init__(self, fn, values, workers):
-        self._fn = fn
-        self._values = iter(values)
+    def __init__(self, call, transformation, values, workers, deterministic):
+        super().__init__(values)
+        self._call = call
+        self._transformation = transformation
         self._trials = _TRIALS if workers < 0 else 0
         self._spent = 0.0
         self._workers = workers if workers > 0 else os.cpu_count() or 1
         self._waiting = deque()
-        self._ordered = _order.kept
+        self._ordered = scope.ordered if deterministic is None else bool(deterministic)
         self._position = -1
-
-    def __iter__(self):
-        return self
+        self._over = False
+        self._pool = None
 
     def __next__(self):
         if self._trials > 0:
             return self._tried()
         if self._trials < 0:
-            return self._noted(self._fn, next(self._values))
-        while self._values is not None and len(self._waiting) <= self._workers:
+            return self._noted(self._call, next(self._input))
+        while not self._over and len(self._waiting) <= self._workers:
             self._submit()
         if not self._waiting:
-            self._end()
+            self.close_pool()
             raise StopIteration
         if not self._ordered:
-            done = wait(self._waiting, return_when=FIRST_COMPLETED).done
-            first = next(iter(done))
+            wait(self._waiting, return_when=FIRST_COMPLETED)
+            first = next(future for future in self._waiting if future.done())
             self._waiting.remove(first)
             return self._noted(first.result)
         return self._noted(self._waiting.popleft().result)
 
     def _tried(self):
-        value = next(self._values)
+        value = next(self._input)
         began = time.perf_counter()
         try:
-            return self._noted(self._fn, value)
+            return self._noted(self._call, value)
         finally:
             self._spent += time.perf_counter() - began
             self._trials -= 1
@@ -95,69 +75,126 @@ class _InThreads:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="tapeflow-map")
         try:
-            self._waiting.append(self._pool.submit(self._fn, next(self._values)))
+            value = next(self._input)
         except StopIteration:
-            self._values = None
+            self._over = True
         except Exception as error:
             failed = Future()
             failed.set_exception(error)
             self._waiting.append(failed)
+        else:
+            future = self._pool.submit(self._call, value)
+            future.element = value
+            self._waiting.append(future)
 
     def _noted(self, call, *args):
         self._position += 1
         try:
             return call(*args)
-        except StopIteration as error:
-            raise InvalidArgumentError(
-                None,
-                None,
-                "Function invocation produced OutOfRangeError: StopIteration in Dataset.map, at element "
-                f"{self._position}",
-            ) from error
         except Exception as error:
-            error.add_note(f"in Dataset.map, at element {self._position}")
-            raise
+            raise translated(error, self._transformation, self._position) from error
 
-    def _end(self):
+    def save(self):
+        # What is under way is kept as the elements that it is made of.
+        wait(self._waiting)
+        elements = [future.element for future in self._waiting if hasattr(future, "element")]
+        return [self._input.save(), self._position, self._over, elements, self._trials]
+
+    def restore(self, state):
+        inner, self._position, self._over, elements, self._trials = state
+        self._input.restore(inner)
+        for value in elements:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="tapeflow-map")
+            future = self._pool.submit(self._call, value)
+            future.element = value
+            self._waiting.append(future)
+
+    def close_pool(self):
+        """Ends the threads."""
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
 
+    def close(self):
+        self.close_pool()
+        super().close()
+
     def __del__(self):
-        self._end()
+        if hasattr(self, "_pool"):
+            self.close_pool()
 
 
-def read_ahead(start, size):
-    """The values of the pass that `start()` begins, up to `size` of them made in advance."""
-    return _ReadAhead(iter(start()), size)
+def read_ahead(start, size, at_once=False):
+    """The pass that `start()` begins, up to `size` elements of it made in advance.
+
+    Args:
+      at_once: whether a thread reads from the first element on, however quick that is.
+    """
+    return _ReadAhead(start(), size, 0 if at_once else _TRIALS)
 
 
-class _ReadAhead:
+class _ReadAhead(Over):
     """Reads by itself until that has proved slow, then lets a thread read."""
 
-    def __init__(self, values, size):
-        self._values = values
-        self._size = size
-        self._left = _TRIALS
-        self._spent = 0.0
+    __slots__ = ("_at_once", "_left", "_ready", "_size", "_spent", "_thread")
 
-    def __iter__(self):
-        return self
+    def __init__(self, values, size, trials):
+        super().__init__(values)
+        self._size = size
+        self._left = trials
+        self._at_once = trials == 0
+        self._spent = 0.0
+        self._thread = None
+        self._ready = deque()
 
     def __next__(self):
         if self._left < 0:
-            return next(self._values)
+            if self._ready:
+                return self._handed(self._ready.popleft())
+            return next(self._input if self._thread is None else self._thread)
         if self._left == 0:
             self._left = -1
-            if self._spent >= _SLOW * _TRIALS:
-                self._values = _Reader(self._values, self._size)
-            return next(self._values)
+            if self._at_once or self._spent >= _SLOW * _TRIALS:
+                self._thread = _Reader(self._input, self._size)
+            return self.__next__()
         self._left -= 1
         began = time.perf_counter()
         try:
-            return next(self._values)
+            return next(self._input)
         finally:
             self._spent += time.perf_counter() - began
+
+    @staticmethod
+    def _handed(item):
+        value, error = item
+        if error is not None:
+            raise error
+        if value is _END:
+            raise StopIteration
+        return value
+
+    def save(self):
+        if self._thread is not None:
+            # The thread rests while its pass is saved; what it has read comes first from now on.
+            self._ready.extend(self._thread.stopped())
+            state = self._input.save()
+            self._thread = _Reader(self._input, self._size)
+        else:
+            state = self._input.save()
+        return [state, [value for value, error in self._ready if value is not _END and error is None]]
+
+    def restore(self, state):
+        inner, ready = state
+        self._input.restore(inner)
+        self._ready.extend((value, None) for value in ready)
+        self._left = 0 if self._at_once and not ready else -1
+
+    def close(self):
+        if self._thread is not None:
+            self._thread.stopped()
+            self._thread = None
+        super().close()
 
 
 class _Shelf:
@@ -166,33 +203,28 @@ class _Shelf:
     def __init__(self, size):
         self.items = queue.Queue(size)
         self.stop = threading.Event()
+        self.kept = []  # what was read but found no place before the end
 
     def put(self, item):
         while not self.stop.is_set():
             try:
                 self.items.put(item, timeout=0.1)
-                return True
+                return
             except queue.Full:
                 continue
-        return False
+        self.kept.append(item)
 
     def read(self, values):
         """Fills the queue; errors are handed on, and reading goes on after them."""
-        try:
-            while not self.stop.is_set():
-                try:
-                    item = next(values), None
-                except StopIteration:
-                    break
-                except BaseException as error:
-                    item = _END, error
-                if not self.put(item):
-                    return
-            self.put((_END, None))
-        finally:
-            close = getattr(values, "close", None)
-            if close is not None:
-                close()
+        while not self.stop.is_set():
+            try:
+                item = next(values), None
+            except StopIteration:
+                self.put((_END, None))
+                return
+            except BaseException as error:
+                item = _END, error
+            self.put(item)
 
 
 class _Reader:
@@ -205,9 +237,6 @@ class _Reader:
         )
         self._thread.start()
 
-    def __iter__(self):
-        return self
-
     def __next__(self):
         if self._thread is None:
             raise StopIteration
@@ -215,15 +244,21 @@ class _Reader:
         if error is not None:
             raise error
         if value is _END:
-            self._end()
+            self.stopped()
             raise StopIteration
         return value
 
-    def _end(self):
+    def stopped(self):
+        """Ends the thread; returns what it had read."""
         thread, self._thread = self._thread, None
         self._shelf.stop.set()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
+        left = []
+        while not self._shelf.items.empty():
+            left.append(self._shelf.items.get())
+        return left + self._shelf.kept
 
     def __del__(self):
-        self._end()
+        # Not joined: it may be waiting for a generator that never yields.
+        self._shelf.stop.set()

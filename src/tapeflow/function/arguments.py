@@ -126,8 +126,7 @@ class Signature:
         fitted = []
         for value, spec in zip(args, specs, strict=False):
             try:
-                nest.assert_same_structure(spec, value, expand_composites=False)
-                converted = nest.map_structure(_converted, spec, value)
+                converted = _fitted(spec, value)
             except (TypeError, ValueError) as error:
                 raise TypeError(_mismatch(self.name, args, specs, error)) from None
             fitted.append(converted)
@@ -139,6 +138,23 @@ def _mismatch(name: str, args: Any, specs: Any, error: Any) -> str:
         f"Binding inputs to tf.function failed due to `{error}`. Python inputs incompatible with input_signature:\n"
         f"inputs: {args}\ninput_signature: {specs}."
     )
+
+
+def _fitted(spec: Any, value: Any) -> Any:
+    """An argument converted to what a spec says; where a tensor is expected, lists of numbers become one."""
+    if isinstance(spec, TensorSpec):
+        return _converted(spec, value)
+    if isinstance(spec, TypeSpec) or not nest.is_nested(spec):
+        nest.assert_same_structure(spec, value, expand_composites=False)
+        return nest.map_structure(_converted, spec, value)
+    if isinstance(spec, dict):
+        if not isinstance(value, dict) or spec.keys() != value.keys():
+            nest.assert_same_structure(spec, value, expand_composites=False)
+        return type(value)({key: _fitted(spec[key], value[key]) for key in value})
+    if not isinstance(value, (list, tuple)) or len(value) != len(spec):
+        nest.assert_same_structure(spec, value, expand_composites=False)
+    items = [_fitted(s, v) for s, v in zip(spec, value, strict=True)]
+    return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
 
 
 def _converted(spec: Any, value: Any) -> Any:

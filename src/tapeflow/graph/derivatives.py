@@ -133,14 +133,7 @@ def gradients_v1(
 
 
 @public
-def hessians(
-    ys,
-    xs,
-    gate_gradients=False,
-    aggregation_method=None,
-    name="hessians",
-    colocate_gradients_with_ops=False,
-):
+def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
     """The second derivatives of the sum of `ys` by each of `xs`: shape `x.shape + x.shape`.
 
     Raises ValueError where the gradient does not depend on an x.
@@ -175,3 +168,16 @@ def hessians(
         hessian.set_shape(tensor.shape.concatenate(tensor.shape))
         result.append(hessian)
     return result
+
+
+@public
+def hessians_v1(
+    ys,
+    xs,
+    name="hessians",
+    colocate_gradients_with_ops=False,
+    gate_gradients=False,
+    aggregation_method=None,
+):
+    """`hessians` with the arguments of 1.x."""
+    return hessians(ys, xs, gate_gradients, aggregation_method, name)

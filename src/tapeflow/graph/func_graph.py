@@ -31,6 +31,8 @@ class FuncGraph(Graph):
     _building_function = True
     # Whether only `targets` run besides what the outputs need: the part of a function that was cut out.
     pruned = False
+    # Why the function cannot be saved; "" if it can be.
+    unsaveable = ""
     targets: Sequence[Any] = ()
 
     def __init__(
@@ -110,7 +112,11 @@ class FuncGraph(Graph):
             elif self.outer_graph is not None:
                 return building.constant(self, tensor, name or "Const")
         else:
-            if tensor.op.type == "Const" and not _differentiable(tensor.dtype):
+            if (
+                tensor.op.type == "Const"
+                and not _differentiable(tensor.dtype)
+                and id(tensor) not in _by_identity
+            ):
                 made = building.constant(
                     self, tensor.op.attrs["value"], tensor.op.name.rpartition("/")[2]
                 )
@@ -176,6 +182,12 @@ class FuncGraph(Graph):
     def deferred_external_captures(self) -> list[Any]:
         return []
 
+    def mark_as_unsaveable(self, error_message: str) -> None:
+        """Lets `tf.saved_model.save` refuse the function, and those that call it, with this message."""
+        self.unsaveable = error_message
+        if isinstance(self.outer_graph, FuncGraph):
+            self.outer_graph.mark_as_unsaveable(error_message)
+
     # Variables.
 
     def watch_variable(self, variable: Any) -> None:
@@ -223,7 +235,7 @@ class FuncGraph(Graph):
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
 
-class InaccessibleTensorError(TypeError):
+class InaccessibleTensorError(TypeError, ValueError):
     """A tensor was used outside of the function that it belongs to."""
 
 
@@ -271,7 +283,7 @@ _by_identity: dict[int, Any] = {}
 
 
 def capture_by_identity(tensor: Any) -> None:
-    """Lets functions that use an eager `tensor` take it as a capture, however small it is."""
+    """Lets functions that use a constant `tensor` take it as a capture, however small it is."""
     _by_identity[id(tensor)] = tensor
 
 

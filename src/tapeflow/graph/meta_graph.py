@@ -20,6 +20,8 @@ from tapeflow.graph.writing import write_message
 
 # Which TensorFlow the messages are like.
 TENSORFLOW_VERSION = "2.21.0"
+# Collections of objects that have messages: key -> (message, function that makes the object of it).
+MADE_OF_PROTOS: dict[str, tuple[Any, Any]] = {}
 # Stands before the names of inputs from outside of an exported scope.
 UNBOUND = "$unbound_inputs_"
 # Collections of variables, each written as a VariableDef.
@@ -146,6 +148,12 @@ def _add_collection(made: Any, key: str, items: list[Any], scope: str | None) ->
         if key in _VARIABLES:
             found = [variable_defs.to_proto(v, scope) for v in items]
             values = [v.SerializeToString(deterministic=True) for v in found if v is not None]
+            if values:
+                made.collection_def[key].bytes_list.value.extend(values)
+            return
+        if key in MADE_OF_PROTOS:
+            found = [x.to_proto(export_scope=scope) for x in items]
+            values = [x.SerializeToString(deterministic=True) for x in found if x is not None]
             if values:
                 made.collection_def[key].bytes_list.value.extend(values)
             return
@@ -280,6 +288,11 @@ def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> 
                     f"Collection '{key}' holds what is no VariableDef: {error}"
                 ) from None
             graph.add_to_collection(key, variable_defs.from_proto(definition, graph, scope))
+    elif key in MADE_OF_PROTOS and kind == "bytes_list":
+        message, make = MADE_OF_PROTOS[key]
+        with graph.as_default():
+            for data in values:
+                graph.add_to_collection(key, make(message.FromString(data), import_scope=scope))
     elif kind == "node_list":
         for name in values:
             try:

@@ -265,7 +265,13 @@ class UnreadVariable(variable.Variable):
 
     def _as_graph_element(self) -> Any:
         if self._value is None:
-            self._value = self._read_in_graph()
+            # A final graph gets it too: it is part of the assignment, and made late only to keep graphs small.
+            graph = self._assignment.graph
+            final, graph._finalized = graph._finalized, False
+            try:
+                self._value = self._read_in_graph()
+            finally:
+                graph._finalized = final
         return self._value
 
     def eval(self, session=None):

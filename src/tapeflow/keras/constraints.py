@@ -98,7 +98,7 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
 
 def get(identifier):
     """A constraint from a name, a config or a function."""
-    return resolve(identifier, _NAMES, "constraint")
+    return resolve(identifier, _NAMES, "constraint", instantiate=False)
 
 
 def serialize(constraint):

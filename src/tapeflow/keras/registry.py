@@ -48,6 +48,19 @@ def register_keras_serializable(package="Custom", name=None):
     return decorate
 
 
+def get_registered_name(obj):
+    """The name by which a class or function is registered, else its own."""
+    return getattr(obj, "_keras_name", None) or obj.__name__
+
+
+def get_registered_object(name, custom_objects=None, module_objects=None):
+    """The class or function registered by a name; None where there is none."""
+    for names in (custom_objects or {}, _custom, module_objects or {}):
+        if name in names:
+            return names[name]
+    return None
+
+
 def find(name, table, kind, custom_objects=None):
     """The class or function called `name`. Raises ValueError when there is none."""
     for names in (custom_objects or {}, _custom, table):
@@ -56,10 +69,10 @@ def find(name, table, kind, custom_objects=None):
     raise ValueError(f"Unknown {kind}: {name!r}")
 
 
-def resolve(identifier, table, kind, custom_objects=None):
+def resolve(identifier, table, kind, custom_objects=None, instantiate=True):
     """An object from None, a name, a {"class_name", "config"} dict, or an object itself.
 
-    Classes are instantiated, functions returned as they are.
+    Classes are instantiated, those given themselves where `instantiate`; functions are returned as they are.
     """
     if identifier is None:
         return None
@@ -69,7 +82,7 @@ def resolve(identifier, table, kind, custom_objects=None):
     if isinstance(identifier, dict):
         return from_config_dict(identifier, table, kind, custom_objects)
     if callable(identifier):
-        return identifier() if inspect.isclass(identifier) else identifier
+        return identifier() if instantiate and inspect.isclass(identifier) else identifier
     raise ValueError(f"Could not interpret {kind} identifier: {identifier!r}")
 
 
@@ -77,12 +90,49 @@ def from_config_dict(config, table, kind, custom_objects=None):
     """The object that a {"class_name", "config"} dict describes."""
     if "class_name" not in config:
         raise ValueError(f"Improper config format for {kind}: {config}")
-    cls = find(config["class_name"], table, kind, custom_objects)
+    name, registered = config["class_name"], config.get("registered_name")
+    if name == "function":
+        name = config.get("config")
+    elif name == "__lambda__":
+        raise ValueError(
+            f"A {kind} is given as the code of a lambda, which is never loaded from a config."
+        )
+    known = {**_custom, **(custom_objects or {})}
+    cls = known[registered] if registered in known else find(name, table, kind, custom_objects)
     settings = config.get("config") or {}
+    if not isinstance(settings, dict):
+        return cls
     if not hasattr(cls, "from_config"):
         return cls(**settings) if inspect.isclass(cls) else cls
     with CustomObjectScope(custom_objects or {}):
-        return cls.from_config(dict(settings))
+        return made_from(cls, settings)
+
+
+# Settings of other versions of Keras at which layers are as they are without them.
+_INERT = {"renorm_momentum": 0.99, "data_format": "channels_last"}
+
+
+def made_from(cls, config):
+    """`cls.from_config(config)`, without settings that the class has not where they change nothing."""
+    config = dict(config)
+    while True:
+        try:
+            return cls.from_config(dict(config))
+        except TypeError as error:
+            name = _not_understood(error)
+            if name not in config:
+                raise
+            value = config.pop(name)
+            if value not in (None, False) and _INERT.get(name) != value:
+                raise
+
+
+def _not_understood(error):
+    """The argument that an error says a constructor does not take."""
+    if error.args and isinstance(error.args[0], tuple) and len(error.args[0]) == 2:
+        return error.args[0][1]
+    found = re.search(r"(?:argument|optimizer:|Keyword argument not understood:)[^'\w]*'?(\w+)'?", str(error))
+    return found and found[1]
 
 
 def to_config(value):

@@ -97,7 +97,7 @@ def get(identifier):
     """A regularizer from a name, a config or a function."""
     if identifier == "l1_l2":
         return L1L2(0.01, 0.01)
-    return resolve(identifier, _NAMES, "regularizer")
+    return resolve(identifier, _NAMES, "regularizer", instantiate=False)
 
 
 def serialize(regularizer):

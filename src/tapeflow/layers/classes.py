@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.compat.v1.partitioned import PartitionedVariable
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import nest
-from tapeflow.core.context import current_graph, executing_eagerly
+from tapeflow.core.context import current_graph, executing_eagerly, init_scope
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
 from tapeflow.keras.registry import snake_case
+from tapeflow._native import Variable
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached
 
@@ -25,6 +27,7 @@ class Layer(keras_layers.Layer):
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         scope, reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
+        kwargs["autocast"] = False
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         self.__dict__["_base_name"] = name or snake_case(type(self).__name__)
         self.__dict__["_reuse"] = reuse
@@ -32,6 +35,11 @@ class Layer(keras_layers.Layer):
         if scope is not None:
             with variable_scope(scope) as found:
                 self.__dict__["_scope"] = found
+
+    @property
+    def dtype(self):
+        """The dtype of the weights, by name; None before the first call of a layer that was not told."""
+        return super().dtype if self.built or self._dtype_given else None
 
     @property
     def scope_name(self):
@@ -109,7 +117,8 @@ class Layer(keras_layers.Layer):
         dtype = self._variable_dtype_object if dtype is None else as_dtype(dtype)
         graph = current_graph()
         before = [] if graph is None else graph.get_collection("variables")
-        with self._enter_scope():
+        lifted = init_scope if graph is not None and graph.building_function else nullcontext
+        with lifted(), self._enter_scope():
             variable = get_variable(
                 name,
                 shape=shape,
@@ -141,6 +150,15 @@ class Layer(keras_layers.Layer):
             loss = loss() if callable(loss) else loss
             if loss is not None and all(loss is not known for known in graph.get_collection_ref(REGULARIZATION_LOSSES)):
                 graph.add_to_collection(REGULARIZATION_LOSSES, loss)
+
+    def add_update(self, updates, inputs=None):
+        """Runs updates that are functions; what they do in a graph joins the collection of updates."""
+        before = len(self._updates)
+        super().add_update(updates, inputs)
+        graph = current_graph()
+        for update in self._updates[before:]:
+            if all(update is not known for known in graph.get_collection_ref("update_ops")):
+                graph.add_to_collection("update_ops", update)
 
     def apply(self, inputs, *args, **kwargs):
         """Calls the layer."""
@@ -259,10 +277,64 @@ class AveragePooling3D(keras_layers.AveragePooling3D, Layer):
 
 
 class BatchNormalization(keras_layers.BatchNormalization, Layer):
-    """See keras.layers.BatchNormalization."""
+    """See keras.layers.BatchNormalization. In a graph the moving averages move when the operations in the collection
+    of updates run.
+    """
 
-    def call(self, inputs, training=False):
-        return super().call(inputs, training=training)
+    _frozen_is_at_rest = False
+
+    def __init__(
+        self,
+        axis=-1,
+        momentum=0.99,
+        epsilon=0.001,
+        center=True,
+        scale=True,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        moving_mean_initializer="zeros",
+        moving_variance_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
+        renorm=False,
+        renorm_clipping=None,
+        renorm_momentum=0.99,
+        fused=None,
+        trainable=True,
+        virtual_batch_size=None,
+        adjustment=None,
+        name=None,
+        **kwargs,
+    ):
+        super().__init__(
+            axis,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            moving_mean_initializer,
+            moving_variance_initializer,
+            beta_regularizer,
+            gamma_regularizer,
+            beta_constraint,
+            gamma_constraint,
+            renorm,
+            renorm_clipping,
+            renorm_momentum,
+            fused=fused,
+            trainable=trainable,
+            virtual_batch_size=virtual_batch_size,
+            adjustment=adjustment,
+            name=name,
+            **kwargs,
+        )
+
+    def call(self, inputs, training=False, mask=None):
+        return super().call(inputs, training=training, mask=mask)
 
 
 class Dropout(keras_layers.Dropout, Layer):

@@ -24,8 +24,6 @@ _NORMALIZATION = (
     "training trainable name reuse renorm renorm_clipping renorm_momentum fused virtual_batch_size "
     "adjustment"
 )
-# Arguments of 1.x that change nothing here.
-_IGNORED = ("renorm_clipping", "renorm_momentum", "virtual_batch_size", "adjustment")
 
 
 def _function(name, cls, arguments, required=()):
@@ -41,8 +39,6 @@ def _function(name, cls, arguments, required=()):
         given = signature.bind(*args, **kwargs).arguments
         inputs = given.pop("inputs")
         call = {"training": given.pop("training")} if "training" in given else {}
-        for argument in _IGNORED:
-            given.pop(argument, None)
         if "reuse" in signature.parameters:
             given.update(_reuse=given.pop("reuse", None), _scope=given.get("name"))
         return cls(**given)(inputs, **call)

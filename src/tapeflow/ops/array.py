@@ -225,7 +225,12 @@ def _(input, out_type):
 
 @public
 def shape(input, out_type=None, name=None):
-    """The shape of `input` as a 1-D tensor of `out_type`, int32 if not given."""
+    """The shape of `input`, dense or sparse, as a 1-D tensor of `out_type`, int32 if not given."""
+    dense = getattr(input, "dense_shape", None)
+    if dense is not None:
+        from tapeflow.ops.casting import cast
+
+        return cast(dense, out_type or dtypes.int32)
     return Shape(input, dtypes.as_dtype(out_type or dtypes.int32))
 
 

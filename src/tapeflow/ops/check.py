@@ -27,7 +27,7 @@ def _special_samples(rng):
     yield Sample(np.array([1.0, -np.inf]), message="msg", raises=InvalidArgumentError)
 
 
-@op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA)
+@op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA, stateful=True)
 def CheckNumerics(xp, tensor, message):
     if xp is np and not np.isfinite(tensor).all():
         found = [
@@ -48,7 +48,7 @@ CheckNumerics.samples(_special_samples)
 CheckNumerics.reference(lambda tensor, message: tensor)
 
 
-@op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA)
+@op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA, stateful=True)
 def CheckNumericsV2(xp, tensor, message):
     if xp is np and not np.isfinite(tensor).all():
         signs = (

@@ -461,7 +461,10 @@ def invert_permutation(x, name=None):
     return InvertPermutation(x)
 
 
-_BITS = (*FLOATING, *INTEGER, dtypes.complex64, dtypes.complex128)
+_BITS = (
+    *FLOATING, *INTEGER, dtypes.complex64, dtypes.complex128,
+    dtypes.qint8, dtypes.quint8, dtypes.qint16, dtypes.quint16, dtypes.qint32,
+)  # fmt: skip
 
 
 def _bitcast_rule(call):

@@ -75,7 +75,7 @@ class Table:
                 f"Expected shape {shape_text(expected)} for value, got {shape_text(values.shape)}"
             )
         found = self.keys_of(keys)
-        rows = values.reshape(len(found), *self.value_shape)
+        rows = values.reshape((len(found), *self.value_shape))
         entries: dict[Any, Any] = {} if replace or self.entries is None else self.entries
         for key, value in zip(found, rows, strict=True):
             entries[key] = np.array(value, rows.dtype) if self.value_shape else value
@@ -112,11 +112,11 @@ class Table:
             )
         rest = default if many else np.broadcast_to(default.reshape(default.shape if self.value_shape else ()),
                                                     (*outer, *self.value_shape))  # fmt: skip
-        out = np.array(rest, default.dtype).reshape(len(found), *self.value_shape)
+        out = np.array(rest, default.dtype).reshape((len(found), *self.value_shape))
         for i, key in enumerate(found):
             if key in entries:
                 out[i] = entries[key]
-        return out.reshape(*outer, *self.value_shape)
+        return out.reshape((*outer, *self.value_shape))
 
     def export(self) -> tuple[np.ndarray, np.ndarray]:
         entries = self.contents()

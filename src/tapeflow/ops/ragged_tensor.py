@@ -12,7 +12,7 @@ from tapeflow.core import dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
-from tapeflow.core.tensor_spec import TypeSpec
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 from tapeflow.ops import reduction
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import repeat

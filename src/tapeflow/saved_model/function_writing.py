@@ -83,9 +83,8 @@ class FunctionWriter:
 
     def _written(self, body: Any, name: str) -> Any:
         graph = body.graph
-        message = getattr(graph, "_unsaveable", None)
-        if message:
-            raise ValueError(message)
+        if graph.unsaveable:
+            raise ValueError(graph.unsaveable)
         made = graph_def.function_def(body, name, self._name_of)
         ops = [op for op in graph.operations if op.effects]
         ordered = needed(graph, body.outputs, ops, graph.inputs)

@@ -9,8 +9,11 @@ from tapeflow import _native
 from tapeflow.core.module import Module
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.assets import Asset
+from tapeflow.saved_model.function_writing import can_be_saved
 from tapeflow.saved_model.signatures import DEFAULT, SignatureMap
 from tapeflow.saved_model.tables import Resources, is_resource, is_table
 from tapeflow.train import trackable
@@ -26,11 +29,13 @@ class Constant:
     """A tensor that functions captured.
 
     Attributes:
-      value: the eager tensor.
+      tensor: what functions captured.
+      value: its value, an eager tensor.
     """
 
-    def __init__(self, value: Any):
-        self.value = value
+    def __init__(self, tensor: Any):
+        self.tensor = tensor
+        self.value = value_of(tensor)
 
 
 class ObjectView:
@@ -58,12 +63,17 @@ class ObjectView:
         self._numbers: dict[int, int] = {}
         self._behind: dict[int, int] = {}
 
+    def sign(self, signatures: SignatureMap) -> None:
+        """Lets the root have signatures."""
+        self._signatures = signatures
+
     def walk(self) -> None:
         """Finds the objects; twice, as tracing a function may make variables."""
         self._walk(functions_only=True)
         self._walk()
         self._add_slots()
         self._add_captures()
+        self._behind = {}
         for number, value in enumerate(self.objects):
             tensor = _tensor_behind(value)
             if tensor is not None:
@@ -112,8 +122,6 @@ class ObjectView:
             if isinstance(value, Function):
                 self.concretes(value)
             found = self._of(value)
-            if value is self.root:
-                self._check_root(found)
             edges = []
             for name, child in found.items():
                 if functions_only and isinstance(value, ConcreteFunction):
@@ -137,14 +145,14 @@ class ObjectView:
                 continue
             edges = self.children[self._numbers[id(function)]]
             for i, (outer, _) in enumerate(captures_of(function)):
-                if not isinstance(outer, _native.EagerTensor) or outer.dtype.name == "resource":
+                if outer.dtype.name == "resource" or not _is_constant(outer):
                     continue
                 value = paths.get(id(outer)) or self.constant(outer)
                 edges.append((f"capture_{i}", self.add(value)))
 
     def _check_root(self, found: dict[str, Any]) -> None:
         known = found.get(SIGNATURES)
-        if known is not None and known is not self._signatures:
+        if known is not None and not isinstance(known, SignatureMap):
             raise ValueError(
                 f"Exporting an object {self.root} which has an attribute named '{SIGNATURES}'. This is a "
                 "reserved attribute used to store SavedModel signatures in objects which come from "
@@ -165,8 +173,8 @@ class ObjectView:
         found = trackable.children(value)
         found = {**found, **self._functions_of(value, found)}
         if value is self.root:
-            if isinstance(found.get(SIGNATURES), SignatureMap):
-                del found[SIGNATURES]
+            self._check_root(found)
+            found.pop(SIGNATURES, None)
             if self._signatures is not None:
                 found = {**found, SIGNATURES: self._signatures}
         return found
@@ -192,7 +200,7 @@ class ObjectView:
 def _tensor_behind(value: Any) -> Any:
     """The eager tensor by which functions take an object; None for objects that they do not take."""
     if isinstance(value, Constant):
-        return value.value
+        return value.tensor
     if isinstance(value, Asset):
         return value.asset_path
     if isinstance(value, Variable):
@@ -221,6 +229,9 @@ def _attributes_of(value: Any) -> dict[str, Any]:
             continue
         if isinstance(each, (*_FUNCTIONS, Asset)) or is_table(each) or _holds_functions(each):
             found[name] = each
+    more = getattr(value, "_saved_model_functions", None)
+    if more is not None:
+        found |= {name: each for name, each in more().items() if name not in found}
     looks_at_properties = not of_keras and isinstance(value, (Module, trackable.AutoTrackable))
     for name in dir(type(value)):
         if name in found or name in own or (name.startswith("__") and name != "__call__"):
@@ -243,16 +254,47 @@ def _class_attribute(cls: type, name: str) -> Any:
     return None
 
 
+def _is_constant(tensor: Any) -> bool:
+    return isinstance(tensor, _native.EagerTensor) or tensor.op.type == "Const"
+
+
+def value_of(tensor: Any) -> Any:
+    """The eager value of a constant."""
+    return tensor if isinstance(tensor, _native.EagerTensor) else tensor.op.attrs["value"]
+
+
 def concretes_of(function: Any) -> list[Any]:
     """The traces of a function, each as later calls run it."""
     found = []
     for concrete in function._list_all_concrete_functions_for_serialization():
         again = getattr(concrete, "later", None)
         found.append(concrete if again is None else again())
-    return found
+    return [
+        concrete for concrete in found if can_be_saved(concrete) and not _is_of_another(concrete)
+    ]
+
+
+def _is_of_another(concrete: Any) -> bool:
+    """Whether a trace was made inside of another and takes what that one computes."""
+    return any(
+        isinstance(outer, SymbolicTensor)
+        and isinstance(outer.op.graph, FuncGraph)
+        and outer.op.type != "Const"
+        for outer, _ in captures_of(concrete)
+    )
 
 
 def captures_of(concrete: Any) -> list[tuple[Any, Any]]:
     """Pairs of what a function takes from outside and the input that stands for it, in the order of the inputs."""
-    outer_of = {id(inner): outer for outer, inner in concrete.graph.captures}
+    outer_of = {id(inner): _outermost(outer) for outer, inner in concrete.graph.captures}
     return [(outer_of[id(x)], x) for x in concrete.graph.inputs if id(x) in outer_of]
+
+
+def _outermost(tensor: Any) -> Any:
+    """What stands behind a tensor that a function around this one captured itself."""
+    while isinstance(tensor, SymbolicTensor) and isinstance(tensor.op.graph, FuncGraph):
+        found = [outer for outer, inner in tensor.op.graph.captures if inner is tensor]
+        if not found:
+            break
+        tensor = found[0]
+    return tensor

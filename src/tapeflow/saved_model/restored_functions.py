@@ -178,6 +178,7 @@ class RestoredFunction(Function):
             if spec.HasField("input_signature"):
                 input_signature = structures.decode(spec.input_signature)
         restored_function_body.__name__ = name
+        self.__signature__ = getattr(restored_function_body, "__signature__", None)
         compiled = {1: True, 2: False}.get(spec.jit_compile if spec is not None else 0)
         super().__init__(
             restored_function_body, name, input_signature, autograph=False, jit_compile=compiled
@@ -192,6 +193,7 @@ class RestoredFunction(Function):
         return self.concrete_functions
 
     def _call_matching(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args, kwargs = self._signature.bind(args, kwargs)
         for convert in (False, True):
             for name, (wanted_args, wanted_kwargs) in self._options_of:
                 flat: list[Any] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow import protos, version
+from tapeflow import _native, protos, version
 from tapeflow.core import context, file_system
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
@@ -24,10 +24,11 @@ from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.saved_model.function_writing import FunctionWriter
 from tapeflow.saved_model.main_graph import Contents, MainGraph
-from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of
+from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of, value_of
 from tapeflow.saved_model.options import SaveOptions, VariablePolicy
 from tapeflow.saved_model.signatures import SignatureMap, canonical, default_function
 from tapeflow.train import trackable
+from tapeflow.train.checkpoint import session_of
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, VALUE, Saved, parts_of, values_of
 
 
@@ -69,14 +70,14 @@ class _Saving:
 
     def __init__(self, root: Any, folder: str, signatures: Any, options: SaveOptions):
         self.folder, self.options = folder, options
-        known = ObjectView(root)
-        known.walk()
+        self.view = ObjectView(root)
+        self.view.walk()
         if signatures is None:
-            signatures = default_function(known.root_children())
+            signatures = default_function(self.view.root_children())
         self.signatures = (
             signatures if type(signatures) is SignatureMap else canonical(signatures)
         )
-        self.view = ObjectView(root, self.signatures)
+        self.view.sign(self.signatures)
         self.view.walk()
         self.functions = FunctionWriter(options.namespace_whitelist)
         self.graph = MainGraph(version.GRAPH_DEF_VERSION)
@@ -124,7 +125,7 @@ class _Saving:
     def _check_captures(self, concrete: Any) -> None:
         for outer, _ in captures_of(concrete):
             if self.view.number_behind(outer) is None:
-                if not hasattr(outer, "numpy"):
+                if not isinstance(outer, _native.EagerTensor):
                     raise ValueError(
                         f"Attempted to save a function {concrete.name} which references a symbolic Tensor "
                         f"{outer} that is not a simple constant. This is not supported."
@@ -162,7 +163,7 @@ class _Saving:
 
     def _file_of(self, asset: Asset) -> str:
         """The name in the folder of a file."""
-        path = file_system.text_path(asset.asset_path.numpy())
+        path = file_system.text_path(value_of(asset.asset_path).numpy())
         if path not in self.files:
             base = os.path.basename(path)
             name, count = base, 0
@@ -362,6 +363,9 @@ class _Checkpoint:
 
     def tensors(self) -> dict[str, Any]:
         found = {key: read() for key, read in self.saved.values.items()}
+        of_graph = {key: v for key, v in found.items() if isinstance(v, Variable)}
+        if of_graph:
+            found |= session_of(None).run(of_graph)
         found = {
             key: np.asarray(value, object) if isinstance(value, (str, bytes)) else value
             for key, value in found.items()
@@ -389,6 +393,8 @@ def _identifier(value: Any) -> str:
         return "trackable_list_wrapper"
     if isinstance(value, dict):
         return "trackable_dict_wrapper"
+    if hasattr(value, "get_slot_names"):
+        return "optimizer"
     return getattr(value, "_saved_identifier", "_generic_user_object")
 
 

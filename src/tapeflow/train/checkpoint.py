@@ -70,8 +70,9 @@ class Checkpoint(AutoTrackable):
     that checkpoints cannot follow.
     """
 
-    _root: Any
-    _save_counter: Any
+    # For subclasses that do not call this class's constructor.
+    _root: Any = None
+    _save_counter: Any = None
 
     def __init__(self, root: Any = None, **kwargs: Any):
         self.__dict__["_root"] = root

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph
+from tapeflow.graph import building
 from tapeflow.ops.variable import Variable
 
 # Eagerly the step belongs to the process; a graph keeps its own in its collection.
 _eager_step: list[Variable] = []
+_READ = "global_step_read_op_cache"
 
 
 def get_global_step(graph=None):
@@ -54,3 +56,26 @@ def global_step(sess, global_step_tensor):
     if current_graph() is None:
         return int(global_step_tensor.numpy())
     return int(sess.run(global_step_tensor))
+
+
+def global_step_read(graph=None):
+    """A tensor of the value of the graph's global step, the same at each call; None if there is no global step.
+
+    In a run that also counts a step it comes before that, where nothing says otherwise: hooks count on it.
+    """
+    graph = graph or current_graph()
+    if graph is None:
+        step = get_global_step()
+        return None if step is None else step.read_value()
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    found = graph.get_collection(_READ)
+    if not found:
+        with graph.as_default(), graph.control_dependencies(None):
+            read = building.read(step, graph) if isinstance(step, Variable) else step
+        if read is not step:
+            read.op.index = building.handle_in(graph, step).op.index + 2.0**-12
+        graph.add_to_collection(_READ, read)
+        found = [read]
+    return found[0]

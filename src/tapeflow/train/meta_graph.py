@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core.public import public
 from tapeflow.graph import meta_graph
+from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 from tapeflow.train.saver import Saver
 
 

@@ -393,11 +393,13 @@ CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD = 1, 202002, 0
 
 _LAZY_ROOMS = {
     "app": "tapeflow.compat.v1.app",
+    "audio": "tapeflow.audio",
     "autograph": "tapeflow.compat.v1.autograph",
     "compat": "tapeflow.compat",
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
     "distribute": "tapeflow.compat.v1.distribute",
+    "experimental": "tapeflow.compat.v1.experimental",
     "flags": "tapeflow.compat.v1.flags",
     "gfile": "tapeflow.compat.v1.gfile",
     "graph_util": "tapeflow.compat.v1.graph_util",
@@ -459,7 +461,8 @@ _LAZY_NAMES = {
     "get_default_session": "tapeflow.graph.session",
     "global_variables": "tapeflow.graph.collections",
     "global_variables_initializer": "tapeflow.graph.variables",
-    "hessians": "tapeflow.graph.derivatives",
+    "gradients": "tapeflow.graph.derivatives:gradients_v1",
+    "hessians": "tapeflow.graph.derivatives:hessians_v1",
     "import_graph_def": "tapeflow.graph.importing",
     "initialize_all_variables": "tapeflow.graph.variables",
     "initialize_local_variables": "tapeflow.graph.variables",
@@ -481,6 +484,7 @@ _LAZY_NAMES = {
     "AUTO_REUSE": "tapeflow.compat.v1.variable_scoping",
     "AggregationMethod": "tapeflow.autodiff.aggregation",
     "Module": "tapeflow.core.module",
+    "NoGradient": "tapeflow.compat.v1.gradient_registry",
     "NotDifferentiable": "tapeflow.compat.v1.gradient_registry",
     "VariableScope": "tapeflow.compat.v1.variable_scoping",
     "argsort": "tapeflow.ops.sorting",
@@ -548,6 +552,12 @@ _LAZY_NAMES = {
     "sparse_to_indicator": "tapeflow.compat.v1.sparse_names",
     "sparse_transpose": "tapeflow.compat.v1.sparse_names",
     "tables_initializer": "tapeflow.ops.lookup",
+    "convert_to_tensor_or_indexed_slices": "tapeflow.compat.v1.conversions",
+    "convert_to_tensor_or_sparse_tensor": "tapeflow.compat.v1.conversions",
+    "create_partitioned_variables": "tapeflow.compat.v1.partitioned",
+    "get_logger": "tapeflow.core.log",
+    "timestamp": "tapeflow.ops.timestamp",
+    "add_check_numerics_ops": "tapeflow.compat.v1.check_numerics",
     "FixedLenFeature": "tapeflow.compat.v1.io",
     "FixedLenSequenceFeature": "tapeflow.compat.v1.io",
     "RaggedFeature": "tapeflow.compat.v1.io",
@@ -590,10 +600,9 @@ _INITIALIZERS = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY_ROOMS:
         value = importlib.import_module(_LAZY_ROOMS[name])
-    elif name == "gradients":
-        value = importlib.import_module("tapeflow.graph.derivatives").gradients_v1
     elif name in _LAZY_NAMES:
-        value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+        module, _, attribute = _LAZY_NAMES[name].partition(":")
+        value = getattr(importlib.import_module(module), attribute or name)
     elif name in _MESSAGES:
         value = getattr(importlib.import_module("tapeflow.protos"), name)
     elif name in _INITIALIZERS:
@@ -605,7 +614,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "gradients", *_LAZY_ROOMS, *_LAZY_NAMES, *_MESSAGES, *_INITIALIZERS})
+    return sorted({*__all__, *_LAZY_ROOMS, *_LAZY_NAMES, *_MESSAGES, *_INITIALIZERS})
 
 
 __all__ = [

@@ -7,14 +7,14 @@ from tapeflow.data import (
     Dataset,
     DatasetSpec,
     FixedLengthRecordDataset,
-    Iterator,
     NumpyIterator,
     Options,
     TextLineDataset,
     TFRecordDataset,
     ThreadingOptions,
-    experimental,
 )
+from tapeflow.data import experimental_v1 as experimental
+from tapeflow.data.graph_iterating import GraphIterator as Iterator
 
 __all__ = [
     "AUTOTUNE",

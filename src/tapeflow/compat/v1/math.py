@@ -132,6 +132,7 @@ from tapeflow.ops.trigonometric import (
     tan,
     tanh,
 )
+from tapeflow.math import special
 
 __all__ = [
     "abs",
@@ -245,7 +246,7 @@ __all__ = [
     "sobol_sample",
     "softmax",
     "softplus",
-    "softsign",
+    "softsign", "special",
     "sqrt",
     "square",
     "squared_difference",

@@ -75,3 +75,7 @@ def executing_eagerly_outside_functions() -> bool:
         return True
     with context.init_scope():
         return context.executing_eagerly()
+
+
+def output_all_intermediates(state: bool | None) -> None:
+    """Whether control flow gives out what its gradient needs; here it does so where a gradient is taken."""

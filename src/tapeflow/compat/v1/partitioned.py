@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -198,3 +199,33 @@ def fixed_size_partitioner(num_shards, axis=0):
         return partitions
 
     return partitioner
+
+
+@public
+def create_partitioned_variables(
+    shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None, name=None, reuse=None
+):  # fmt: skip
+    """A list of variables that together have `shape`, cut into `slicing[i]` parts along each axis i.
+
+    Raises ValueError if the lengths differ, or if more than one axis is cut.
+    """
+    from tapeflow.compat.v1 import variable_getting, variable_scoping
+
+    if len(shape) != len(slicing):
+        raise ValueError(
+            "The 'shape' and 'slicing' of a partitioned Variable must have the length: "
+            f"shape: {shape}, slicing: {slicing}"
+        )
+    if len(shape) < 1:
+        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
+    if sum(parts > 1 for parts in slicing) > 1:
+        raise ValueError(f"Can only slice a variable along one dimension: shape: {shape}, slicing: {slicing}")
+    outer = variable_scoping.get_variable_scope().name
+    with variable_scoping.variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
+        own = scope.name[len(outer) + 1 :] if outer else scope.name
+    with variable_scoping.variable_scope(variable_scoping.get_variable_scope(), reuse=reuse):
+        whole = variable_getting.get_variable(
+            own, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable,
+            collections=collections, partitioner=lambda **_: list(slicing),
+        )  # fmt: skip
+    return list(whole)

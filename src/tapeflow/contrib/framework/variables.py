@@ -201,7 +201,7 @@ def assign_from_values(var_names_to_values):
     for name, value in var_names_to_values.items():
         var = get_unique_variable(name)
         with context.name_scope_v1(None, "assign_from_values"):
-            source = placeholder(value.dtype, name="placeholder_for_" + var.op.name)
+            source = placeholder(var.dtype.base_dtype, name="placeholder_for_" + var.op.name)
             assignments.append(var.assign(source))
         feeds[source] = value.reshape(var.shape.as_list())
     return group(*assignments), feeds
@@ -249,7 +249,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
                     f"[{list(value.shape)}], rh_shape: [{shape}]"
                 )
             with context.name_scope_v1(None, "assign_from_checkpoint"):
-                source = placeholder(value.dtype, name="placeholder_for_" + var.op.name)
+                source = placeholder(var.dtype.base_dtype, name="placeholder_for_" + var.op.name)
                 assignments.append(var.assign(source))
             feeds[source] = value.reshape(shape)
     return group(*assignments), feeds

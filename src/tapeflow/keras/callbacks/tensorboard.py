@@ -166,7 +166,7 @@ class TensorBoard(Callback):
 
 
 def _of_plugin(name):
-    from tapeflow.protos.summaries import SummaryMetadata
+    from tapeflow.protos import SummaryMetadata
 
     metadata = SummaryMetadata()
     metadata.plugin_data.plugin_name = name

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes, nest
-from tapeflow.core.context import executing_eagerly, init_scope, name_scope
+from tapeflow.core.context import current_graph, executing_eagerly, init_scope, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
@@ -87,6 +87,7 @@ class Layer(Tracked):
         attributes["_fast"] = False
         attributes["built"] = False
         attributes["_losses"] = []
+        attributes["_updates"] = []
         attributes["_loss_functions"] = []
         attributes["_own_metrics"] = []
         attributes["_nodes"] = []
@@ -425,15 +426,41 @@ class Layer(Tracked):
         return list(seen.values())
 
     def add_update(self, updates, inputs=None):
-        """Runs updates that are functions; others have run already, as operations do eagerly."""
+        """Runs updates that are functions. In a graph of 1.x, what they add waits in `updates`."""
+        graph = current_graph()
+        waits = graph is not None and not graph.building_function
         for update in nest.flatten(updates):
-            if callable(update):
-                update()
+            made = update() if callable(update) else update
+            if waits and made is not None:
+                self._updates.append(getattr(made, "op", made))
 
     @property
     def updates(self):
-        """Updates left to run: none, eagerly."""
-        return []
+        """The operations left to run, of this layer and the layers in it: none but in a graph of 1.x."""
+        if executing_eagerly():
+            return []
+        return [update for layer in self._all_layers() for update in layer._own_updates()]
+
+    def _own_updates(self):
+        if not self.trainable and not self.stateful:
+            return []
+        graph = current_graph()
+        if graph is not None and not graph.building_function:
+            from tapeflow.keras.engine.graph_tensors import compute_calls
+
+            compute_calls(self._nodes, graph)
+        return self._updates
+
+    def get_updates_for(self, inputs):
+        """The updates that depend on some tensors; those that depend on none the layer was called on, for None."""
+        return _those_that_depend(self.updates, inputs, self._graph_inputs())
+
+    def get_losses_for(self, inputs):
+        """The losses that depend on some tensors; those that depend on none the layer was called on, for None."""
+        return _those_that_depend(self.losses, inputs, self._graph_inputs())
+
+    def _graph_inputs(self):
+        return [x for layer in self._all_layers() for x in layer.__dict__.get("_called_on", ())]
 
     def add_metric(self, value, name=None, **kwargs):
         """Keeps the mean of `value` under `name`."""
@@ -570,6 +597,14 @@ class Layer(Tracked):
     def output_shape(self):
         """The shape of the symbolic output."""
         return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.output)
+
+
+def _those_that_depend(values, inputs, called_on):
+    """Of tensors and operations of a graph, those that can be reached from `inputs`, or from nothing called on."""
+    from tapeflow.keras.engine.graph_tensors import graph_tensors, reached_from
+
+    starts = called_on if inputs is None else nest.flatten(graph_tensors(inputs))
+    return [value for value in values if reached_from(value, starts) is (inputs is not None)]
 
 
 def _as_shapes(structure):

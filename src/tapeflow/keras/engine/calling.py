@@ -9,9 +9,10 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import nest
-from tapeflow.core.context import executing_eagerly, name_scope
+from tapeflow.core.context import current_graph, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
@@ -89,6 +90,13 @@ def call_layer(layer, args, kwargs):
             return call_symbolically(layer, inputs, rest, kwargs)
         inputs = _prepare(layer, inputs)
 
+    if rest:
+        rest = tuple(convert_to_tensor(x) if isinstance(x, np.ndarray) else x for x in rest)
+    if kwargs and any(isinstance(x, np.ndarray) for x in kwargs.values()):
+        kwargs = {
+            name: convert_to_tensor(x) if isinstance(x, np.ndarray) else x
+            for name, x in kwargs.items()
+        }
     depth, outer_training = state.depth, state.training
     if depth == 0 and layer._losses_exist:
         layer._clear_losses()
@@ -106,6 +114,7 @@ def call_layer(layer, args, kwargs):
         if layer.built and executing_eagerly():
             outputs = layer.call(inputs, *rest, **kwargs)
         else:
+            _remember_inputs(layer, inputs)
             with name_scope(layer._scope_name()):
                 if not layer.built:
                     build_from_inputs(layer, inputs)
@@ -122,6 +131,15 @@ def call_layer(layer, args, kwargs):
         masking.attach(layer, inputs, outputs, mask)
     layer._after_call()
     return outputs
+
+
+def _remember_inputs(layer, inputs):
+    """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
+    graph = current_graph()
+    if graph is not None and not graph.building_function:
+        layer.__dict__.setdefault("_called_on", []).extend(
+            x for x in nest.flatten(inputs) if isinstance(x, Tensor)
+        )
 
 
 def _call_of(layer):
@@ -184,8 +202,13 @@ def _prepare_leaf(x, target, layer):
     return x
 
 
+def _spec_of(x):
+    return TensorSpec(x.shape, x.dtype) if isinstance(x, Tensor) else x
+
+
 def build_from_inputs(layer, inputs):
     """Makes the weights of a layer for these inputs."""
+    layer.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
     build_for_shapes(layer, shapes_of(inputs))
     if layer._input_spec is not None:
         assert_input_compatibility(layer._input_spec, inputs, layer.name)

@@ -28,6 +28,29 @@ def graph_tensors(structure, graph=None):
     )
 
 
+def compute_calls(nodes, graph):
+    """Builds symbolic calls in a graph."""
+    with graph.as_default():
+        for node in nodes:
+            for x in nest.flatten(node.outputs):
+                if isinstance(x, KerasTensor):
+                    _value_of(x, graph)
+
+
+def reached_from(value, starts):
+    """Whether a tensor or an operation of a graph depends on one of some tensors."""
+    wanted = {id(getattr(x, "op", x)) for x in starts}
+    seen, queue = set(), [getattr(value, "op", value)]
+    while queue:
+        op = queue.pop()
+        if id(op) in wanted:
+            return True
+        if id(op) not in seen:
+            seen.add(id(op))
+            queue += [x.op for x in getattr(op, "inputs", ()) if hasattr(x, "op")]
+    return False
+
+
 def _value_of(x, graph):
     made = x.node.__dict__.setdefault("_in_graphs", weakref.WeakKeyDictionary())
     if graph not in made:

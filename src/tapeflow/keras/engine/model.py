@@ -187,6 +187,12 @@ class Model(Training, Layer):
             found["optimizer"] = self.optimizer
         return found | super()._trackable_children()
 
+    def _saved_model_functions(self):
+        """The functions that a SavedModel of the model has."""
+        from tapeflow.keras.engine.saved_functions import functions_of
+
+        return functions_of(self)
+
     def _layers_by_number(self):
         """Layers as checkpoints of functional and Sequential models know them."""
         found, count = {}, 0
@@ -211,11 +217,37 @@ class Model(Training, Layer):
         """Loads what save_weights has saved. For checkpoints, returns a status with assertions."""
         return weight_files.load(self, filepath, skip_mismatch, by_name)
 
+    def export(self, filepath, format="tf_saved_model", verbose=True, input_signature=None, **kwargs):
+        """Writes a SavedModel with a function `serve`, for serving. Raises ValueError for other formats."""
+        from tapeflow.keras.export import export_model
+
+        export_model(self, filepath, format, verbose, input_signature)
+
+    def get_build_config(self):
+        """The shapes that the model was built for; None where it was not."""
+        from tapeflow.keras.saving import serialization
+
+        return serialization.build_config(self)
+
+    def build_from_config(self, config):
+        """Builds the model for the shapes that it was built for when it was saved."""
+        if config and config.get("input_shape") is not None:
+            self.build(_shapes(config["input_shape"]))
+
     def reset_states(self):
         """Lets every stateful layer begin anew."""
         for layer in self._all_layers()[1:]:
             if layer.stateful and hasattr(layer, "reset_states"):
                 layer.reset_states()
+
+
+def _shapes(shape):
+    """Shapes of a config: lists of sizes as tuples."""
+    if isinstance(shape, dict):
+        return {name: _shapes(value) for name, value in shape.items()}
+    if shape and isinstance(shape[0], (list, tuple)):
+        return [_shapes(value) for value in shape]
+    return tuple(shape)
 
 
 def _are_symbolic(args, kwargs):

@@ -18,16 +18,25 @@ def save_model(
     model, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None,
     options=None, save_traces=True,
 ):  # fmt: skip
-    """Saves a functional or Sequential model with its weights and its optimizer.
+    """Saves a model with its weights and its optimizer: by the ending of the name as `.keras`, as HDF5
+    (`.h5`, `.hdf5`; functional and Sequential models only), or as a SavedModel.
 
-    Raises ValueError for formats other than HDF5, NotImplementedError for subclassed models.
+    Raises FileExistsError where overwrite is False and there is one, NotImplementedError for subclassed
+    models in HDF5.
     """
     path = os.fspath(filepath)
+    if not overwrite and os.path.exists(path):
+        raise FileExistsError(f"{path} exists, and overwrite is False.")
+    if save_format == "keras" or (save_format is None and path.endswith(".keras")):
+        from tapeflow.keras.saving import archive
+
+        archive.save(model, path)
+        return
     if save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS)):
-        raise ValueError(
-            f"Models are saved as HDF5: give a name that ends in .h5, or save_format='h5'. Got {path!r} "
-            f"and save_format={save_format!r}."
-        )
+        from tapeflow.saved_model import save as save_as_saved_model
+
+        save_as_saved_model(model, path, signatures, options)
+        return
     if not hasattr(model, "_is_graph_network"):
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
@@ -35,8 +44,6 @@ def save_model(
             "of a Python method, which isn't safely serializable. Consider saving to the Tensorflow "
             'SavedModel format (by setting save_format="tf") or using `save_weights`.'
         )
-    if not overwrite and os.path.exists(path):
-        raise FileExistsError(f"{path} exists, and overwrite is False.")
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
@@ -98,18 +105,45 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
     path = os.fspath(filepath)
     if not os.path.exists(path):
         raise OSError(f"No file or directory found at {path}")
-    with weight_files.h5py().File(path, "r") as file, CustomObjectScope(custom_objects or {}):
-        config = file.attrs.get("model_config")
-        if config is None:
-            raise ValueError(f"No model config found in the file at {path}.")
-        model = saving.model_from_config(json.loads(_text(config)), custom_objects)
-        weight_files.load_from_group(file["model_weights"], model)
-        training = file.attrs.get("training_config")
-        if compile and training is not None:
-            _compile(model, json.loads(_text(training)), custom_objects)
-            if "optimizer_weights" in file:
-                _load_optimizer(model, file["optimizer_weights"])
+    from tapeflow.keras.saving import archive
+
+    if os.path.isdir(path):
+        from tapeflow.saved_model import load as load_saved_model
+
+        return load_saved_model(path)
+    if not weight_files.is_hdf5(path):
+        if path.endswith((".h5", ".hdf5")):
+            raise ValueError(f"{path} is not an HDF5 file, or is damaged.")
+        return archive.load(path, custom_objects, compile, safe_mode)
+    with archive.opened(path, path) as file, CustomObjectScope(custom_objects or {}):
+        try:
+            return _read(file, path, custom_objects, compile)
+        except (KeyError, IndexError, AttributeError, OSError, RuntimeError) as error:
+            raise ValueError(f"{path} is damaged: {error!r}") from error
+
+
+def _read(file, path, custom_objects, compile):
+    config = file.attrs.get("model_config")
+    if config is None:
+        raise ValueError(f"No model config found in the file at {path}.")
+    model = saving.model_from_config(_parsed(config, path), custom_objects)
+    weight_files.load_from_group(file["model_weights"], model)
+    training = file.attrs.get("training_config")
+    if compile and training is not None:
+        _compile(model, _parsed(training, path), custom_objects)
+        if "optimizer_weights" in file:
+            _load_optimizer(model, file["optimizer_weights"])
     return model
+
+
+def _parsed(text, path):
+    try:
+        found = json.loads(_text(text))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: a config in it is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: a config in it does not describe a model: {found!r}")
+    return found
 
 
 def _text(value):

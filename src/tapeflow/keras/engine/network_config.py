@@ -15,6 +15,9 @@ from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.registry import to_config
 
 
+_DESCRIBING = ("module", "class_name", "config", "registered_name")
+
+
 def network_config(model):
     """The config of a functional model: layers with their calls, inputs and outputs."""
     network = model._network
@@ -110,9 +113,12 @@ def tensors_of(config, custom_objects=None):
     layers, waiting = {}, []
     for data in config["layers"]:
         name = data.get("name") or data["config"]["name"]
-        layers[name] = deserialize(
-            {key: copy.deepcopy(data[key]) for key in ("class_name", "config")}, custom_objects
-        )
+        if str(data.get("module")).startswith("keras.src.ops"):
+            layers[name] = _operation(data["class_name"], name)
+        else:
+            layers[name] = deserialize(
+                {key: copy.deepcopy(data[key]) for key in _DESCRIBING if key in data}, custom_objects
+            )
         waiting += [(name, call) for call in data.get("inbound_nodes", ())]
 
     # Numbers count the calls of this model: of a layer that was called before, as nested models are
@@ -155,6 +161,22 @@ def tensors_of(config, custom_objects=None):
     return tensors(config["input_layers"]), tensors(config["output_layers"])
 
 
+_OPERATIONS = {
+    "true_divide": "__operators__.truediv", "divide": "__operators__.truediv", "power": "pow",
+    "get_item": "__operators__.getitem", "mean": "reduce_mean", "sum": "reduce_sum",
+    "max": "reduce_max", "min": "reduce_min", "concatenate": "concat",
+}  # fmt: skip
+
+
+def _operation(class_name, name):
+    """A layer for an operation that Keras 3 names in the configs of functional models."""
+    from tapeflow.keras.engine.op_layer import TFOpLambda
+    from tapeflow.keras.registry import snake_case
+
+    plain = snake_case(class_name)
+    return TFOpLambda(_OPERATIONS.get(plain, plain), name=name)
+
+
 def _is_input(layer):
     return type(layer).__name__ == "InputLayer"
 
@@ -176,6 +198,15 @@ def _make_call(layer, call, find):
         return _value(item[2], tensor) if item[0] == "_CONSTANT_VALUE" else tensor(item)
 
     try:
+        if isinstance(call, dict) and set(call) <= {"args", "kwargs"} and "args" in call:
+            # The form of Keras 3: the arguments as they were, with symbolic tensors by their history.
+            inputs, *args = [_value(item, tensor) for item in call["args"]] or [None]
+            kwargs = {n: _value(v, tensor) for n, v in (call.get("kwargs") or {}).items()}
+            kwargs = {n: v for n, v in kwargs.items() if not (n == "mask" and v is None)}
+            if kwargs.get("training", True) is None:
+                del kwargs["training"]
+            layer(inputs, *args, **kwargs)
+            return True
         if isinstance(call, dict):
             inputs = {key: entry(item) for key, item in call.items()}
             kwargs = next(iter(call.values()))
@@ -201,10 +232,15 @@ def _value(value, tensor):
     if isinstance(value, dict):
         kind = value.get("class_name")
         if kind == "__slice__":
-            return slice(*(_value(value[part], tensor) for part in ("start", "stop", "step")))
+            parts = value.get("config", value)
+            return slice(*(_value(parts[part], tensor) for part in ("start", "stop", "step")))
         if kind == "__ellipsis__":
             return Ellipsis
-        if kind == "__tensor__":
+        if kind == "__keras_tensor__":
+            return tensor(value["config"]["keras_history"])
+        if kind == "__tuple__":
+            return tuple(_value(item, tensor) for item in value["config"]["value"])
+        if kind in ("__tensor__", "__numpy__"):
             return convert_to_tensor(value["config"]["value"], value["config"]["dtype"])
         return {key: _value(item, tensor) for key, item in value.items()}
     return value

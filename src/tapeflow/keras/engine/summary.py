@@ -6,6 +6,7 @@ import re
 import shutil
 
 from tapeflow.core import nest
+from tapeflow.keras.optimizers.wrapping import in_order
 
 _CHAIN = (88, (0.45, 0.80, 1.0))
 _CONNECTED = (108, (0.3, 0.56, 0.74, 1.0))
@@ -67,8 +68,8 @@ class _Table:
         trainable, other = self.model.trainable_weights, self.model.non_trainable_weights
         optimizer = getattr(self.model, "optimizer", None)
         state = []
-        if optimizer is not None and getattr(optimizer, "_known", None) is not None:
-            state = list(optimizer.variables)
+        if getattr(optimizer, "_known", None) is not None and hasattr(optimizer, "build"):
+            state = in_order(getattr(optimizer, "inner_optimizer", optimizer))
         elif optimizer is not None:
             state = _made_so_far(optimizer)
         titles = [

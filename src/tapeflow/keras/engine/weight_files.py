@@ -13,6 +13,7 @@ from tapeflow.train.checkpoint import restore_objects, write_objects
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
 
 _KERAS_VERSION = b"2.21.0"
+_LARGEST_ATTRIBUTE = 64512
 
 
 def h5py():
@@ -26,6 +27,11 @@ def h5py():
     return library
 
 
+def is_hdf5(path):
+    """Whether the file is there and holds HDF5."""
+    return os.path.isfile(path) and h5py().is_hdf5(path)
+
+
 def is_h5_name(path):
     """Whether a file of this name holds HDF5."""
     return path.endswith((".h5", ".hdf5", ".keras"))
@@ -34,6 +40,18 @@ def is_h5_name(path):
 def save(model, filepath, overwrite=True, save_format=None):
     """Saves the weights of a model. Raises ValueError for a model without weights yet, or an unknown format."""
     path = os.fspath(filepath)
+    if path.endswith(".weights.h5") and save_format in (None, "h5", "keras"):
+        _require_built(model)
+        if not overwrite and os.path.exists(path):
+            raise FileExistsError(f"{path} exists, and overwrite is False.")
+        from tapeflow.keras.saving import archive, weights_store
+
+        def write(temporary):
+            with h5py().File(temporary, "w") as file:
+                weights_store.save(model, file)
+
+        archive.written(path, write)
+        return
     formats = {"tensorflow": "tf", "tf": "tf", "keras": "h5", "h5": "h5", "hdf5": "h5"}
     if save_format is None:
         kind = "h5" if is_h5_name(path) else "tf"
@@ -50,11 +68,8 @@ def save(model, filepath, overwrite=True, save_format=None):
                 f'({path}) looks like an HDF5 file. Omit the ".h5"/".keras" when saving in '
                 "TensorFlow format."
             )
-    if kind == "h5" and not model.built:
-        raise ValueError(
-            f"Weights for model {model.name} have not yet been created. Weights are created when the "
-            "Model is first called on inputs or `build()` is called with an `input_shape`."
-        )
+    if kind == "h5":
+        _require_built(model)
     target = path if kind == "h5" else index_path(path)
     if not overwrite and os.path.exists(target):
         raise FileExistsError(f"{target} exists, and overwrite is False.")
@@ -74,6 +89,14 @@ def save(model, filepath, overwrite=True, save_format=None):
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def _require_built(model):
+    if not model.built:
+        raise ValueError(
+            f"Weights for model {model.name} have not yet been created. Weights are created when the "
+            "Model is first called on inputs or `build()` is called with an `input_shape`."
+        )
 
 
 def load(model, filepath, skip_mismatch=False, by_name=False):
@@ -96,13 +119,28 @@ def load(model, filepath, skip_mismatch=False, by_name=False):
             "Unable to load weights saved in HDF5 format into a subclassed Model which has not created "
             "its variables yet. Call the Model first, then load the weights."
         )
-    with h5py().File(path, "r") as file:
+    if path.endswith(".keras") and not is_hdf5(path):
+        from tapeflow.keras.saving import archive
+
+        archive.load_weights_of(model, path, skip_mismatch)
+        return None
+    from tapeflow.keras.saving import archive
+
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"[Errno 2] Unable to open file: there is no file {path!r}")
+    with archive.opened(path, path) as file:
+        if "layer_names" not in file.attrs and "model_weights" not in file:
+            archive.load_weights(model, file, path, skip_mismatch)
+            return None
         group = (
             file["model_weights"]
             if "layer_names" not in file.attrs and "model_weights" in file
             else file
         )
-        load_from_group(group, model, skip_mismatch, by_name)
+        try:
+            load_from_group(group, model, skip_mismatch, by_name)
+        except (KeyError, OSError, RuntimeError) as error:
+            raise ValueError(f"{path}: the weights are damaged: {error}") from error
     return None
 
 

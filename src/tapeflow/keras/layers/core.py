@@ -91,6 +91,16 @@ class InputLayer(Layer):
         return {**config, "optional": True} if self.optional else config
 
 
+def refuse_unknown_kinds(name, lora_rank, quantization_config):
+    """Raises ValueError for weights of low rank, and quantized ones, which there are not."""
+    if lora_rank is not None:
+        raise ValueError(f"{name} has no low-rank weights: lora_rank must be None, got {lora_rank}.")
+    if quantization_config is not None:
+        raise ValueError(
+            f"{name} has no quantized weights: quantization_config must be None, got {quantization_config}."
+        )
+
+
 class Dense(Layer):
     """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
 
@@ -108,8 +118,12 @@ class Dense(Layer):
         activity_regularizer=None,
         kernel_constraint=None,
         bias_constraint=None,
+        lora_rank=None,
+        lora_alpha=None,
+        quantization_config=None,
         **kwargs,
     ):
+        refuse_unknown_kinds(type(self).__name__, lora_rank, quantization_config)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.units = int(units) if not isinstance(units, int) else units
         if self.units < 0:

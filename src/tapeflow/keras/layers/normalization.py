@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
+
+from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import context, dtypes
+from tapeflow.core.context import executing_eagerly, name_scope
+from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
+from tapeflow.ops.activation import relu
+from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.array import identity, stop_gradient
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.array import size as size_of
 from tapeflow.ops.batch_norm import FusedBatchNormV3
 from tapeflow.ops.casting import cast
-from tapeflow.ops.construction import ones, zeros
-from tapeflow.ops.elementwise import rsqrt
-from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.normalization import batch_normalization, moments
+from tapeflow.ops.construction import ones, ones_like, zeros, zeros_like
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.elementwise import rsqrt, sqrt
+from tapeflow.ops.layout import expand_dims, reshape, transpose
+from tapeflow.ops.normalization import batch_normalization, moments, weighted_moments
+from tapeflow.ops.reduction import reduce_mean
+from tapeflow.ops.static import static_value
 
 
 class BatchNormalization(SameShape):
@@ -39,11 +52,17 @@ class BatchNormalization(SameShape):
         gamma_regularizer=None,
         beta_constraint=None,
         gamma_constraint=None,
+        renorm=False,
+        renorm_clipping=None,
+        renorm_momentum=0.99,
+        synchronized=False,
         **kwargs,
     ):
-        kwargs.pop("fused", None)
-        kwargs.pop("renorm", None)
+        fused = kwargs.pop("fused", None)
+        self_virtual = kwargs.pop("virtual_batch_size", None)
+        self_adjustment = kwargs.pop("adjustment", None)
         super().__init__(**kwargs)
+        self._fused_allowed = fused is not False
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError(
                 "Expected an int or a list/tuple of ints for the argument 'axis', but received: "
@@ -60,6 +79,36 @@ class BatchNormalization(SameShape):
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
         self.gamma = self.beta = None
+        self.renorm, self.renorm_momentum = renorm, renorm_momentum
+        self.renorm_clipping = dict(renorm_clipping or {})
+        unknown = set(self.renorm_clipping) - {"rmax", "rmin", "dmax"}
+        if unknown:
+            raise ValueError(f"renorm_clipping {renorm_clipping} contains keys not in {_CLIPPING}")
+        self.synchronized = synchronized
+        self.virtual_batch_size, self.adjustment = self_virtual, self_adjustment
+        if fused and self._why_not_fused():
+            raise ValueError(self._why_not_fused())
+        if fused is None and (self._why_not_fused() or not self._frozen_is_at_rest):
+            fused = not self._frozen_is_at_rest
+        self.fused = fused
+
+    # Whether the fused operation's moving variance is that of a sample, not of all there is.
+    _bessels_correction_test_only = True
+    # Whether a layer that is not trainable uses the moving averages also while training, as in 2.x.
+    _frozen_is_at_rest = True
+
+    def _why_not_fused(self):
+        """Why the fused operation cannot do what is asked for; None if it can, for inputs of rank 4."""
+        axes = [self.axis] if isinstance(self.axis, int) else self.axis
+        if self.renorm:
+            return "Passing both fused=True and renorm=True is unsupported"
+        if len(axes) > 1 or axes[0] not in (-3, -1, 1, 3):
+            return "Passing fused=True is only supported when axis is 1 or 3"
+        if self.virtual_batch_size is not None:
+            return "Passing fused=True is unsupported when virtual_batch_size is specified."
+        if self.adjustment is not None:
+            return "Passing fused=True is unsupported when adjustment is specified."
+        return None
 
     def build(self, input_shape):
         sizes = TensorShape(input_shape).as_list()
@@ -86,11 +135,30 @@ class BatchNormalization(SameShape):
             if len(axes) == 1
             else [sizes[i] if i in axes else 1 for i in range(rank)]
         )
+        if self.virtual_batch_size is not None:  # of one more axis, that of the virtual batches
+            shape = [sizes[i] if i in axes else 1 for i in range(rank)]
+            shape.insert(1, 1)
+        if self.virtual_batch_size is not None:
+            if self.virtual_batch_size <= 0:
+                raise ValueError(
+                    "virtual_batch_size must be a positive integer that divides the true batch size of the "
+                    "input tensor"
+                )
+            if 0 in axes:
+                raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0")
+            if self.adjustment is not None:
+                raise ValueError(
+                    "When using virtual_batch_size, adjustment cannot be specified"
+                )
         self._reduced = [i for i in range(rank) if i not in axes]
         narrow = self._compute_dtype_object != dtypes.float64  # of which there is no fused op
-        self._fused = rank == 4 and axes in ([1], [3]) and narrow
+        possible = rank == 4 and axes in ([1], [3]) and self._why_not_fused() is None
+        if self.fused in (None, True):
+            self.fused = possible
+        self._fused = bool(self.fused and narrow)
         broadcast = [sizes[i] if i in axes else 1 for i in range(rank)]
-        self._broadcast = None if axes == [rank - 1] or len(axes) > 1 else broadcast
+        whole = axes == [rank - 1] or len(axes) > 1 or self.virtual_batch_size is not None
+        self._broadcast = None if whole else broadcast
         # Half-precision inputs are normalized by single-precision statistics.
         half = self._variable_dtype_object in (dtypes.float16, dtypes.bfloat16)
         dtype = dtypes.float32 if half else self._variable_dtype_object
@@ -118,68 +186,218 @@ class BatchNormalization(SameShape):
         self.moving_variance = self.add_weight(
             "moving_variance", shape, dtype, self.moving_variance_initializer, trainable=False
         )
+        if self.renorm:
+            self._build_renorm(shape, dtype)
         with context.init_scope():
             self._no_scale, self._no_offset = ones(shape, dtype), zeros(shape, dtype)
         self.built = True
 
-    def call(self, inputs, training=None):
-        if not self.trainable:
-            return self._normalized(inputs, False)
-        return by_phase(
-            training,
-            lambda: self._normalized(inputs, True),
-            lambda: self._normalized(inputs, False),
-        )
+    def _build_renorm(self, shape, dtype):
+        """The averages that renormalization compares a batch with."""
 
-    def _normalized(self, inputs, training):
-        if self._fused:
+        def stddev(*args, **kwargs):
+            return sqrt(self.moving_variance_initializer(*args, **kwargs))
+
+        for name, initializer in (
+            ("moving_stddev", stddev),
+            ("renorm_mean", self.moving_mean_initializer),
+            ("renorm_stddev", stddev),
+        ):
+            weight = self.add_weight(name, shape, dtype, initializer, trainable=False)
+            setattr(self, name, weight)
+
+    def call(self, inputs, training=None, mask=None):
+        if self._frozen_is_at_rest and not self.trainable:
+            training = False
+        if isinstance(training, (Tensor, Variable)):
+            known = static_value(training)
+            training = training if known is None else bool(known)
+        else:
+            training = bool(training)
+        if self._fused and mask is None:
             return self._call_fused(inputs, training)
-        x = inputs
+        return self._call_parts(inputs, training, mask)
+
+    def _call_parts(self, inputs, training, mask):
+        """The normalization made of simpler operations."""
+        x, sizes = inputs, None
         if x.dtype in (dtypes.float16, dtypes.bfloat16):
             x = cast(x, dtypes.float32)
-        if training:
-            mean, variance = moments(x, self._reduced, keepdims=len(self.axis) > 1)
-            self._move(mean, variance)
-        else:
+        reduced, virtual = self._reduced, self.virtual_batch_size
+        if virtual is not None:
+            sizes = [-1, *x.shape.as_list()[1:]]
+            x = reshape(x, [virtual, -1, *sizes[1:]])
+            axes = {axis + 1 for axis in self.axis}
+            reduced = [i for i in range(len(sizes) + 1) if i != 1 and i not in axes]
+        scale, offset = self._along(self.gamma), self._along(self.beta)
+        if training is False:
             mean, variance = self.moving_mean, self.moving_variance
-        parts = [mean, variance, self.beta, self.gamma]
-        if self._broadcast is not None:
-            parts = [None if part is None else reshape(part, self._broadcast) for part in parts]
-        outputs = batch_normalization(x, *parts, self.epsilon)
-        return outputs if x is inputs else cast(outputs, inputs.dtype)
+        else:
+            if self.adjustment is not None:
+                factor, term = self.adjustment(shape_of(x))
+                factor = by_phase(training, lambda: factor, lambda: ones_like(factor))
+                term = by_phase(training, lambda: term, lambda: zeros_like(term))
+                scale, offset = _composed(factor, term, scale, offset)
+            keep = virtual is not None or len(self.axis) > 1
+            batch_mean, batch_variance = self._moments(x, reduced, keep, mask)
+            mean = by_phase(
+                training, lambda: batch_mean, lambda: self._like(self.moving_mean, batch_mean)
+            )
+            variance = by_phase(
+                training, lambda: batch_variance, lambda: self._like(self.moving_variance, batch_variance)
+            )
+            new_mean, new_variance = mean, variance
+            if virtual is not None:
+                new_mean, new_variance = (
+                    reduce_mean(v, axis=1, keepdims=True) for v in (mean, variance)
+                )
+            if self.renorm:
+                r, d, new_mean, new_variance = self._renorm_corrections(
+                    new_mean, new_variance, training
+                )
+                scale, offset = _composed(self._along(r), self._along(d), scale, offset)
+            self._move(new_mean, new_variance, training)
+        if virtual is None:
+            mean, variance = self._along(mean), self._along(variance)
+        outputs = batch_normalization(x, mean, variance, offset, scale, self.epsilon)
+        if sizes is not None:
+            outputs = reshape(outputs, sizes)
+        outputs = outputs if outputs.dtype == inputs.dtype else cast(outputs, inputs.dtype)
+        if not isinstance(outputs, EagerTensor):
+            outputs.set_shape(inputs.shape)
+        return outputs
+
+    @staticmethod
+    def _like(moving, statistic):
+        """A moving average in the shape of the batch's statistic."""
+        value = convert_to_tensor(moving)
+        rank = statistic.shape.rank
+        return value if value.shape.rank == rank else reshape(value, shape_of(statistic))
+
+    def _along(self, value):
+        """A value per feature in a shape that goes along the inputs."""
+        if value is None or self._broadcast is None:
+            return value
+        return reshape(value, self._broadcast)
+
+    def _moments(self, x, reduced, keep, mask):
+        if mask is None:
+            return moments(x, reduced, keepdims=keep)
+        weights = cast(mask, x.dtype)
+        for _ in range(x.shape.rank - weights.shape.rank):
+            weights = expand_dims(weights, -1)
+        return weighted_moments(x, reduced, weights, keepdims=keep)
+
+    def _renorm_corrections(self, mean, variance, training):
+        """What brings the statistics of the batch to the averages: a factor and a term (Ioffe, 2017)."""
+        stddev = sqrt(variance + self.epsilon)
+        known = maximum(self.renorm_stddev, math.sqrt(self.epsilon))
+        r, d = stddev / known, (mean - self.renorm_mean) / known
+        limits = self.renorm_clipping
+        if limits.get("rmin") is not None:
+            r = maximum(r, limits["rmin"])
+        if limits.get("rmax") is not None:
+            r = minimum(r, limits["rmax"])
+        if limits.get("dmax") is not None:
+            d = minimum(maximum(d, -limits["dmax"]), limits["dmax"])
+        r = by_phase(training, lambda: r, lambda: ones_like(r))
+        d = by_phase(training, lambda: d, lambda: zeros_like(d))
+        with control_dependencies([r, d]):
+            moves = [
+                self._moved(moving, identity(value), self.renorm_momentum, training)
+                for moving, value in ((self.renorm_mean, mean), (self.renorm_stddev, stddev))
+            ]
+        if executing_eagerly():
+            return stop_gradient(r), stop_gradient(d), mean, variance
+        with control_dependencies(moves):
+            return stop_gradient(r), stop_gradient(d), identity(mean), identity(variance)
 
     def _call_fused(self, inputs, training):
-        channels_first = self.axis == [1]
-        if channels_first:
+        first = self.axis == [1]
+        if first:
             inputs = transpose(inputs, [0, 2, 3, 1])
         scale = self._no_scale if self.gamma is None else self.gamma
         offset = self._no_offset if self.beta is None else self.beta
-        results = FusedBatchNormV3(
-            inputs,
-            scale,
-            offset,
-            self._empty if training else self.moving_mean,
-            self._empty if training else self.moving_variance,
-            epsilon=self.epsilon,
-            is_training=training,
-        )
-        if training:
-            self._move(results[1], results[2])
-        return transpose(results[0], [0, 3, 1, 2]) if channels_first else results[0]
+        known = inputs.shape
+
+        def run(is_training):
+            return FusedBatchNormV3(
+                inputs,
+                scale,
+                offset,
+                self._empty if is_training else self.moving_mean,
+                self._empty if is_training else self.moving_variance,
+                epsilon=self.epsilon,
+                is_training=is_training,
+            )[:3]
+
+        def at_rest():
+            outputs = run(False)[0]
+            return outputs, identity(self.moving_mean), identity(self.moving_variance)
+
+        if training is False:
+            outputs = run(False)[0]
+        else:
+            outputs, mean, variance = by_phase(training, lambda: tuple(run(True)), at_rest)
+            if training is not True:
+                outputs.set_shape(known)
+            if not self._bessels_correction_test_only:
+                count = reshape(cast(size_of(inputs) // size_of(variance), variance.dtype), [])
+                variance = variance * (count - 1.0) / count
+            self._move(mean, variance, training)
+        return transpose(outputs, [0, 3, 1, 2]) if first else outputs
 
     @property
     def _empty(self):
         return zeros([0], self.moving_mean.dtype)
 
-    def _move(self, mean, variance):
+    def _move(self, mean, variance, training=True):
         """Brings the moving averages nearer to the batch's statistics."""
-        rate = 1.0 - self.momentum
-        for moving, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            moving.assign_sub((moving - value) * rate)
+        self._update(self.moving_mean, mean, self.momentum, training)
+        if not self.renorm:
+            self._update(self.moving_variance, variance, self.momentum, training)
+            return
+
+        def move():
+            rate = self._rate(self.momentum, training)
+            value = sqrt(variance + self.epsilon)
+            stddev = self.moving_stddev.assign_sub((self.moving_stddev - value) * rate)
+            return self.moving_variance.assign(relu(stddev * stddev - self.epsilon))
+
+        self.add_update(move)
+
+    def _rate(self, momentum, training):
+        """How far averages move: not at all, where a tensor says that this is no training."""
+        return by_phase(training, lambda: constant(1.0 - momentum), lambda: constant(0.0)) if (
+            isinstance(training, Tensor)
+        ) else 1.0 - momentum  # fmt: skip
+
+    def _moved(self, moving, value, momentum, training):
+        rate = self._rate(momentum, training)
+        if isinstance(rate, Tensor):
+            rate = cast(rate, moving.dtype)
+        with name_scope("AssignMovingAvg"):
+            return moving.assign_sub((moving - cast(value, moving.dtype)) * rate)
+
+    def _update(self, moving, value, momentum, training):
+        if executing_eagerly():
+            self._moved(moving, value, momentum, training)
+        else:
+            self.add_update(lambda: self._moved(moving, value, momentum, training))
 
     def get_config(self):
+        optional = {}
+        if self.renorm:
+            optional = {
+                "renorm": True,
+                "renorm_clipping": self.renorm_clipping,
+                "renorm_momentum": self.renorm_momentum,
+            }
+        if self.virtual_batch_size is not None:
+            optional["virtual_batch_size"] = self.virtual_batch_size
         return {
             **super().get_config(),
+            **optional,
             "axis": self.axis,
             "momentum": self.momentum,
             "epsilon": self.epsilon,
@@ -294,6 +512,16 @@ class LayerNormalization(SameShape):
             "beta_constraint": constraints.serialize(self.beta_constraint),
             "gamma_constraint": constraints.serialize(self.gamma_constraint),
         }
+
+
+_CLIPPING = {"rmax", "rmin", "dmax"}
+
+
+def _composed(scale, offset, then_scale, then_offset):
+    """One factor and term for two pairs of them, one after the other."""
+    if then_scale is not None:
+        scale, offset = scale * then_scale, offset * then_scale
+    return scale, offset if then_offset is None else offset + then_offset
 
 
 def _multiply(a, b):

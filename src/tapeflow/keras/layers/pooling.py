@@ -24,8 +24,10 @@ class _Pooling(Layer):
     rank = 2
     _pool = staticmethod(max_pool)
 
-    def __init__(self, pool_size=2, strides=None, padding="valid", data_format=None, **kwargs):
-        super().__init__(**kwargs)
+    def __init__(
+        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
+    ):
+        super().__init__(name=name, **kwargs)
         if strides is None:
             strides = pool_size
         self.pool_size = normalize_tuple(pool_size, self.rank, "pool_size")
@@ -76,14 +78,21 @@ class _Pooling1D(_Pooling):
 class MaxPooling2D(_Pooling):
     """The largest value of each window."""
 
-    def __init__(self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, **kwargs):
-        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+    def __init__(
+        self, pool_size=(2, 2), strides=None, padding="valid", data_format=None, name=None, **kwargs
+    ):
+        super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
 
-class AveragePooling2D(MaxPooling2D):
+class AveragePooling2D(_Pooling):
     """The mean of each window."""
 
     _pool = staticmethod(avg_pool)
+
+    def __init__(
+        self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs
+    ):
+        super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
 
 class MaxPooling1D(_Pooling1D):
@@ -95,6 +104,11 @@ class AveragePooling1D(_Pooling1D):
 
     _pool = staticmethod(avg_pool)
 
+    def __init__(
+        self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs
+    ):
+        super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
+
 
 class MaxPooling3D(_Pooling):
     """The largest value of each window."""
@@ -102,15 +116,21 @@ class MaxPooling3D(_Pooling):
     rank = 3
 
     def __init__(
-        self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, **kwargs
+        self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, name=None, **kwargs
     ):
-        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+        super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
 
-class AveragePooling3D(MaxPooling3D):
+class AveragePooling3D(_Pooling):
     """The mean of each window."""
 
+    rank = 3
     _pool = staticmethod(avg_pool)
+
+    def __init__(
+        self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs
+    ):
+        super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
 
 class _GlobalPooling(Layer):
@@ -154,8 +174,8 @@ class GlobalAveragePooling1D(_GlobalPooling):
     rank = 1
     _plain_call = False
 
-    def __init__(self, data_format=None, **kwargs):
-        super().__init__(data_format, **kwargs)
+    def __init__(self, data_format=None, keepdims=False, **kwargs):
+        super().__init__(data_format, keepdims, **kwargs)
         self.supports_masking = True
 
     def call(self, inputs, mask=None):

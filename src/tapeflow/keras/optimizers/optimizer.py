@@ -261,6 +261,8 @@ class Optimizer(Tracked):
                 "No gradients provided for any variable: "
                 f"({[var.name for _, var in given]},). Provided `grads_and_vars` is {given}."
             )
+        if self._known is None:
+            self.__dict__["_known"] = [var for _, var in given]
         graph = context.current_graph()
         if graph is None or graph.building_function:
             return self._update(pairs)

@@ -125,7 +125,9 @@ def _scaled(grad, factor):
 
 def in_order(optimizer):
     """The variables as files of Keras 3 have them: iteration, learning rate, then slots variable by variable."""
-    rate = optimizer._hyper_variables.get("learning_rate")
+    rate = None
+    if not callable(optimizer._hyper.get("learning_rate", len)):
+        rate = optimizer._hyper_variable("learning_rate")
     slots = optimizer._slots
     known = optimizer._known
     if known is None:

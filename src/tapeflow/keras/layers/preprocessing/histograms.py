@@ -21,20 +21,25 @@ def _by_array(function, images):
 
 
 def equalized(images, value_range, bins):
-    """Each channel of (batch, height, width, channels) by the cumulative frequencies of its values."""
+    """Each channel of (batch, height, width, channels) by the cumulative frequencies of its values in the batch."""
     low, high = (float(x) for x in value_range)
 
     def channel(values):
         scaled = (values - low) / (high - low) * (bins - 1)
         index = np.clip(scaled, 0, bins - 1).astype("int64")
         counts = np.bincount(index.reshape(-1), minlength=bins)
+        if np.count_nonzero(counts) <= 1:
+            return values
         total = counts.cumsum()
         first = total[np.nonzero(counts)[0][0]]
         table = (total - first) / max(total[-1] - first, 1) * (bins - 1)
         table = np.clip(np.round(table), 0, bins - 1)
         return table[index] / (bins - 1) * (high - low) + low
 
-    return _by_array(lambda x: _each_channel(channel, x), images)
+    def whole(x):
+        return np.stack([channel(x[..., i]) for i in range(x.shape[-1])], -1)
+
+    return _by_array(whole, images)
 
 
 def locally_equalized(images, clip_limit, grid):
@@ -44,9 +49,7 @@ def locally_equalized(images, clip_limit, grid):
         height, width = values.shape
         rows, columns = grid
         tall, wide = -(-height // rows), -(-width // columns)
-        padded = np.pad(values, ((0, tall * rows - height), (0, wide * columns - width)), "symmetric") if (
-            tall * rows - height <= height and wide * columns - width <= width
-        ) else np.pad(values, ((0, tall * rows - height), (0, wide * columns - width)), "edge")  # fmt: skip
+        padded = np.pad(values, ((0, tall * rows - height), (0, wide * columns - width)), "symmetric")
         index = np.clip(padded, 0, 255).astype("int64")
         parts = index.reshape(rows, tall, columns, wide).transpose(0, 2, 1, 3).reshape(rows, columns, -1)
         tables = np.zeros([rows, columns, 256])
@@ -55,12 +58,14 @@ def locally_equalized(images, clip_limit, grid):
             for c in range(columns):
                 counts = np.bincount(parts[r, c], minlength=256).astype(float)
                 if clip_limit > 0:
-                    limit = max(clip_limit * size / 256.0, 1.0)
+                    limit = clip_limit * size / 256.0
                     excess = np.maximum(counts - limit, 0).sum()
                     counts = np.minimum(counts, limit) + excess / 256.0
-                tables[r, c] = np.clip(counts.cumsum() * 255.0 / size, 0, 255)
-        y = np.clip((np.arange(height) + 0.5) / tall - 0.5, 0, rows - 1)
-        x = np.clip((np.arange(width) + 0.5) / wide - 0.5, 0, columns - 1)
+                total = counts.cumsum()
+                first = total.min()
+                tables[r, c] = np.clip((total - first) * 255.0 / ((size - first) or 1.0), 0, 255)
+        y = np.clip(np.arange(height) / tall - 0.5, 0, rows - 1)
+        x = np.clip(np.arange(width) / wide - 0.5, 0, columns - 1)
         y0, x0 = y.astype(int), x.astype(int)
         y1, x1 = np.minimum(y0 + 1, rows - 1), np.minimum(x0 + 1, columns - 1)
         fy, fx = (y - y0)[:, None], (x - x0)[None]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.ops.arithmetic import floormod
+from tapeflow.ops.arithmetic import floormod, maximum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.comparison import logical_and, where
 from tapeflow.ops.construction import range as range_of
 from tapeflow.ops.construction import zeros_like
-from tapeflow.ops.elementwise import abs, floor, round
+from tapeflow.ops.elementwise import floor
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import stack
 from tapeflow.ops.layout import expand_dims, reshape
@@ -75,7 +75,7 @@ def sample(images, x, y, interpolation="bilinear", fill_mode="reflect", fill_val
     if fill_mode != "constant":
         x, y = _wrapped(x, width, fill_mode), _wrapped(y, height, fill_mode)
     if interpolation == "nearest":
-        values = at(_within(round(x), width, fill_mode), _within(round(y), height, fill_mode))
+        values = at(_within(floor(x + 0.5), width, fill_mode), _within(floor(y + 0.5), height, fill_mode))
     else:
         left, top = floor(x), floor(y)
         right, below = _within(left + 1.0, width, fill_mode), _within(top + 1.0, height, fill_mode)
@@ -106,7 +106,7 @@ def _wrapped(x, size, mode):
     if mode == "reflect":
         x = floormod(x, 2.0 * n)
         x = where(x >= n, 2.0 * n - 1.0 - x, x)
-        return clip_by_value(abs(x), 0.0, n - 1.0)
-    if mode == "wrap":
-        return clip_by_value(floormod(x, n), 0.0, n - 1.0)
+    elif mode == "wrap":
+        turn = maximum(n - 1.0, 1.0)
+        x = where(x < 0.0, x + n * (floor(-x / turn) + 1.0), where(x > n - 1.0, x - n * floor(x / turn), x))
     return clip_by_value(x, 0.0, n - 1.0)

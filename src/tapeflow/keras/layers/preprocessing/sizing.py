@@ -71,7 +71,7 @@ class Resizing(ImageLayer):
             tall = max(have_height, int(have_width * self.height / self.width))
             wide = max(have_width, int(have_height * self.width / self.height))
             top, left = int((tall - have_height) / 2), int((wide - have_width) / 2)
-            around = [[0, 0], [top, tall - have_height - top], [left, wide - have_width - left], [0, 0]]
+            around = [[0, 0], [top, top], [left, left], [0, 0]]
             images = pad(images, around, constant_values=self.fill_value)
         resized = resize(images, [self.height, self.width], method, antialias=self.antialias)
         return cast(resized, images.dtype)

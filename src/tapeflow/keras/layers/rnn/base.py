@@ -43,9 +43,10 @@ class RNN(Layer):
         go_backwards=False,
         stateful=False,
         unroll=False,
-        time_major=False,
+        zero_output_for_mask=False,
         **kwargs,
     ):
+        time_major = kwargs.pop("time_major", False)
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
         if "call" not in dir(cell):
@@ -57,7 +58,6 @@ class RNN(Layer):
                 "The RNN cell should have an attribute `state_size` (tuple of integers, one integer "
                 f"per RNN state). Received: cell={cell}"
             )
-        zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
             kwargs["input_shape"] = (
                 kwargs.pop("input_length", None),
@@ -101,6 +101,25 @@ class RNN(Layer):
         else:
             states = initial_state(self.cell.state_size, None, batch, first.dtype)
         return list(states) if nest.is_nested(states) else [states]
+
+    def reset_state(self):
+        """Sets the states of a stateful layer to zeros."""
+        self.reset_states()
+
+    def inner_loop(self, sequence, initial_state, mask, training=False):
+        """(last output, all outputs, final states) of the cell over a sequence."""
+        step, sequence = self._step_function(sequence, training, 0)
+        return rnn(
+            step,
+            sequence,
+            list(initial_state) if nest.is_nested(initial_state) else [initial_state],
+            go_backwards=self.go_backwards,
+            mask=mask,
+            unroll=self.unroll,
+            time_major=self.time_major,
+            zero_output_for_mask=self.zero_output_for_mask,
+            return_all_outputs=self.return_sequences,
+        )
 
     def reset_states(self, states=None):
         """Sets the states of a stateful layer, to zeros when None. Raises ValueError for wrong ones."""
@@ -372,7 +391,10 @@ class CellLayer(RNN):
         arguments.pop("__class__", None)
         activity_regularizer = arguments.pop("activity_regularizer")
         own = {name: arguments.pop(name) for name in _LAYER_SETTINGS if name in arguments}
-        own["time_major"] = arguments.pop("time_major", kwargs.pop("time_major", False))
+        own["time_major"] = kwargs.pop("time_major", False)
+        # Which kernels run is decided by what is asked for, never by name.
+        arguments.pop("use_cudnn", None)
+        kwargs.pop("use_cudnn", None)
         if "implementation" in kwargs:
             arguments["implementation"] = kwargs.pop("implementation")
         cell_class = cell or self._cell_class

@@ -127,6 +127,7 @@ class GatedCell(DropoutRNNCellMixin):
         set_weight_settings(self, arguments)
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
+        self.seed = arguments.get("seed")
         self.implementation = implementation if not self.recurrent_dropout else 1
         self.bias = None
 
@@ -195,6 +196,7 @@ class GatedCell(DropoutRNNCellMixin):
             **weight_config(self),
             "dropout": self.dropout,
             "recurrent_dropout": self.recurrent_dropout,
+            **({} if self.seed is None else {"seed": self.seed}),
         }
 
 

@@ -47,6 +47,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         bias_constraint=None,
         dropout=0.0,
         recurrent_dropout=0.0,
+        seed=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -68,6 +69,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         set_weight_settings(self, locals())
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
+        self.seed = seed
         self.bias = None
         self.state_size = (filters, filters)
         self.output_size = filters
@@ -168,6 +170,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             **weight_config(self),
             "dropout": self.dropout,
             "recurrent_dropout": self.recurrent_dropout,
+            **({} if self.seed is None else {"seed": self.seed}),
         }
 
 
@@ -198,12 +201,13 @@ class _ConvLSTM(RNN):
         kernel_constraint=None,
         recurrent_constraint=None,
         bias_constraint=None,
+        dropout=0.0,
+        recurrent_dropout=0.0,
+        seed=None,
         return_sequences=False,
         return_state=False,
         go_backwards=False,
         stateful=False,
-        dropout=0.0,
-        recurrent_dropout=0.0,
         **kwargs,
     ):
         arguments = dict(locals())

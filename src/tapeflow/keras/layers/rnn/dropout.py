@@ -38,6 +38,7 @@ class DropoutRNNCellMixin(Layer):
             return None
         if self.__dict__[name] is None:
             ones = ones_like(inputs)
-            self.__dict__[name] = [nn_dropout(ones, rate) for _ in range(count)]
+            seed = getattr(self, "seed", None)
+            self.__dict__[name] = [nn_dropout(ones, rate, seed=seed) for _ in range(count)]
         masks = self.__dict__[name]
         return masks if count > 1 else masks[0]

@@ -38,6 +38,7 @@ class GRUCell(GatedCell):
         dropout=0.0,
         recurrent_dropout=0.0,
         reset_after=True,
+        seed=None,
         **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
@@ -121,13 +122,14 @@ class GRU(CellLayer):
         bias_constraint=None,
         dropout=0.0,
         recurrent_dropout=0.0,
+        seed=None,
         return_sequences=False,
         return_state=False,
         go_backwards=False,
         stateful=False,
         unroll=False,
-        time_major=False,
         reset_after=True,
+        use_cudnn="auto",
         **kwargs,
     ):
         self._make(locals())

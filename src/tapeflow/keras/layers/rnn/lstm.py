@@ -32,6 +32,7 @@ class LSTMCell(GatedCell):
         bias_constraint=None,
         dropout=0.0,
         recurrent_dropout=0.0,
+        seed=None,
         **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
@@ -104,12 +105,13 @@ class LSTM(CellLayer):
         bias_constraint=None,
         dropout=0.0,
         recurrent_dropout=0.0,
+        seed=None,
         return_sequences=False,
         return_state=False,
         go_backwards=False,
         stateful=False,
-        time_major=False,
         unroll=False,
+        use_cudnn="auto",
         **kwargs,
     ):
         self._make(locals())

@@ -27,6 +27,7 @@ class SimpleRNNCell(GatedCell):
         bias_constraint=None,
         dropout=0.0,
         recurrent_dropout=0.0,
+        seed=None,
         **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
@@ -81,6 +82,7 @@ class SimpleRNN(CellLayer):
         go_backwards=False,
         stateful=False,
         unroll=False,
+        seed=None,
         **kwargs,
     ):
         self._make(locals())

@@ -259,7 +259,7 @@ def _pooling(cls, formats, default, title, name):
             inputs = convert_to_tensor(inputs)
             made = cls(
                 pool_size=kernel_size, strides=stride, padding=padding,
-                data_format=_keras_format(data_format),
+                data_format=_keras_format(data_format), _scope=found,
             )  # fmt: skip
             return collect_named_outputs(outputs_collections, found, made.apply(inputs))
 

@@ -1,0 +1,41 @@
+"""Conversions of 1.x that leave sparse values as they are."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
+
+
+def _check_dtype(value, dtype):
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
+            f"{value.dtype.name}: {value!r}"
+        )
+    return value
+
+
+@public
+def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
+    """`value` as a tensor; IndexedSlices and sparse tensors as they are. Raises ValueError for another dtype."""
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        return _check_dtype(value, dtype)
+    return convert_to_tensor(value, dtype, name)
+
+
+@public
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """`value` as a tensor; a sparse tensor or the value of one as a sparse tensor.
+
+    Raises RuntimeError for a sparse tensor of another dtype.
+    """
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if isinstance(value, SparseTensor):
+        if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise RuntimeError(f"Sparse dtype mismatch. Requested: {dtypes.as_dtype(dtype).name},  Actual: {value.dtype.name}")
+        return value
+    return convert_to_tensor(value, dtype, name)

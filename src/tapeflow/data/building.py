@@ -1,0 +1,36 @@
+"""How the methods of Dataset make datasets of what the modules of this room return."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from tapeflow.data import deferring
+from tapeflow.data.options import merged
+
+
+def build(arguments, *parents):
+    """A dataset of the arguments that a module made, with the options of the datasets it is made of."""
+    from tapeflow.data.dataset import Dataset
+
+    made = Dataset.of(*arguments)
+    made._effects = any(dataset._effects for dataset in parents)
+    known = [dataset._options for dataset in parents if dataset._options is not None]
+    if known:
+        made._options = merged(*known)
+    return made
+
+
+def in_graphs(*kept):
+    """Decorates a class whose methods, except those `kept`, also take tensors of a graph: see `deferring`."""
+
+    def wrap(cls):
+        for name, method in list(vars(cls).items()):
+            static = isinstance(method, staticmethod)
+            function = method.__func__ if static else method
+            if name.startswith("_") or name in kept or not isinstance(function, FunctionType):
+                continue
+            wrapped = deferring.deferred(function)
+            setattr(cls, name, staticmethod(wrapped) if static else wrapped)
+        return cls
+
+    return wrap

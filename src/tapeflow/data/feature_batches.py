@@ -1,0 +1,107 @@
+"""Batches of serialized `Example` messages, parsed."""
+
+from __future__ import annotations
+
+import os
+
+from tapeflow.core import dtypes
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.data.dataset import AUTOTUNE, Dataset
+from tapeflow.data.files import matching
+from tapeflow.data.records import TFRecordDataset
+from tapeflow.ops.parsing import parse_example
+
+
+def filenames_of(file_pattern):
+    """The names of the files that match a pattern or a list of them. Raises ValueError where none does."""
+    patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
+    if not patterns:
+        raise ValueError("Argument `file_pattern` cannot be empty.")
+    texts = [os.fspath(p) for p in patterns]
+    found = matching(texts)
+    if not found:
+        raise ValueError(f"No files match {file_pattern}.")
+    return found
+
+
+def shuffled_and_repeated(dataset, num_epochs, shuffle, buffer_size, seed):
+    """A dataset shuffled, if that is wanted, and repeated."""
+    if shuffle:
+        dataset = dataset.shuffle(buffer_size, seed)
+    return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
+
+
+def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
+    """A transformation: batches of serialized `Example` messages to dicts of tensors; see `tf.io.parse_example`.
+
+    Raises ValueError for no features, TypeError for a dataset of anything but vectors of strings.
+    """
+    if features is None:
+        raise ValueError("Argument `features` is required, but not specified.")
+
+    def apply(dataset):
+        spec = dataset.element_spec
+        if not isinstance(spec, TensorSpec) or spec.dtype != dtypes.string:
+            raise TypeError(
+                "Input dataset should be a dataset of vectors of strings. Instead it is a dataset of "
+                f"{spec}."
+            )
+        calls = None if num_parallel_calls == 1 else num_parallel_calls
+        return dataset.map(
+            lambda serialized: parse_example(serialized, features), calls, deterministic
+        )
+
+    return apply
+
+
+def make_batched_features_dataset(
+    file_pattern,
+    batch_size,
+    features,
+    reader=None,
+    label_key=None,
+    reader_args=None,
+    num_epochs=None,
+    shuffle=True,
+    shuffle_buffer_size=10000,
+    shuffle_seed=None,
+    prefetch_buffer_size=None,
+    reader_num_threads=None,
+    parser_num_threads=None,
+    sloppy_ordering=False,
+    drop_final_batch=False,
+):
+    """Batches of the parsed features of files of `Example` messages: dicts, or (dict, feature `label_key`) pairs.
+
+    Raises TypeError for a `reader` that is no dataset, ValueError for a label that is no feature.
+    """
+    if reader is None:
+        reader = TFRecordDataset
+    threads = 1 if reader_num_threads is None else reader_num_threads
+    workers = 2 if parser_num_threads is None else parser_num_threads
+    arguments = list(reader_args or ())
+    if label_key is not None and label_key not in features:
+        raise ValueError(
+            f"The `label_key` provided ({label_key}) must be one of the `features` keys: {list(features)}."
+        )
+    if not isinstance(reader, type) or not issubclass(reader, Dataset):
+        raise TypeError(f"The `reader` argument must return a `Dataset` object. Got {reader}.")
+    files = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+
+    def open_one(name):
+        return reader(name, *arguments)
+
+    if threads == AUTOTUNE:
+        dataset = files.interleave(open_one, num_parallel_calls=AUTOTUNE, deterministic=not sloppy_ordering)
+    else:
+        dataset = files.interleave(
+            open_one, cycle_length=threads, num_parallel_calls=threads, deterministic=not sloppy_ordering
+        )
+    if isinstance(dataset.element_spec, tuple):  # (key, value) pairs of old readers
+        dataset = dataset.map(lambda _, value: value)
+    dataset = shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+    dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+    dataset = dataset.apply(parse_example_dataset(features, workers))
+    if label_key is not None:
+        dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
+    return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)

@@ -1,0 +1,97 @@
+"""`Optional`: an element that may be absent."""
+
+from __future__ import annotations
+
+from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public_methods
+from tapeflow.core.tensor_spec import TypeSpec
+from tapeflow.data import element
+from tapeflow.ops.assertions import Assert
+
+_NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
+
+
+class OptionalSpec(TypeSpec):
+    """The type of an Optional."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @property
+    def value_type(self):
+        """The class Optional."""
+        return Optional
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an Optional."""
+        return OptionalSpec(value.element_spec)
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether an Optional, or one of another spec, has a value as this spec says."""
+        other = getattr(spec_or_value, "_type_spec", spec_or_value)
+        return isinstance(other, OptionalSpec) and element.specs_agree(
+            self._element_spec, other._element_spec
+        )
+
+    def _parts(self):
+        return (self._element_spec,)
+
+    def __hash__(self):
+        return hash(OptionalSpec)
+
+    def __repr__(self):
+        return f"OptionalSpec({self._element_spec!r})"
+
+
+@public_methods
+class Optional:
+    """An element that may be absent. Made by `from_value`, `empty` and `Iterator.get_next_as_optional`."""
+
+    def __init__(self, value, spec, present):
+        self.value = value
+        self.present = present
+        self._spec = spec
+
+    @staticmethod
+    def from_value(value):
+        """An Optional that holds `value`."""
+        value = element.to_element(value)
+        return Optional(value, element.spec_of(value), True)
+
+    @staticmethod
+    def empty(element_spec):
+        """An Optional without a value."""
+        return Optional(None, element_spec, False)
+
+    @property
+    def element_spec(self):
+        """The structure of specs of the value."""
+        return self._spec
+
+    value_structure = element_spec
+
+    @property
+    def _type_spec(self):
+        return OptionalSpec(self._spec)
+
+    def has_value(self, name=None):
+        """A scalar bool tensor."""
+        return convert_to_tensor(self.present)
+
+    def get_value(self, name=None):
+        """The value; raises InvalidArgumentError when there is none."""
+        there = self.present
+        if isinstance(there, Tensor) and not isinstance(there, EagerTensor):  # known when the graph runs
+            from tapeflow.ops.control import control_dependencies
+            from tapeflow.ops.array import identity
+
+            with control_dependencies([Assert(there, [_NO_VALUE])]):
+                return element.map_leaves(lambda x: identity(x) if isinstance(x, Tensor) else x, self.value)
+        if not there:
+            raise InvalidArgumentError(None, None, _NO_VALUE)
+        return self.value

@@ -1,0 +1,54 @@
+"""Iterators of a graph in name-based checkpoints (1.x)."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.data import leaves, state_coding
+from tapeflow.graph import python_ops
+
+
+def serialized(handle, name=None):
+    """A string tensor: where the iterator behind a handle is."""
+
+    def run(held):
+        return [convert_to_tensor(state_coding.encode(leaves.unboxed(held).save()))]
+
+    return python_ops.node("SerializeIterator", run, [handle], [(dtypes.string, ())], name).outputs[0]
+
+
+def deserialized(handle, state, name=None):
+    """The operation that takes the iterator behind a handle where `serialized` was."""
+
+    def run(held, data):
+        leaves.unboxed(held).restore(state_coding.decode(data.numpy()))
+        return []
+
+    return python_ops.node("DeserializeIterator", run, [handle, state], (), name)
+
+
+class IteratorSaveable:
+    """What a `tf.train.Saver` keeps of an iterator: `tensor` is its state, `restore([state])` sets it."""
+
+    def __init__(self, iterator, name):
+        self.name = name
+        self.op = iterator
+        self._handle = iterator._handle
+        self.tensor = serialized(self._handle)
+
+    def restore(self, restored_tensors, restored_shapes=None):
+        """The operation that restores the state."""
+        return deserialized(self._handle, restored_tensors[0])
+
+
+def make_saveable_from_iterator(iterator, external_state_policy=None):
+    """An object that lets a `tf.train.Saver` keep where an iterator of a graph is.
+
+    Raises ValueError for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
+    """
+    if not hasattr(iterator, "string_handle"):
+        raise ValueError(
+            "`make_saveable_from_iterator` is for iterators of a graph. With eager execution use "
+            "`tf.train.Checkpoint(iterator=iterator)`."
+        )
+    return IteratorSaveable(iterator, iterator._handle.op.name)

@@ -1,0 +1,34 @@
+"""The types of elements under their names of 1.x, `tf.data.experimental.TensorStructure` and its kin."""
+
+from __future__ import annotations
+
+from tapeflow.core.sparse_tensor import SparseTensorSpec
+from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.data.element import DatasetSpec
+from tapeflow.data.optional import OptionalSpec
+from tapeflow.ops.ragged_tensor import RaggedTensorSpec
+from tapeflow.ops.tensor_array_spec import TensorArraySpec
+
+Structure = TypeSpec
+DatasetStructure = DatasetSpec
+OptionalStructure = OptionalSpec
+
+
+def TensorStructure(dtype, shape):
+    """The type of a tensor."""
+    return TensorSpec(shape, dtype)
+
+
+def SparseTensorStructure(dtype, shape):
+    """The type of a sparse tensor."""
+    return SparseTensorSpec(shape, dtype)
+
+
+def RaggedTensorStructure(dtype, shape, ragged_rank):
+    """The type of a ragged tensor."""
+    return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
+    """The type of a TensorArray."""
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

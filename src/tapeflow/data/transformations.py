@@ -1,0 +1,369 @@
+"""Transformations as functions of a dataset, from before they were methods of it: `dataset.apply(unbatch())`."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
+from tapeflow.data import batching, element, grouping, leaves, sources
+from tapeflow.data.arguments import integer
+from tapeflow.data.building import build
+from tapeflow.data.dataset import Dataset
+from tapeflow.data.deferring import deferred, fold_specs, spread_specs
+from tapeflow.data.passes import Over
+from tapeflow.data.tracing import Traced
+
+
+def Counter(start=0, step=1, dtype=dtypes.int64):
+    """start, start + step, ... without end."""
+    return Dataset.counter(start, step, dtype)
+
+
+class RandomDataset(Dataset):
+    """Random int64 scalars of 32 bits, without end."""
+
+    def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
+        self.__dict__.update(Dataset.random(seed, rerandomize_each_iteration).__dict__)
+
+
+def cardinality(dataset):
+    """The number of elements of a dataset as an int64 scalar."""
+    return dataset.cardinality()
+
+
+def assert_cardinality(expected_cardinality):
+    """A transformation that declares the number of elements of its dataset.
+
+    A pass raises FailedPreconditionError where it has more or fewer.
+    """
+
+    @deferred
+    def assert_cardinality(dataset, size):
+        size = integer(size, "AssertCardinalityDataset")
+        return build(
+            (
+                "AssertCardinality",
+                lambda: _Asserted(dataset._start(), size),
+                lambda: dataset.element_spec,
+                size,
+                None,
+            ),
+            dataset,
+        )
+
+    return lambda dataset: assert_cardinality(dataset, expected_cardinality)
+
+
+class _Asserted(Over):
+    __slots__ = ("_count", "_size")
+
+    def __init__(self, values, size):
+        super().__init__(values)
+        self._size = size
+        self._count = 0
+
+    def __next__(self):
+        try:
+            value = next(self._input)
+        except StopIteration:
+            if self._count != self._size and self._size != -2:
+                raise FailedPreconditionError(None, None, self._wrong(self._count)) from None
+            raise
+        self._count += 1
+        if 0 <= self._size < self._count:
+            raise FailedPreconditionError(None, None, self._wrong(f"at least {self._count}"))
+        return value
+
+    def _wrong(self, count):
+        wanted = f"{self._size} element{'' if self._size == 1 else 's'}" if self._size >= 0 else "an infinite number"
+        return f"Input dataset was expected to contain {wanted} but contained {'only ' if isinstance(count, int) else ''}{count} element{'' if count == 1 else 's'}."
+
+    def save(self):
+        return [self._input.save(), self._count]
+
+    def restore(self, state):
+        inner, self._count = state
+        self._input.restore(inner)
+
+
+def get_structure(dataset_or_iterator):
+    """The element spec of a dataset or an iterator."""
+    try:
+        return dataset_or_iterator.element_spec
+    except AttributeError:
+        raise TypeError(
+            "Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or tf.data.Iterator "
+            f"object, but got {type(dataset_or_iterator)}."
+        ) from None
+
+
+def get_single_element(dataset):
+    """The only element of a dataset."""
+    return dataset.get_single_element()
+
+
+def get_next_as_optional(iterator):
+    """The next element of an iterator, as an Optional."""
+    return iterator.get_next_as_optional()
+
+
+def from_list(elements, name=None):
+    """A dataset of the elements of a non-empty list."""
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+    return _from_list(elements)
+
+
+@deferred
+def _from_list(elements):
+    return build(sources.from_list(elements))
+
+
+def at(dataset, index):
+    """The element of a dataset by its number. Raises OutOfRangeError for one that is not there."""
+    number = integer(index, "GetElementAtIndex")
+    size = dataset._size
+    if number < 0 or 0 <= size <= number:
+        raise OutOfRangeError(
+            None, None, f"Index out of range [0, {size}):{number} [Op:GetElementAtIndex]"
+        )
+    rows = dataset._rows
+    if rows is not None and dataset._kind in ("TensorSlice", "Range"):
+        return element.map_leaves(lambda column: column[number], rows.columns)
+    for value in dataset.skip(number)._start():
+        return value
+    raise OutOfRangeError(None, None, f"Index out of range: {number} [Op:GetElementAtIndex]")
+
+
+def unbatch():
+    """A transformation: see Dataset.unbatch."""
+    return lambda dataset: dataset.unbatch()
+
+
+def unique():
+    """A transformation: see Dataset.unique."""
+    return lambda dataset: dataset.unique()
+
+
+def ignore_errors(log_warning=False):
+    """A transformation: see Dataset.ignore_errors."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def scan(initial_state, scan_func):
+    """A transformation: see Dataset.scan."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def take_while(predicate):
+    """A transformation: see Dataset.take_while."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def enumerate_dataset(start=0):
+    """A transformation: see Dataset.enumerate."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+    """A transformation: see Dataset.group_by_window."""
+    return lambda dataset: dataset.group_by_window(
+        key_func, reduce_func, window_size, window_size_func
+    )
+
+
+def bucket_by_sequence_length(
+    element_length_func,
+    bucket_boundaries,
+    bucket_batch_sizes,
+    padded_shapes=None,
+    padding_values=None,
+    pad_to_bucket_boundary=False,
+    no_padding=False,
+    drop_remainder=False,
+):
+    """A transformation: see Dataset.bucket_by_sequence_length."""
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes,
+        padding_values,
+        pad_to_bucket_boundary,
+        no_padding,
+        drop_remainder,
+    )
+
+
+class Reducer:
+    """What `group_by_reducer` does with the elements of a key: state = reduce_func(state, element) from
+    init_func(key) on, and at the end finalize_func(state)."""
+
+    def __init__(self, init_func, reduce_func, finalize_func):
+        self._init_func = init_func
+        self._reduce_func = reduce_func
+        self._finalize_func = finalize_func
+
+    @property
+    def init_func(self):
+        """The first state, of a key."""
+        return self._init_func
+
+    @property
+    def reduce_func(self):
+        """The next state, of a state and an element."""
+        return self._reduce_func
+
+    @property
+    def finalize_func(self):
+        """The result, of the last state."""
+        return self._finalize_func
+
+
+def group_by_reducer(key_func, reducer):
+    """A transformation: one result for each key, of a fold over its elements, in the order of the keys."""
+
+    def apply(dataset):
+        specs, spread = spread_specs(dataset)
+        name = "group_by_reducer"
+        key = Traced(key_func, specs, name, spread, convert=dtypes.int64)
+        init = Traced(reducer.init_func, [grouping.KEY], name, False)
+        reduce, kept = fold_specs(reducer.reduce_func, init.spec, dataset.element_spec, "reduce")
+        finalize = Traced(reducer.finalize_func, [kept], name, False)
+        return _group_by_reducer(dataset, key, init, reduce, finalize)
+
+    return apply
+
+
+@deferred
+def _group_by_reducer(dataset, key, init, reduce, finalize):
+    return build(grouping.reduced_by_key(dataset, key, init, reduce, finalize), dataset)
+
+
+def shuffle_and_repeat(buffer_size, count=None, seed=None):
+    """A transformation: shuffles, then repeats."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def map_and_batch(
+    map_func,
+    batch_size,
+    num_parallel_batches=None,
+    drop_remainder=False,
+    num_parallel_calls=None,
+):
+    """A transformation: maps, then batches. An error in an element is one of its whole batch.
+
+    Raises ValueError where both kinds of parallelism are given.
+    """
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError(
+            "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set, but "
+            f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` as set to "
+            f"{num_parallel_calls}."
+        )
+    calls = num_parallel_calls
+    if calls is None and num_parallel_batches is not None:
+        calls = -1
+    return lambda dataset: _whole_batches(dataset.map(map_func, calls), batch_size, drop_remainder)
+
+
+map_and_batch_with_legacy_function = map_and_batch
+
+
+@deferred
+def _whole_batches(dataset, batch_size, drop_remainder):
+    return build(batching.batched_whole(dataset, batch_size, drop_remainder), dataset)
+
+
+def parallel_interleave(
+    map_func,
+    cycle_length,
+    block_length=1,
+    sloppy=False,
+    buffer_output_elements=None,
+    prefetch_input_elements=None,
+):
+    """A transformation: see Dataset.interleave."""
+    return lambda dataset: dataset.interleave(
+        map_func, cycle_length, block_length, num_parallel_calls=cycle_length, deterministic=not sloppy
+    )
+
+
+def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+    """A transformation: see Dataset.rejection_resample."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+    """A transformation: see Dataset.ragged_batch."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size, row_shape):
+    """A transformation: see Dataset.sparse_batch."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+    """A transformation: see Dataset.snapshot."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+
+
+def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+    """See Dataset.save."""
+    return dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(path, element_spec=None, compression=None, reader_func=None):
+    """See Dataset.load."""
+    return Dataset.load(path, element_spec, compression, reader_func)
+
+
+def prefetch_to_device(device, buffer_size=None):
+    """A transformation: see Dataset.prefetch; there is one device."""
+    return lambda dataset: dataset.prefetch(buffer_size)
+
+
+def copy_to_device(target_device, source_device="/cpu:0"):
+    """A transformation that does nothing: elements are on the only device there is."""
+    return lambda dataset: dataset
+
+
+def pad_to_cardinality(cardinality, mask_key="valid"):
+    """A transformation of datasets of dicts: adds `mask_key`, true, and after the last element ones of zeros with it
+    false, so that there are `cardinality` in all."""
+
+    def apply(dataset):
+        spec = dataset.element_spec
+        size = dataset._size
+        if not hasattr(spec, "keys"):
+            raise ValueError(f"`pad_to_cardinality` requires its input dataset to be a dictionary, not {spec}.")
+        if size == -2:
+            raise ValueError(
+                "The dataset passed into `pad_to_cardinality` must have a known cardinalty, but has cardinality -2"
+            )
+        if size == -1 or size > cardinality:
+            raise ValueError(
+                f"The dataset passed into `pad_to_cardinality` must have a cardinalty less than the target "
+                f"cardinality ({cardinality}), but has cardinality {size}"
+            )
+        blank = element.unflatten(spec, iter(leaves.blank(spec)))
+        true = dataset.map(lambda features: {**features, mask_key: True})
+        false = Dataset.from_tensors({**blank, mask_key: False}).repeat(cardinality - size)
+        return true.concatenate(false).apply(assert_cardinality(cardinality))
+
+    return apply
+
+
+def to_variant(dataset):
+    """A variant tensor that holds a dataset."""
+    return dataset._variant_tensor
+
+
+def from_variant(variant, structure):
+    """The dataset in a variant tensor, whose elements are as `structure` says."""
+    return leaves.from_tensors(element.DatasetSpec(structure), [variant])
+
+
+sample_from_datasets = Dataset.sample_from_datasets
+choose_from_datasets = Dataset.choose_from_datasets

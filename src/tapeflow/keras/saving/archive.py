@@ -1,0 +1,125 @@
+"""The `.keras` file: a zip of config.json, metadata.json and model.weights.h5, as Keras 3 writes it."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import os
+import zipfile
+import zlib
+
+from tapeflow.keras.engine.weight_files import h5py
+from tapeflow.keras.registry import CustomObjectScope
+from tapeflow.keras.saving import network3, serialization, weights_store
+
+KERAS_VERSION = "3.15.1"
+_CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
+_LARGEST_CONFIG = 1 << 29
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+
+
+def save(model, path):
+    """Writes a model; the file is there whole, or not at all."""
+    config = network3.serialize_model(model)
+    metadata = {
+        "keras_version": KERAS_VERSION,
+        "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S"),
+    }
+    weights = io.BytesIO()
+    with h5py().File(weights, "w") as file:
+        weights_store.save(model, file)
+    written(path, lambda temporary: _zip(temporary, metadata, config, weights.getvalue()))
+
+
+def _zip(path, metadata, config, weights):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(_METADATA, json.dumps(metadata))
+        archive.writestr(_CONFIG, json.dumps(config))
+        archive.writestr(_WEIGHTS, weights)
+
+
+def written(path, write):
+    """Lets write(temporary path) make a file, and puts it in its place."""
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    temporary = f"{path}.temporary{os.getpid()}"
+    try:
+        write(temporary)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def load(path, custom_objects=None, compile=True, safe_mode=True):
+    """The model of a file. Raises ValueError for a file that is damaged or holds no model."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        raise ValueError(f"{path} is not a `.keras` file, or is damaged: {error}") from error
+    with archive:
+        config = _json(archive, _CONFIG, path)
+        weights = _member(archive, _WEIGHTS, path)
+    if not isinstance(config, dict) or "class_name" not in config:
+        raise ValueError(f"{path}: {_CONFIG} does not describe a model.")
+    compiled = config.pop("compile_config", None)
+    try:
+        with CustomObjectScope(custom_objects or {}), serialization.SafeModeScope(safe_mode):
+            model = network3.deserialize_model(config, custom_objects)
+            if compile and compiled:
+                model.compile_from_config(compiled)
+                if model.built and hasattr(model.optimizer, "build"):
+                    model.optimizer.build(model.trainable_variables)
+    except (KeyError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path}: {_CONFIG} does not describe a model: {error!r}") from error
+    with opened(io.BytesIO(weights), path) as file:
+        load_weights(model, file, path)
+    return model
+
+
+def load_weights_of(model, path, skip_mismatch=False):
+    """Sets the weights of a model from those in a `.keras` file."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        raise ValueError(f"{path} is not a `.keras` file, or is damaged: {error}") from error
+    with archive, opened(io.BytesIO(_member(archive, _WEIGHTS, path)), path) as file:
+        load_weights(model, file, path, skip_mismatch)
+
+
+def load_weights(model, file, path, skip_mismatch=False):
+    """Sets the weights of a model from an open HDF5 file. Raises ValueError for damage."""
+    try:
+        weights_store.load(model, file, skip_mismatch)
+    except (KeyError, RuntimeError, OSError, TypeError) as error:
+        raise ValueError(f"{path}: the weights are damaged: {error}") from error
+
+
+def opened(source, path):
+    """An HDF5 file to read. Raises ValueError for what is none."""
+    try:
+        return h5py().File(source, "r")
+    except (OSError, RuntimeError, KeyError) as error:
+        raise ValueError(f"{path}: not an HDF5 file, or damaged: {error}") from error
+
+
+def _member(archive, name, path):
+    try:
+        return archive.read(name)
+    except KeyError:
+        raise ValueError(f"{path} has no {name}, so that it is no `.keras` file.") from None
+    except _DAMAGE as error:
+        raise ValueError(f"{path}: {name} is damaged: {error}") from error
+
+
+def _json(archive, name, path):
+    if name in archive.namelist() and archive.getinfo(name).file_size > _LARGEST_CONFIG:
+        raise ValueError(f"{path}: {name} is {archive.getinfo(name).file_size} bytes large.")
+    try:
+        return json.loads(_member(archive, name, path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)):
+            raise ValueError(f"{path}: {name} is not JSON: {error}") from error
+        raise

@@ -1,0 +1,79 @@
+"""Models as data in the form of Keras 3: their classes, and the calls of functional models."""
+
+from __future__ import annotations
+
+
+from tapeflow.keras.engine.functional import Functional
+from tapeflow.keras.engine.network_config import network_config
+from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.saving import serialization
+
+
+def serialize_model(model):
+    """A model's config, with what it was built and compiled for."""
+    return serialization.serialize_keras_object(model) if not isinstance(model, Functional) else {
+        "module": "keras.src.models.functional" if type(model) is Functional else None,
+        "class_name": type(model).__name__,
+        "config": functional_config(model) if type(model) is Functional
+        else serialization.plain_config(model.get_config()),
+        "registered_name": getattr(type(model), "_keras_name", None) or (
+            "Functional" if type(model) is Functional else type(model).__name__),
+        "build_config": {"input_shape": None},
+        "compile_config": serialization.compile_config(model),
+    }  # fmt: skip
+
+
+def functional_config(model):
+    """The config of a functional model, whose calls name the tensors that they read."""
+    config = network_config(model)
+    numbers = model._network.node_numbers()
+
+    def tensor(t):
+        return {
+            "class_name": "__keras_tensor__",
+            "config": {
+                "shape": None if t.shape.rank is None else t.shape.as_list(),
+                "dtype": t.dtype.name,
+                "keras_history": [t.layer.name, numbers[t.node], t.index],
+            },
+        }
+
+    def described(value):
+        if isinstance(value, KerasTensor):
+            return tensor(value)
+        if isinstance(value, dict):
+            return {key: described(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+            return [described(item) for item in value]
+        return serialization.serialize_keras_object(value)
+
+    layers = []
+    for layer, data in zip(model._network.layers, config["layers"]):
+        nodes = [
+            {"args": [described(node.inputs), *map(described, node.args)],
+             "kwargs": described(dict(node.kwargs))}
+            for node in layer._nodes
+            if node in model._network.depths and node.parents()
+        ]  # fmt: skip
+        inner = (
+            serialize_model(layer) if isinstance(layer, Functional)
+            else serialization.serialize_keras_object(layer)
+        )  # fmt: skip
+        if type(layer).__name__ == "InputLayer":
+            inner = serialization.complete(
+                {"class_name": "InputLayer", "config": layer.get_config()}
+            )
+        layers.append({**inner, "name": data["name"], "inbound_nodes": nodes})
+    return {**config, "layers": layers}
+
+
+def deserialize_model(config, custom_objects=None):
+    """The model of a config."""
+    if config["class_name"] in ("Functional", "Model") and "layers" in config["config"]:
+        return Functional.from_config(config["config"], custom_objects)
+    model = serialization.deserialize_keras_object(config, custom_objects)
+    if not hasattr(model, "weights"):
+        raise ValueError(f"{config['class_name']} is no model.")
+    return model
+
+

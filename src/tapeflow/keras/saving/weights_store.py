@@ -1,0 +1,202 @@
+"""Weights of models in HDF5 as Keras 3 keeps them: a group per object, along the attributes that hold it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.registry import snake_case
+from tapeflow.keras.session import set_values, values_of
+
+# What a model holds that is not in its file: what compile made, and the lists behind `layers`.
+_SKIPPED = {"_stack", "_layers", "_listed", "_inputs", "_outputs", "_network", "compiled_loss",
+            "compiled_metrics", "optimizer", "loss"}  # fmt: skip
+
+
+def own_variables(item):
+    """The variables of an object that belong to nothing inside of it, those to train first."""
+    if hasattr(item, "save_own_variables") and not isinstance(item, Tracked):
+        return []
+    own = list(item._own_weights)
+    return [v for v in own if v.trainable] + [v for v in own if not v.trainable]
+
+
+def children(item):
+    """(name, object or container) pairs of what an object holds, by which its file is laid out."""
+    layers = None
+    if hasattr(item, "_is_graph_network") and hasattr(item, "layers"):
+        layers = item.layers
+        yield "layers", list(layers)
+    if getattr(item, "compiled", False) and getattr(item, "optimizer", None) is not None:
+        yield "optimizer", item.optimizer
+    inside = {id(layer) for layer in layers or ()}
+    for name, value in sorted(item._tracked.items(), key=lambda pair: pair[0].lstrip("_")):
+        if name in _SKIPPED or id(value) in inside:
+            continue
+        yield name.lstrip("_"), value
+
+
+def named(container):
+    """(name, object) pairs of a list or dict: names of classes, numbered."""
+    seen: dict[str, int] = {}
+    values = container.values() if isinstance(container, Mapping) else container
+    for value in values:
+        if not isinstance(value, (Tracked, list, tuple, dict)):
+            continue
+        base = snake_case(type(value).__name__)
+        number = seen.get(base, 0)
+        seen[base] = number + 1
+        yield f"{base}_{number}" if number else base, value
+
+
+def save(item, group):
+    """Writes the variables of an object and of all that it holds."""
+    _save(item, group, "", set())
+
+
+def _save(item, file, path, seen):
+    if isinstance(item, (list, tuple, Mapping)):
+        for name, value in named(item):
+            _save(value, file, _joined(path, name), seen)
+        return
+    if id(item) in seen or not isinstance(item, Tracked):
+        return
+    seen.add(id(item))
+    if not _is_optimizer(item) or getattr(item, "_known", None) is not None:
+        group = file.require_group(_joined(path, "vars"))
+        group.attrs["name"] = getattr(item, "name", type(item).__name__)
+        if hasattr(item, "save_own_variables"):
+            store = _Store(group)
+            item.save_own_variables(store)
+        else:
+            for i, value in enumerate(values_of(own_variables(item))):
+                group[str(i)] = value
+    for name, value in () if _is_plain_optimizer(item) else children(item):
+        _save(value, file, _joined(path, name), seen)
+
+
+class _Store:
+    """A group as the dict that `save_own_variables` fills."""
+
+    def __init__(self, group):
+        self._group = group
+
+    def __setitem__(self, name, value):
+        self._group[name] = np.asarray(value)
+
+
+def _is_optimizer(item):
+    return hasattr(item, "apply_gradients")
+
+
+def _is_plain_optimizer(item):
+    return _is_optimizer(item) and not hasattr(item, "dynamic_scale")
+
+
+def _joined(path, name):
+    return f"{path}/{name}" if path else name
+
+
+def load(item, file, skip_mismatch=False):
+    """Sets the variables of an object and of all that it holds, from a file that `save` has written.
+
+    Raises ValueError for variables that the file has not, or has in another shape or number.
+    """
+    _load(item, file, "", set(), skip_mismatch)
+
+
+def _load(item, file, path, seen, skip):
+    if isinstance(item, (list, tuple, Mapping)):
+        for name, value in named(item):
+            _load(value, file, _joined(path, name), seen, skip)
+        return
+    if id(item) in seen or not isinstance(item, Tracked):
+        return
+    seen.add(id(item))
+    try:
+        _load_own(item, group_at(file, _joined(path, "vars")))
+    except ValueError as error:
+        if not skip and not _is_optimizer(item):
+            raise
+        warnings.warn(f"A layer was not loaded: {error}", stacklevel=3)
+    for name, value in () if _is_plain_optimizer(item) else children(item):
+        _load(value, file, _joined(path, name), seen, skip)
+
+
+def _load_own(item, group):
+    name = getattr(item, "name", type(item).__name__)
+    names = list(group) if group is not None else []
+    if type(item).__dict__.get("load_own_variables") or _is_optimizer(item):
+        if names:
+            known = getattr(item, "_known", None)
+            if _is_optimizer(item) and known is None:
+                return
+            item.load_own_variables({n: array_at(group, n) for n in names})
+        return
+    variables = own_variables(item)
+    if len(names) != len(variables):
+        if hasattr(item, "built") and not item.built and not variables:
+            raise ValueError(
+                f"Layer '{name}' was never built and thus it doesn't have any variables. However the "
+                f"weights file lists {len(names)} variables for this layer."
+            )
+        raise ValueError(
+            f"Layer '{name}' expected {len(variables)} variables, but received {len(names)} variables "
+            f"during loading. Expected: {[v.name for v in variables]}"
+        )
+    pairs = []
+    for i, variable in enumerate(variables):
+        expected = tuple(variable.shape.as_list())
+        if str(i) not in names:
+            raise ValueError(f"Layer '{name}': the file has no variable {i}, only {sorted(names)}")
+        shape = tuple(dataset_at(group, str(i)).shape)
+        if shape != expected:
+            raise ValueError(
+                f"A total of 1 objects could not be loaded. Layer '{name}': variable "
+                f"{variable.name} has shape {expected}, and the saved one {shape}."
+            )
+        pairs.append((variable, array_at(group, str(i))))
+    set_values(pairs)
+
+
+def group_at(file, path):
+    """The group at a path of a file; None where there is none. Raises ValueError for links to other files."""
+    import h5py
+
+    group = file
+    for part in path.split("/"):
+        if part not in group and group.get(part, getlink=True) is None:
+            return None
+        link = group.get(part, getlink=True)
+        if not isinstance(link, h5py.HardLink):
+            raise ValueError(f"The file of weights has a link out of itself at {path!r}.")
+        group = group[part]
+        if not isinstance(group, h5py.Group):
+            raise ValueError(f"The file of weights has data where a group should be, at {path!r}.")
+    return group
+
+
+def dataset_at(group, name):
+    """A dataset of numbers in the file itself. Raises ValueError for any other."""
+    import h5py
+
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        raise ValueError(f"The file of weights has a link out of itself at {name!r}.")
+    data = group[name]
+    if not isinstance(data, h5py.Dataset) or data.external or data.is_virtual:
+        raise ValueError(f"The file of weights has no plain data at {name!r}.")
+    return data
+
+
+def array_at(group, name):
+    """The array of a dataset; bfloat16, which HDF5 has not, comes back from 16-bit words."""
+    data = dataset_at(group, name)
+    value = np.asarray(data)
+    if data.attrs.get("dtype") in ("bfloat16", b"bfloat16"):
+        import ml_dtypes
+
+        value = value.view(ml_dtypes.bfloat16)
+    return value
