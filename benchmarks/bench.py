@@ -7,7 +7,8 @@ out where there is none. Peers take turns, `--rounds` times, each turn in a proc
 cell is the least time of all rounds, since other programs only ever add to it. The machine should
 be quiet all the same. A peer whose values are not tapeflow's is left out of that row.
 
-One table is of operations and eager programs, one of functions and sessions (`--tables`).
+One table is of operations and eager programs, one of functions and sessions, one of the library of operations
+in three sizes: about 100, 1e5 and 1e7 numbers (`--tables`).
 """
 
 import argparse
@@ -102,7 +103,26 @@ FUNCTIONS = Table(
     ],
     sizes=[("peak", "memory at its peak, against the values alive at once", "{:.2f}", 1.1)],
 )
-TABLES = {"operations": OPERATIONS, "functions": FUNCTIONS}
+LIBRARY = Table(
+    peers={
+        "tapeflow": ("tf_library tapeflow", None),
+        "TensorFlow": ("tf_library tensorflow", "TF_PYTHON"),
+        "PyTorch": ("torch_library", "TORCH_PYTHON"),
+    },
+    rivals=("TensorFlow", "PyTorch"),
+    times=[
+        (f"{key}_{size}", f"{key.replace('_', ' ')}, {size}", FASTEST)
+        for key in (
+            "gather", "embedding", "scatter", "segment", "unsorted", "softmax", "cross_entropy", "reduce_0",
+            "reduce_1", "argmax", "cumsum", "transpose", "sort", "top_k", "one_hot", "concat", "where", "conv1d",
+            "conv2d", "conv3d", "dilated", "depthwise", "transposed", "max_pool", "avg_pool", "batch_norm",
+            "resize", "nearest",
+        )
+        for size in ("small", "medium", "large")
+    ],
+    sizes=[],
+)  # fmt: skip
+TABLES = {"operations": OPERATIONS, "functions": FUNCTIONS, "library": LIBRARY}
 
 
 def main():
@@ -110,7 +130,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.3, help="budget of one case in a round")
     parser.add_argument("--only", default="", help="comma-separated peers, e.g. tapeflow,PyTorch")
-    parser.add_argument("--tables", default="operations,functions", help="comma-separated")
+    parser.add_argument("--tables", default="operations,functions,library", help="comma-separated")
     options = parser.parse_args()
 
     versions = set()

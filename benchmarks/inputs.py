@@ -26,3 +26,30 @@ def lstm(batch):
     scale = (2 * LSTM_SIZE) ** -0.5
     weights = array(21, 2 * LSTM_SIZE, 4 * LSTM_SIZE, scale=scale)
     return array(20, LSTM_STEPS, batch, LSTM_SIZE), weights, np.zeros(4 * LSTM_SIZE, np.float32)
+
+
+# Side of a matrix; batch, height and width, channels of images, of 100, 1e5 and 1e7 numbers or so.
+SIZES = {
+    "small": (10, (1, 6, 6, 3)),
+    "medium": (316, (2, 40, 40, 32)),
+    "large": (3162, (32, 70, 70, 64)),
+}
+
+
+def library():
+    """For each size: a matrix, indices of its rows, and images, volumes and series of about as many numbers."""
+    found = {}
+    for size, (side, images) in SIZES.items():
+        rows = np.random.default_rng(side).integers(0, side, side).astype(np.int32)
+        batch, height, width, channels = images
+        numbers = array(side, *images)
+        found[size] = {
+            "x": array(4, side, side),
+            "rows": rows,
+            "sorted_rows": np.sort(rows),
+            "labels": (np.arange(side * side // 10) % 10).astype(np.int32),
+            "images": numbers,
+            "volume": array(5, 1, max(batch * channels // 8, 2), height, width, 4),
+            "series": numbers.reshape(batch, height * width, channels),
+        }
+    return found

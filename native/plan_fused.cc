@@ -322,7 +322,7 @@ class Run {
       folds_ = folds.get();
     }
     const double work = static_cast<double>(n) * f_.ns;
-    if (work < kReleaseGilNs) {
+    if (work < static_cast<double>(release_gil_ns)) {
       run_tiles(0, n_tiles);
     } else {
       ReleaseGil gil(static_cast<int64_t>(work));

@@ -1,4 +1,5 @@
 // What Python sets in the core and asks of it: hooks, modes, threads, memory.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -76,6 +77,14 @@ PyObject* set_threads(PyObject*, PyObject* v) {
   if (r) set_intra_op_threads(n);
   return r;
 }
+PyObject* set_work_thresholds(PyObject*, PyObject* args) {
+  long long gil, parallel;
+  if (!PyArg_ParseTuple(args, "LL", &gil, &parallel)) return nullptr;
+  PyObject* before = Py_BuildValue("LL", static_cast<long long>(release_gil_ns), static_cast<long long>(parallel_ns));
+  release_gil_ns = std::max(gil, 1LL);
+  parallel_ns = std::max(parallel, 1LL);
+  return before;
+}
 PyObject* get_threads(PyObject*, PyObject*) { return PyLong_FromLong(intra_op_threads()); }
 PyObject* py_stats(PyObject*, PyObject*) {
   const AllocatorStats s = allocator_stats();
@@ -93,6 +102,7 @@ PyMethodDef module_methods[] = {
     {"set_promotion", set_promotion, METH_VARARGS, "set_promotion(operators, ops): callables or None"},
     {"set_threads", set_threads, METH_O, nullptr},
     {"get_threads", get_threads, METH_NOARGS, nullptr},
+    {"set_work_thresholds", set_work_thresholds, METH_VARARGS, "ns of work from which a kernel releases the GIL, and splits"},
     {"allocator_stats", py_stats, METH_NOARGS, nullptr},
     {"allocator_reset_peak", reset_peak, METH_NOARGS, nullptr},
     {"allocator_trim", trim, METH_NOARGS, nullptr},

@@ -13,15 +13,16 @@ namespace tapeflow {
 int intra_op_threads();            // 1 in a forked child: the pool's threads did not come along
 void set_intra_op_threads(int n);  // 0: as many as the process may use cores
 
-// Rough work, in ns, above which a kernel lets go of the GIL and above which it splits.
-constexpr int64_t kReleaseGilNs = 20'000;
-constexpr int64_t kParallelNs = 40'000;
+// Rough work, in ns, above which a kernel lets go of the GIL and above which it splits. Tests set them to 1, so that all
+// kernels do both.
+inline int64_t release_gil_ns = 20'000;
+inline int64_t parallel_ns = 40'000;
 
-// Releases the GIL for its scope when the estimated work is worth it. No Python object may be
-// created, freed or counted meanwhile.
+// Releases the GIL for its scope when the estimated work is worth it, and a scope around it has not. No Python object
+// may be created, freed or counted meanwhile.
 class ReleaseGil {
  public:
-  explicit ReleaseGil(int64_t work_ns) : state_(work_ns >= kReleaseGilNs ? PyEval_SaveThread() : nullptr) {}
+  explicit ReleaseGil(int64_t work_ns) : state_(work_ns >= release_gil_ns && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
   ~ReleaseGil() { if (state_) PyEval_RestoreThread(state_); }
   ReleaseGil(const ReleaseGil&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
@@ -37,9 +38,9 @@ void parallel_for(int64_t n, double ns_per_item, F&& f) {
 #ifdef _OPENMP
   int threads = intra_op_threads();
   double work = static_cast<double>(n) * ns_per_item;
-  if (threads > 1 && work >= kParallelNs && n > 1 && !omp_in_parallel()) {
+  if (threads > 1 && work >= static_cast<double>(parallel_ns) && n > 1 && !omp_in_parallel()) {
     int parts = threads;
-    double worth = work / (kParallelNs / 4);
+    double worth = work / (static_cast<double>(parallel_ns) / 4);
     if (worth < parts) parts = worth < 2 ? 2 : static_cast<int>(worth);
     if (n < parts) parts = static_cast<int>(n);
 #pragma omp parallel for num_threads(parts) schedule(static, 1)

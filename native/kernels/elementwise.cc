@@ -22,7 +22,7 @@ void run_flat(const Tensor* const* in, int n_in, Tensor* out, int repeated, doub
               const Attr* attrs) {
   const int64_t n = out->size();
   const double work = static_cast<double>(n) * ns;
-  if (work < kReleaseGilNs) {
+  if (work < static_cast<double>(release_gil_ns)) {
     const void* p[kMaxOperands];
     for (int k = 0; k < n_in; ++k) p[k] = in[k]->data;
     row(p, out->data, n, attrs);

@@ -71,9 +71,9 @@ class Walk {
 // One call of the loops splits `total` among at most this many threads, with an accumulator each.
 int parts_for(int64_t total, double ns) {
   const double work = static_cast<double>(total) * ns;
-  if (work < kParallelNs) return 1;
+  if (work < static_cast<double>(parallel_ns)) return 1;
   return static_cast<int>(
-      std::min<double>(intra_op_threads(), std::max(2.0, work / (kParallelNs / 4))));
+      std::min<double>(intra_op_threads(), std::max(2.0, work / (static_cast<double>(parallel_ns) / 4))));
 }
 
 // body(part, parts, accumulators of n identities), the parts' accumulators then combined into one.

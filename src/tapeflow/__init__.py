@@ -66,6 +66,7 @@ from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.type_specs import type_spec_from_value
 from tapeflow.ops import operators as _operators
 from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.approximate_top_k import approx_top_k
 from tapeflow.ops.argmax import argmax, argmin
 from tapeflow.ops.arithmetic import (
     add,
@@ -139,8 +140,10 @@ from tapeflow.ops.control import (
     while_loop,
 )
 from tapeflow.ops.control import tuple_ as tuple
+from tapeflow.ops.convolution_any import conv, conv2d_backprop_filter_v2, conv2d_backprop_input_v2
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.decomposition import eig, eigvals
+from tapeflow.ops.edit_distance import edit_distance
 from tapeflow.ops.einsum import einsum
 from tapeflow.ops.elementwise import abs, exp, floor, negative, round, sign, sqrt, square
 from tapeflow.ops.gather import boolean_mask, gather, gather_nd
@@ -154,6 +157,7 @@ from tapeflow.ops.matrix_function import sqrtm as matrix_square_root
 from tapeflow.ops.output import print_ as print
 from tapeflow.ops.padding import pad
 from tapeflow.ops.partition import dynamic_partition, dynamic_stitch
+from tapeflow.ops.random_index_shuffle import random_index_shuffle
 from tapeflow.ops.reduction import (
     reduce_all,
     reduce_any,
@@ -178,6 +182,10 @@ from tapeflow.ops.slicing import slice_ as slice
 from tapeflow.ops.slicing import strided_slice
 from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_paddings, space_to_batch_nd
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
+from tapeflow.ops.spectral_nd import raw_fftnd as fftnd
+from tapeflow.ops.spectral_nd import raw_ifftnd as ifftnd
+from tapeflow.ops.spectral_nd import raw_irfftnd as irfftnd
+from tapeflow.ops.spectral_nd import raw_rfftnd as rfftnd
 from tapeflow.ops.static import get_static_value
 from tapeflow.ops.string_numbers import as_string
 from tapeflow.ops.tensor_array import TensorArray
@@ -206,6 +214,7 @@ from tapeflow.ops.variable import (
     VariableSynchronization,
     variable_creator_scope,
 )
+from tapeflow.ops.volume_patches import extract_volume_patches
 
 __version__ = "0.1.0"
 
@@ -280,7 +289,7 @@ _LAZY_ROOMS = {
 _LAZY_NAMES = {
     "fingerprint": ("tapeflow.ops.fingerprint", "fingerprint"),
     "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),
-    "RaggedTensorSpec": ("tapeflow.ops.ragged_tensor", "RaggedTensorSpec"),
+    "RaggedTensorSpec": ("tapeflow.ops.ragged_math", "RaggedTensorSpec"),
     "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
     "SparseTensorSpec": ("tapeflow.core.sparse_tensor", "SparseTensorSpec"),
     "Graph": ("tapeflow.graph.graph", "Graph"),
@@ -325,35 +334,33 @@ def __dir__() -> list[str]:
 __all__ = [
     "AggregationMethod", "Assert", "DType", "DeviceSpec", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
     "Module", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec",
-    "UnconnectedGradients", "Variable",
-    "VariableAggregation", "VariableSynchronization", "variable_creator_scope",
-    "abs", "acos", "acosh", "add", "add_n", "argmax",
-    "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
-    "assert_rank", "atan", "atan2", "atanh", "autodiff", "batch_to_space", "bfloat16", "bitcast", "bitwise",
-    "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", "case",
-    "cast", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64",
-    "concat", "cond", "config", "constant", "convert_to_tensor", "cos", "cosh", "cumsum", "custom_gradient",
-    "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "eig",
-    "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp", "expand_dims",
-    "experimental", "eye", "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "gather",
-    "gather_nd", "get_current_name_scope", "get_static_value", "grad_pass_through",
-    "greater", "greater_equal", "group",
-    "guarantee_const", "half", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
-    "identity_n", "init_scope", "int16", "int32", "int64", "int8", "is_symbolic_tensor", "is_tensor", "less",
-    "less_equal", "linalg", "linspace", "logical_and", "logical_not", "logical_or", "map_fn", "math",
-    "matmul", "matrix_square_root", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative",
-    "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like",
-    "pad", "parallel_stack", "pow", "print", "py_function", "qint16", "qint32", "qint8", "quint16", "quint8",
-    "random", "range", "rank", "realdiv", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape",
-    "resource", "reverse", "reverse_sequence", "roll", "round", "saturate_cast", "scalar_mul", "scan",
-    "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh",
-    "size", "slice", "space_to_batch", "space_to_batch_nd", "split", "sqrt", "square", "squeeze", "stack",
-    "stop_gradient", "strided_slice", "string", "strings", "subtract", "switch_case", "tan",
-    "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile", "transpose", "truediv",
-    "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique",
-    "unique_with_counts", "unravel_index", "unstack", "variant", "vectorized_map", "version", "where",
-    "while_loop", "zeros", "zeros_like", "control_dependencies",
+    "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs", "acos", "acosh",
+    "add", "add_n", "approx_top_k", "argmax", "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
+    "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh", "autodiff", "batch_to_space",
+    "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape",
+    "broadcast_to", "case", "cast", "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128",
+    "complex64", "concat", "cond", "config", "constant", "control_dependencies", "conv",
+    "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2", "convert_to_tensor", "cos", "cosh", "cumsum",
+    "custom_gradient", "debugging", "device", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch",
+    "edit_distance", "eig", "eigvals", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
+    "expand_dims", "experimental", "extract_volume_patches", "eye", "fftnd", "fill", "float16", "float32",
+    "float64", "floor", "foldl", "foldr", "gather", "gather_nd", "get_current_name_scope", "get_static_value",
+    "grad_pass_through", "greater", "greater_equal", "group", "guarantee_const", "half", "histogram_fixed_width",
+    "histogram_fixed_width_bins", "identity", "identity_n", "ifftnd", "init_scope", "int16", "int32", "int64",
+    "int8", "irfftnd", "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace", "logical_and",
+    "logical_not", "logical_or", "map_fn", "math", "matmul", "matrix_square_root", "maximum", "meshgrid", "minimum",
+    "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function",
+    "one_hot", "ones", "ones_like", "pad", "parallel_stack", "pow", "print", "py_function", "qint16", "qint32",
+    "qint8", "quint16", "quint8", "random", "random_index_shuffle", "range", "rank", "realdiv", "recompute_grad",
+    "reduce_all", "reduce_any", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape",
+    "resource", "reverse", "reverse_sequence", "rfftnd", "roll", "round", "saturate_cast", "scalar_mul", "scan",
+    "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh", "size",
+    "slice", "space_to_batch", "space_to_batch_nd", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "string", "strings", "subtract", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
+    "tensordot", "test", "tile", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
+    "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique", "unique_with_counts",
+    "unravel_index", "unstack", "variable_creator_scope", "variant", "vectorized_map", "version", "where",
+    "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

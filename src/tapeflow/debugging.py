@@ -1,5 +1,16 @@
 """tf.debugging: assertions about values, dtypes and shapes."""
 
+from tapeflow.core.tracebacks import (
+    disable_traceback_filtering,
+    enable_traceback_filtering,
+    is_traceback_filtering_enabled,
+)
+from tapeflow.graph.call_watching import (
+    disable_check_numerics,
+    enable_check_numerics,
+    get_log_device_placement,
+    set_log_device_placement,
+)
 from tapeflow.ops.assertions import (
     Assert,
     assert_equal,
@@ -50,5 +61,12 @@ __all__ = [
     "assert_shapes",
     "assert_type",
     "check_numerics",
+    "disable_check_numerics",
+    "disable_traceback_filtering",
+    "enable_check_numerics",
+    "enable_traceback_filtering",
+    "get_log_device_placement",
     "is_numeric_tensor",
+    "is_traceback_filtering_enabled",
+    "set_log_device_placement",
 ]

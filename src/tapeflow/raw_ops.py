@@ -10,7 +10,9 @@ from functools import cache
 from typing import Any
 
 from tapeflow import ops
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
+from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
 # Arguments that TensorFlow's Python functions call otherwise than the op itself.
@@ -75,14 +77,44 @@ def _signature(row: Any, renamed: dict[str, str]) -> inspect.Signature:
     return inspect.Signature([*parameters, last])
 
 
+@cache
+def _resource_function(name: str) -> Callable[..., Any]:
+    """The function of an op of objects behind handles."""
+    op = RESOURCE_OPS[name]
+    inputs = [argument.name for argument in op.inputs]
+
+    def function(**arguments: Any) -> Any:
+        missing = [key for key in inputs if key not in arguments]
+        if missing:
+            raise TypeError(f"{name} missing required argument {missing[0]!r}")
+        unknown = arguments.keys() - {*inputs, *op.attrs, "name"}
+        if unknown:
+            raise TypeError(f"{name} got an unexpected keyword argument {min(unknown)!r}")
+        given = [arguments.pop(key) for key in inputs]
+        types = {key: _as_kind(op.attrs[key][0], value) for key, value in arguments.items() if key in op.attrs}
+        return op(*given, name=arguments.get("name"), **types)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The op {name}: {op.signature}"
+    return public(function)
+
+
+def _as_kind(kind: str, value: Any) -> Any:
+    return as_dtype(value) if kind == "type" else value
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
     if name not in REGISTRY:
         _load_all()
     if name in REGISTRY:
         return _function(name)
+    if name in RESOURCE_OPS:
+        return _resource_function(name)
     raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     _load_all()
-    return sorted(REGISTRY)
+    return sorted({*REGISTRY, *RESOURCE_OPS})

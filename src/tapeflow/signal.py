@@ -1,5 +1,6 @@
 """tf.signal: Fourier transforms, frames and windows."""
 
+from tapeflow.ops.signal_cosine import dct, idct, inverse_mdct, mdct
 from tapeflow.ops.signal_frames import (
     frame,
     inverse_stft,
@@ -7,6 +8,7 @@ from tapeflow.ops.signal_frames import (
     overlap_and_add,
     stft,
 )
+from tapeflow.ops.signal_mel import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
 from tapeflow.ops.signal_windows import (
     hamming_window,
     hann_window,
@@ -30,10 +32,41 @@ from tapeflow.ops.spectral import (
     rfft2d,
     rfft3d,
 )
+from tapeflow.ops.spectral_nd import fftnd, ifftnd, irfftnd, rfftnd
 
 __all__ = [
-    "fft", "fft2d", "fft3d", "fftshift", "frame", "hamming_window", "hann_window", "ifft", "ifft2d", "ifft3d",
-    "ifftshift", "inverse_stft", "inverse_stft_window_fn", "irfft", "irfft2d", "irfft3d",
-    "kaiser_bessel_derived_window", "kaiser_window", "overlap_and_add", "rfft", "rfft2d", "rfft3d", "stft",
+    "dct",
+    "fft",
+    "fft2d",
+    "fft3d",
+    "fftnd",
+    "fftshift",
+    "frame",
+    "hamming_window",
+    "hann_window",
+    "idct",
+    "ifft",
+    "ifft2d",
+    "ifft3d",
+    "ifftnd",
+    "ifftshift",
+    "inverse_mdct",
+    "inverse_stft",
+    "inverse_stft_window_fn",
+    "irfft",
+    "irfft2d",
+    "irfft3d",
+    "irfftnd",
+    "kaiser_bessel_derived_window",
+    "kaiser_window",
+    "linear_to_mel_weight_matrix",
+    "mdct",
+    "mfccs_from_log_mel_spectrograms",
+    "overlap_and_add",
+    "rfft",
+    "rfft2d",
+    "rfft3d",
+    "rfftnd",
+    "stft",
     "vorbis_window",
-]  # fmt: skip
+]

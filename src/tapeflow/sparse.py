@@ -29,6 +29,7 @@ from tapeflow.ops.sparse import (
     transpose,
 )
 from tapeflow.ops.sparse import slice_ as slice
+from tapeflow.ops.sparse_sampled import sampled_addmm
 from tapeflow.ops.sparse_segment import sparse_segment_mean as segment_mean
 from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
 from tapeflow.ops.sparse_segment import sparse_segment_sum as segment_sum
@@ -37,6 +38,6 @@ __all__ = [
     "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye",
     "fill_empty_rows", "from_dense",
     "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder",
-    "reset_shape", "reshape", "retain", "segment_mean", "segment_sqrt_n", "segment_sum", "slice",
+    "reset_shape", "reshape", "retain", "sampled_addmm", "segment_mean", "segment_sqrt_n", "segment_sum", "slice",
     "softmax", "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose",
 ]  # fmt: skip

@@ -57,7 +57,7 @@ void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
   if constexpr (std::is_same_v<T, float>)
     if (library && madds >= kLarge) {
       const bool ta = a.cols != 1, tb = b.cols != 1;
-      const int threads = madds * kNs<T> >= kParallelNs ? intra_op_threads() : 1;  // as parallel_for decides
+      const int threads = madds * kNs<T> >= static_cast<double>(parallel_ns) ? intra_op_threads() : 1;  // as parallel_for decides
       if (library->sgemm(threads, ta, tb, m, n, k, a.data, ta ? a.cols : a.rows, b.data,
                          tb ? b.cols : b.rows, c, n))
         return;

@@ -4,6 +4,7 @@ and the like. Their public names are found by internals.txt, and the rest in the
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -150,6 +151,11 @@ _OWN = {
     "python.platform.sysconfig": {"": "sysconfig"},
     "python.pywrap_tensorflow": {"NewCheckpointReader": "train:NewCheckpointReader"},
     "python.summary.summary_iterator": {"summary_iterator": "train:summary_iterator"},
+    "python.training.evaluation": {
+        "_StopAfterNEvalsHook": "contrib.training:StopAfterNEvalsHook",
+        "_evaluate_once": "contrib.training:evaluate_once",
+        "_get_or_create_eval_step": "contrib.training:get_or_create_eval_step",
+    },
     "python.training.training_util": {"get_global_step": "train.global_step:get_global_step"},
     "python.training.tracking.base": {"Trackable": "train.trackable:AutoTrackable"},
     "python.training.tracking.data_structures": {
@@ -250,10 +256,13 @@ class Internal:
         table = _internals()
         public = table.get(self.path, {}).get(name) or table.get(f"{self.path}_impl", {}).get(name)
         if public is not None:
-            try:
-                return _public(public)
-            except AttributeError:
-                pass  # it may have another public name
+            candidates = [public]
+            if public.startswith("v2:") and public.rpartition(".")[2].removeprefix("v2:") == name:
+                candidates.insert(0, public[3:])  # what the module had in 1.x takes more arguments
+            for candidate in candidates:
+                with contextlib.suppress(AttributeError):
+                    return _public(candidate)
+            # It may have another public name still.
         below = f"{self.path}.{name}"
         if _is_internal(below):
             return importlib.import_module(f"tensorflow.{below}")

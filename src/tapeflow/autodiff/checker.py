@@ -1,15 +1,55 @@
-"""`tf.test.compute_gradient`: Jacobians from the tape, and from finite differences."""
+"""`tf.test.compute_gradient`: Jacobians from the tape or a graph, and from finite differences."""
 
 from __future__ import annotations
+
+import importlib
 
 import numpy as np
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 
 
 def _evaluate(f, arrays, dtypes):
     return np.asarray(f(*[convert_to_tensor(a, d) for a, d in zip(arrays, dtypes)]).numpy())
+
+
+class _InGraph:
+    """A function whose graph is built once, and run by the default session."""
+
+    def __init__(self, f, arrays, dtypes):
+        graph = importlib.import_module("tapeflow.graph.placeholders")
+        derivatives = importlib.import_module("tapeflow.graph.derivatives")
+        session = importlib.import_module("tapeflow.graph.session")
+        self.session = session.get_default_session() or session.Session()
+        self.inputs = [
+            graph.placeholder(dtype, array.shape) for array, dtype in zip(arrays, dtypes)
+        ]
+        self.result = f(*self.inputs)
+        self.weights = graph.placeholder(self.result.dtype, self.result.shape)
+        self.gradients = [
+            convert_to_tensor(g)
+            for g in derivatives.gradients(
+                self.result, self.inputs, [self.weights], unconnected_gradients="zero"
+            )
+        ]
+
+    def values(self, arrays):
+        return np.asarray(self.session.run(self.result, dict(zip(self.inputs, arrays))))
+
+    def rows(self, arrays, k):
+        """The Jacobian by argument `k`, a row for each part of the result."""
+        feeds = dict(zip(self.inputs, arrays))
+        weight = np.zeros_like(self.values(arrays))
+        parts = _parts(weight)
+        rows = []
+        for i in range(parts.size):
+            parts[i] = 1
+            found = self.session.run(self.gradients[k], {**feeds, self.weights: weight})
+            rows.append(_parts(np.array(found)))
+            parts[i] = 0
+        return np.stack(rows) if rows else np.zeros((0, _parts(np.array(arrays[k])).size))
 
 
 def _parts(array):
@@ -18,7 +58,7 @@ def _parts(array):
     return flat.view(flat.real.dtype) if np.iscomplexobj(flat) else flat
 
 
-def _numeric(f, arrays, dtypes, k, delta):
+def _numeric(evaluate, arrays, k, delta):
     """Central differences; [parts of the result, parts of argument k]."""
     moved = [np.array(a) for a in arrays]
     at = _parts(moved[k])
@@ -26,14 +66,14 @@ def _numeric(f, arrays, dtypes, k, delta):
     for i in range(at.size):
         was = at[i]
         at[i] = was + delta
-        above = _parts(np.array(_evaluate(f, moved, dtypes)))
+        above = _parts(np.array(evaluate(moved)))
         at[i] = was - delta
-        below = _parts(np.array(_evaluate(f, moved, dtypes)))
+        below = _parts(np.array(evaluate(moved)))
         at[i] = was
         columns.append((above - below) / above.dtype.type(2 * delta))
     if columns:
         return np.stack(columns, axis=1)
-    return np.zeros((_parts(np.array(_evaluate(f, arrays, dtypes))).size, 0))
+    return np.zeros((_parts(np.array(evaluate(arrays))).size, 0))
 
 
 def _theoretical(f, arrays, dtypes, k):
@@ -75,14 +115,34 @@ def compute_gradient(f, x, delta=None):
             f"{type(x)}"
         )
     delta = 1.0 / 1024 if delta is None else delta
+    if context.executing_eagerly():
+        tensors = [convert_to_tensor(value) for value in x]
+        arrays = [np.array(t.numpy()) for t in tensors]
+        dtypes = [t.dtype for t in tensors]
+        count = range(len(arrays))
+        return (
+            tuple(_theoretical(f, arrays, dtypes, k) for k in count),
+            tuple(
+                _numeric(lambda moved: _evaluate(f, moved, dtypes), arrays, k, delta) for k in count
+            ),
+        )
     tensors = [convert_to_tensor(value) for value in x]
-    arrays = [np.array(t.numpy()) for t in tensors]
     dtypes = [t.dtype for t in tensors]
+    arrays = [_value(value, tensor) for value, tensor in zip(x, tensors)]
+    graph = _InGraph(f, arrays, dtypes)
     count = range(len(arrays))
     return (
-        tuple(_theoretical(f, arrays, dtypes, k) for k in count),
-        tuple(_numeric(f, arrays, dtypes, k, delta) for k in count),
+        tuple(graph.rows(arrays, k) for k in count),
+        tuple(_numeric(graph.values, arrays, k, delta) for k in count),
     )
+
+
+def _value(value, tensor):
+    """The array that an argument is, while a graph is being built."""
+    if hasattr(value, "graph"):
+        session = importlib.import_module("tapeflow.graph.session")
+        return np.array((session.get_default_session() or session.Session()).run(tensor))
+    return np.array(value.numpy() if hasattr(value, "numpy") else value, tensor.dtype.as_numpy_dtype)
 
 
 def max_error(grad1, grad2):

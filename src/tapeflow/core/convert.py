@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, dtypes
+from tapeflow.core import context, dtypes, structure
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
@@ -176,7 +176,11 @@ def constant_v1(
 
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor, a variable, or a value made of tensors such as IndexedSlices."""
-    return isinstance(x, (*_TENSORS, IndexedSlices)) or hasattr(type(x), "__tf_tensor__")
+    return (
+        isinstance(x, (*_TENSORS, IndexedSlices))
+        or hasattr(type(x), "__tf_tensor__")
+        or structure.is_composite(x)
+    )
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

@@ -131,8 +131,8 @@ class SparseTensor:
 
     def __str__(self):
         return (
-            f"SparseTensor(indices={self._indices}, values={self._values}, "
-            f"dense_shape={self._dense_shape})"
+            f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
+            f"dense_shape={self._dense_shape!s})"
         )
 
     __repr__ = __str__

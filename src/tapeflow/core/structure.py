@@ -32,6 +32,11 @@ def register_composite(
     _kinds.clear()
 
 
+def is_composite(value: Any) -> bool:
+    """Whether `value` is a composite tensor."""
+    return kind_of(value, True) == COMPOSITE
+
+
 def _classify(cls: type) -> int:
     if any(base in _composites for base in cls.__mro__):
         kind = COMPOSITE

@@ -64,6 +64,23 @@ class TypeSpec:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return result
 
+    def _batch(self, batch_size: int | None) -> Self:
+        """The spec of `batch_size` (None: it is not known) values of this one, stacked."""
+        outer = tensor_shape.TensorShape([batch_size])
+        return self._with_shape(outer.concatenate, 1)
+
+    def _unbatch(self) -> Self:
+        """The spec of the slices of values of this one along the first axis."""
+        return self._with_shape(lambda shape: shape[1:], -1)
+
+    def _with_shape(self, change: Any, ranks: int) -> Self:
+        """This spec with another shape; of ragged tensors, with so many more ragged dimensions."""
+        parts = [change(p) if isinstance(p, tensor_shape.TensorShape) else p for p in self._parts()]
+        rank = getattr(self, "ragged_rank", None)
+        if rank is not None:
+            parts[2] = rank + ranks
+        return type(self)(*parts)
+
     def __eq__(self, other: Any) -> bool:
         return type(other) is type(self) and all(
             _equal(mine, its) for mine, its in zip(self._parts(), other._parts(), strict=True)

@@ -13,6 +13,7 @@ def build(arguments, *parents):
     from tapeflow.data.dataset import Dataset
 
     made = Dataset.of(*arguments)
+    made._parents = parents
     made._effects = any(dataset._effects for dataset in parents)
     known = [dataset._options for dataset in parents if dataset._options is not None]
     if known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -69,7 +71,7 @@ def _default(value):
     tensor = convert_to_tensor(value, dtypes.float32 if isinstance(value, list) and not value else None)
     array = np.asarray(tensor.numpy())
     if array.ndim > 1:
-        raise ValueError("Each record default should be at most rank 1")
+        raise ValueError(f"Shape must be at most rank 1 but is rank {array.ndim}")
     if array.size > 1:
         raise invalid(f"There should only be 1 default per field but field has {array.size}")
     return _checked(tensor.dtype), (array.reshape(-1)[0] if array.size else None)
@@ -124,7 +126,7 @@ def csv_records(
 
 def _numbers(given, name):
     found = [int(n) for n in np.asarray(given.numpy() if hasattr(given, "numpy") else given).reshape(-1)]
-    if any(b <= a for a, b in zip(found, found[1:])):
+    if any(b <= a for a, b in itertools.pairwise(found)):
         raise invalid(f"{name} should be strictly increasing indices, got {found}")
     if found and found[0] < 0:
         raise invalid(f"{name} should be non-negative indices, got {found}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core import context, dtypes
+from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.data import deferring, element, iterating, leaves, mapping, options, passes
@@ -16,7 +16,10 @@ UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 
+@in_graphs()
 class _WithOptions:
+    """What is deferred in graphs besides the transformations."""
+
     def with_options(self, options, name=None):
         """The same dataset, with these options added to those that it has."""
         made = self._options.merge(options) if self._options is not None else options.merge(options)
@@ -30,7 +33,7 @@ class _WithOptions:
 
 
 @public_methods
-class Dataset(in_graphs()(_WithOptions), Making, Transforming):
+class Dataset(_WithOptions, Making, Transforming):
     """A sequence of elements, each a nested structure of tensors, made anew on every pass.
 
     Args:
@@ -57,8 +60,9 @@ class Dataset(in_graphs()(_WithOptions), Making, Transforming):
         made._size = size
         made._rows = rows
         made._options = None
-        made._inputs = ()
+        made._captured = ()
         made._make = None
+        made._parents = ()
         made._outer = ()  # the shape of a batch of datasets
         made._effects = False  # whether Python of the user's runs with its elements
         return made
@@ -67,18 +71,22 @@ class Dataset(in_graphs()(_WithOptions), Making, Transforming):
     def from_recipe(cls, kind, inputs, make, spec, outer=()):
         """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
         made = Dataset.of(kind, deferring.not_yet, spec)
-        made._inputs = tuple(inputs)
+        made._captured = tuple(inputs)
         made._make = make
         made._outer = outer
         return made
 
     def with_inputs(self, values):
         """This dataset, for the values (or other tensors) in place of what it is made of."""
-        if not self._inputs:
+        if not self._captured:
             return self
         if any(isinstance(x, SymbolicTensor) for x in values):
             return Dataset.from_recipe(self._kind, values, self._make, self._spec, self._outer)
         return self._make(*values)
+
+    def _inputs(self):
+        """The datasets that this one is made of."""
+        return list(self._parents)
 
     # Results
 
@@ -164,9 +172,11 @@ class Dataset(in_graphs()(_WithOptions), Making, Transforming):
 
     @property
     def _variant_tensor(self):
-        if self._inputs:
-            return leaves.to_tensors(self._type_spec, self)[0]
-        return leaves.boxed(self)
+        return leaves.boxed_dataset(self)
+
+    @property
+    def _trace_key(self):
+        return repr(self._type_spec)
 
     @property
     def output_types(self):
@@ -185,7 +195,7 @@ class Dataset(in_graphs()(_WithOptions), Making, Transforming):
 
     def cardinality(self):
         """The number of elements as an int64 scalar; -1: infinite, -2: unknown."""
-        if self._inputs:
+        if self._captured:
             return deferring.cardinality(self)
         return convert_to_tensor(self._size, dtypes.int64)
 
@@ -204,5 +214,20 @@ class Dataset(in_graphs()(_WithOptions), Making, Transforming):
         return True  # also when it has no elements, or an unknown number
 
     def __repr__(self):
-        kind = type(self).__name__ if type(self) is not Dataset else f"_{self._kind}Dataset"
+        kind = _NAMES.get(self._kind, f"_{self._kind}Dataset") if type(self) is Dataset else _name_of(type(self))
         return f"<{kind} element_spec={self.element_spec}>"
+
+
+# Where the name that is shown is not made of the kind.
+_NAMES = {"Cache": "CacheDataset", "Window": "_VariantDataset", "Windows": "_WindowDataset", "CSV": "CsvDatasetV2"}
+
+
+def _name_of(cls):
+    return f"{cls.__name__}V2" if cls.__module__.endswith(("records", "csv_reading", "sql_reading")) else cls.__name__
+
+
+nest.register_composite(
+    Dataset,
+    lambda dataset: [dataset._variant_tensor],
+    lambda dataset, found: leaves.from_tensors(dataset._type_spec, found),
+)

@@ -16,12 +16,14 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.data import element, leaves, mapping
+from tapeflow.data import element, leaves, mapping, stacking
 from tapeflow.data.arguments import require_callable
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.mapping import same_count
+from tapeflow.data.passes import Raising
 from tapeflow.data.selecting import GraphSeeds
 from tapeflow.data.tracing import Traced
 from tapeflow.graph import order, planning, python_ops
@@ -102,7 +104,7 @@ def deferred(method: Callable[..., Any]) -> Callable[..., Any]:
 def _depends_on_graph(arguments: dict[str, Any]) -> bool:
     """Whether a dataset or a function among the arguments was made of tensors of a graph."""
     return any(
-        (hasattr(x, "from_recipe") and x._inputs) or (isinstance(x, Traced) and x.inputs)
+        (hasattr(x, "from_recipe") and x._captured) or (isinstance(x, Traced) and x.inputs)
         for x in arguments.values()
     )
 
@@ -147,7 +149,11 @@ def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         given = iter(values)
         args2, kwargs2 = _replaced((args, kwargs), lambda x: _filled(x, given))
         with context.eager_mode():
-            return method(*args2, **kwargs2)
+            try:
+                return method(*args2, **kwargs2)
+            except (ValueError, TypeError) as error:  # it is the values that do not fit: the pass says so
+                failed = InvalidArgumentError(None, None, str(error))
+                return Dataset.of(kind, lambda: Raising(failed), spec)
 
     name = method.__name__
     spec = _spec(name, method, args, kwargs)
@@ -160,7 +166,7 @@ def make(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 def _inputs_of(place: Any) -> list[Any]:
     if isinstance(place, SymbolicTensor):
         return [place]
-    return place._inputs if hasattr(place, "_inputs") else place.inputs
+    return place._captured if hasattr(place, "_inputs") else place.inputs
 
 
 def _filled(place: Any, given: Any) -> Any:
@@ -188,7 +194,7 @@ def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, SymbolicTensor):
         return change(value)
     if hasattr(value, "from_recipe"):
-        return change(value) if value._inputs else value
+        return change(value) if value._captured else value
     if isinstance(value, Traced):
         return change(value) if value.inputs else value
     if isinstance(value, GraphSeeds):
@@ -209,6 +215,10 @@ def _replaced(value: Any, change: Callable[[Any], Any]) -> Any:
 def _spec(name: str, method: Any, args: Any, kwargs: Any) -> Any:
     if name in _SAME:
         return args[0].element_spec
+    if name == "scan":
+        return next(x for x in (*args, *kwargs.values()) if isinstance(x, Traced)).spec[1]
+    if name == "unbatch":
+        return element.map_leaves(stacking.slice_spec, args[0].element_spec)
     if name == "from_tensors":
         return element.spec_of(element.to_element(args[0]))
     if name == "from_tensor_slices":
@@ -229,6 +239,8 @@ def _slices_spec(tensors: Any) -> Any:
         raise ValueError("Invalid `element`. `element` should not be empty.")
     size = TensorShape([None])
     for leaf in flat:
+        if hasattr(leaf, "from_recipe"):
+            continue
         if leaf.shape.rank == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         if leaf.shape.rank is not None:
@@ -240,9 +252,7 @@ def _slices_spec(tensors: Any) -> Any:
 
 
 def _slice_spec(leaf: Any) -> Any:
-    spec = element.leaf_spec(leaf)
-    shape = None if leaf.shape.rank is None else leaf.shape[1:]
-    return TensorSpec(shape, leaf.dtype) if isinstance(spec, TensorSpec) else type(spec)(shape, leaf.dtype)
+    return stacking.slice_spec(element.leaf_spec(leaf))
 
 
 def _stand_in(place: Any, size: int, number: int) -> Any:
@@ -331,7 +341,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     state = _first_state(initial_state)
     traced, kept = _with_state(fn, state, dataset.element_spec, "reduce")
     given = leaves.to_tensors(kept, state)
-    counts = len(dataset._inputs), len(given)
+    counts = len(dataset._captured), len(given)
 
     def run(*values: Any) -> list[Any]:
         source, rest = values[: counts[0]], values[counts[0] :]
@@ -339,7 +349,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
         found = leaves.from_tensors(kept, rest[: counts[1]])
         return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
 
-    return _node("ReduceDataset", run, [*dataset._inputs, *given, *traced.inputs], kept)
+    return _node("ReduceDataset", run, [*dataset._captured, *given, *traced.inputs], kept)
 
 
 def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
@@ -349,7 +359,7 @@ def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     def run(*values: Any) -> list[Any]:
         return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
 
-    return _node("DatasetToSingleElement", run, dataset._inputs, spec)
+    return _node("DatasetToSingleElement", run, dataset._captured, spec)
 
 
 def cardinality(dataset: Any) -> Any:
@@ -358,7 +368,7 @@ def cardinality(dataset: Any) -> Any:
     def run(*values: Any) -> list[Any]:
         return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
 
-    return _node("DatasetCardinality", run, dataset._inputs, _KEY)
+    return _node("DatasetCardinality", run, dataset._captured, _KEY)
 
 
 def _node(kind: str, run: Callable[..., Any], inputs: list[Any], spec: Any) -> Any:
@@ -374,10 +384,10 @@ def values_of(dataset: Any) -> Callable[[], Any]:
 
     Raises ValueError for placeholders and operations with a state.
     """
-    if not dataset._inputs:
+    if not dataset._captured:
         return tuple
-    graph = dataset._inputs[0].op.graph
-    needed = order.needed(graph, dataset._inputs, [], [])
+    graph = dataset._captured[0].op.graph
+    needed = order.needed(graph, dataset._captured, [], [])
     for op in needed:
         if op.type.startswith("Placeholder") and op.type != "PlaceholderWithDefault":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
@@ -388,7 +398,7 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     emitter = planning.Emitter("one_shot")
     for op in needed:
         emitter.emit(op)
-    emitter.program.outputs = [emitter.number(x) for x in dataset._inputs]
+    emitter.program.outputs = [emitter.number(x) for x in dataset._captured]
     return planning.compile_program(emitter.program)
 
 

@@ -101,6 +101,8 @@ def to_element(value):
         return RaggedTensor.from_row_splits(inner, value.row_splits, validate=False)
     if isinstance(value, Variable):
         return value.read_value()
+    if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+        return convert_to_tensor(np.asarray(value))  # of a subclass, such as chararray, what is in it
     if isinstance(value, list) and value and all(hasattr(item, "from_recipe") for item in value):
         from tapeflow.data.stacking import stacked_datasets
 

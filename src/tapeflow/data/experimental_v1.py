@@ -12,7 +12,7 @@ from tapeflow.data.structures import (
     TensorStructure,
 )
 
-__all__ = [  # noqa: PLE0604 - names are strings
+__all__ = [
     *_names,
     "DatasetStructure",
     "OptionalStructure",

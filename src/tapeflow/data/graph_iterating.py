@@ -116,6 +116,7 @@ class GraphIterator(Iterator):
             kind = "OneShotIterator" if started else "IteratorV2"
             op = get_default_graph().add(kind, None, (), (), attrs, kind)
             self._handle = op.add_output(dtypes.variant, ())
+        self._string = self.string_handle("IteratorToStringHandle")
 
     def get_next(self, name=None):
         """The next element; its run raises OutOfRangeError at the end."""
@@ -174,12 +175,16 @@ class GraphIterator(Iterator):
                 state.elements = begun(made._start)
             return []
 
-        return python_ops.node("MakeIterator", run, [self._handle, *dataset._inputs], (), name)
+        return python_ops.node("MakeIterator", run, [self._handle, *dataset._captured], (), name)
 
     @property
     def element_spec(self):
         """The structure of specs of an element."""
         return self._spec
+
+    @property
+    def _iterator_resource(self):
+        return self._handle
 
     @property
     def output_types(self):
@@ -199,8 +204,6 @@ class GraphIterator(Iterator):
     def string_handle(self, name=None):
         """A string tensor that stands for this iterator; the same one for each call without a name."""
         if name is None:
-            if self._string is None:
-                self._string = self.string_handle("IteratorToStringHandle")
             return self._string
 
         def run(handle):
@@ -223,12 +226,20 @@ def _start_by_value(dataset):
 
 
 def _check_same(spec, other):
+    try:
+        element.map_leaves(lambda *_: None, other, spec)
+        element.map_leaves(lambda *_: None, spec, other)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Expected elements of the structure {spec!r} but got a dataset of {other!r}."
+        ) from None
+
     def check(a, b):
         if getattr(a, "dtype", None) != getattr(b, "dtype", None):
             raise TypeError(
                 f"Expected output types {spec!r} but got dataset with output types {other!r}."
             )
-        if a is not None and not not hasattr(a, "shape") and not a.shape.is_compatible_with(b.shape):
+        if a is not None and hasattr(a, "shape") and not a.shape.is_compatible_with(b.shape):
             raise TypeError(
                 f"Expected output shapes compatible with {spec!r} but got dataset with output shapes {other!r}."
             )
@@ -276,6 +287,10 @@ def _along(fn, types, *others):
         if isinstance(other, TensorShape) or not hasattr(other, "__len__"):
             raise TypeError(
                 f"The two structures don't have the same sequence type: {types!r} and {other!r}."
+            )
+        if isinstance(other, list):
+            raise TypeError(
+                f"The two structures don't have the same sequence type: {types!r} and {other!r}, a list."
             )
         if len(other) != len(types):
             raise ValueError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 
-from tapeflow._native import Tensor
-from tapeflow.core import context
+from tapeflow._native import EagerTensor, Tensor
+from tapeflow.core import context, nest
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.data import element, state_coding
+from tapeflow.data import element, leaves, state_coding
 from tapeflow.data.optional import Optional
 from tapeflow.data.passes import begun, close_pass
 
@@ -162,6 +162,10 @@ class Iterator:
         return IteratorSpec(self.element_spec)
 
     @property
+    def _trace_key(self):
+        return repr(self._type_spec)
+
+    @property
     def initializer(self):
         """Starts the pass again; needed in 1.x programs only."""
         self._elements = begun(self._dataset._start)
@@ -185,6 +189,31 @@ class Iterator:
     def output_classes(self):
         """The structure of Python classes of an element (1.x)."""
         return self._dataset.output_classes
+
+
+class _Elements:
+    """A dataset of which only the type of the elements is known: that of an iterator that is an argument."""
+
+    def __init__(self, element_spec):
+        self.element_spec = element_spec
+
+
+def _as_tensors(iterator):
+    return [leaves.boxed(iterator) if iterator._handle is None else iterator._handle]
+
+
+def _from_tensors(iterator, found):
+    """An iterator like another, of the variant tensor that holds it."""
+    if isinstance(found[0], EagerTensor):
+        return leaves.unboxed(found[0])
+    made = Iterator.__new__(Iterator)
+    made._dataset = _Elements(iterator.element_spec)
+    made._lock = threading.Lock()
+    made._handle = found[0]
+    return made
+
+
+nest.register_composite(Iterator, _as_tensors, _from_tensors)
 
 
 class NumpyIterator:

@@ -27,6 +27,20 @@ def boxed(value: Any) -> Any:
     return _native.tensor_of(box, dtypes.variant)
 
 
+def boxed_dataset(dataset: Any) -> Any:
+    """A variant tensor that holds a dataset; of tensors of a graph, one of that graph."""
+    if not dataset._captured:
+        return boxed(dataset)
+    if dataset._kind == "Variant":  # it came in such a tensor
+        return dataset._captured[0]
+    from tapeflow.graph import python_ops
+
+    def run(*values: Any) -> list[Any]:
+        return [boxed(dataset.with_inputs(values))]
+
+    return python_ops.node("PyFunc", run, dataset._captured, [(dtypes.variant, ())], "Dataset", False).outputs[0]
+
+
 def unboxed(tensor: Any) -> Any:
     """The object in a variant tensor made by `boxed`."""
     found = tensor.numpy()
@@ -91,7 +105,7 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
         if isinstance(there, _native.EagerTensor) and not there:
             return [there, *blank(inner)]
         return [there, *to_tensors(inner, leaf.value)]
-    return [boxed(leaf)]
+    return [boxed_dataset(leaf) if hasattr(leaf, "from_recipe") else boxed(leaf)]
 
 
 def from_tensors(spec: Any, tensors: Any) -> Any:
@@ -146,3 +160,10 @@ def _blank(dtype: Any, shape: Any) -> Any:
     if dtype == dtypes.string:
         return convert_to_tensor(np.full(sizes, b"", object), dtype)
     return convert_to_tensor(np.zeros(sizes, dtype.as_numpy_dtype), dtype)
+
+
+nest.register_composite(
+    Optional,
+    lambda optional: to_tensors(optional._type_spec, optional),
+    lambda optional, found: from_tensors(optional._type_spec, found),
+)

@@ -79,6 +79,10 @@ class Optional:
     def _type_spec(self):
         return OptionalSpec(self._spec)
 
+    @property
+    def _trace_key(self):
+        return repr(self._type_spec)
+
     def has_value(self, name=None):
         """A scalar bool tensor."""
         return convert_to_tensor(self.present)
@@ -87,8 +91,8 @@ class Optional:
         """The value; raises InvalidArgumentError when there is none."""
         there = self.present
         if isinstance(there, Tensor) and not isinstance(there, EagerTensor):  # known when the graph runs
-            from tapeflow.ops.control import control_dependencies
             from tapeflow.ops.array import identity
+            from tapeflow.ops.control import control_dependencies
 
             with control_dependencies([Assert(there, [_NO_VALUE])]):
                 return element.map_leaves(lambda x: identity(x) if isinstance(x, Tensor) else x, self.value)

@@ -68,7 +68,7 @@ class _OptionsBase:
     def __ne__(self, other):
         return not self == other
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         inner = ", ".join(f"{name}={value!r}" for name, value in sorted(self._values().items()))

@@ -49,4 +49,4 @@ class TFRecordWriter:
         if context.executing_eagerly():
             run()
             return None
-        return python_ops.node("PyFunc", run, [*inputs, *dataset._inputs], (), "DatasetToTFRecord")
+        return python_ops.node("PyFunc", run, [*inputs, *dataset._captured], (), "DatasetToTFRecord")

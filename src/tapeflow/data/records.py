@@ -159,7 +159,7 @@ def _per_file(kind, filenames, num_parallel_reads, read):
 
         count = integer(num_parallel_reads, kind)
         arguments = interleaved(names, reader, None if count == -1 else count, 1, count, None)
-    return build((kind, *arguments[1:]), names)
+    return build((kind, *arguments[1:]), *([names] if kind == "TFRecord" else []))
 
 
 class _Reader:

@@ -6,69 +6,58 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.data import element
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import less
-from tapeflow.ops.gather import gather
+from tapeflow.ops.comparison import less, where
 from tapeflow.ops.construction import one_hot
+from tapeflow.ops.gather import gather
 from tapeflow.ops.random import uniform
-from tapeflow.ops.reduction import reduce_max, reduce_min, reduce_sum
-from tapeflow.ops.comparison import where
+from tapeflow.ops.reduction import reduce_max, reduce_sum
+
+_FIRST_COUNTS = 16  # elements that every class is taken to have had, in all, before any was counted
 
 
 def resampled(dataset, class_func, target_dist, initial_dist, seed):
-    """(class, element) pairs distributed over the classes as `target_dist` says."""
+    """(class, element) pairs distributed over the classes as `target_dist` says.
+
+    Without `initial_dist` the classes are counted as elements come.
+    """
     target = convert_to_tensor(target_dist)
     if target.dtype not in (dtypes.float32, dtypes.float64):
         target = cast(target, dtypes.float32)
-    if initial_dist is not None:
-        initial = convert_to_tensor(initial_dist, target.dtype)
-        chances, shares = _acceptance(initial, target)
-        return _kept(dataset, class_func, seed, lambda number: (gather(chances, number), gather(shares, number)),
-                     initial, target)  # fmt: skip
-    return _estimated(dataset, class_func, target, seed)
 
-
-def _acceptance(initial, target):
-    """The chance of each class to be kept, and how large a share of its elements may come twice (none)."""
-    tiny = np.finfo(target.dtype.as_numpy_dtype).tiny
-    ratios = where(target > 0, target / (initial + tiny), target * 0)
-    largest = reduce_max(ratios)
-    return ratios / largest, ratios
-
-
-def _kept(dataset, class_func, seed, chance, initial, target):
-    """The pairs of elements kept with the chance of their class."""
-
-    def with_class(*value):
-        found = cast(class_func(*value), dtypes.int32)
-        return found, (value if len(value) > 1 else value[0])
-
-    def keep(number, _):
-        return less(uniform([], seed=seed, dtype=target.dtype), chance(number)[0])
-
-    return dataset.map(with_class).filter(keep)
-
-
-def _estimated(dataset, class_func, target, seed):
-    """As `_kept`, with the distribution of the classes counted as elements come."""
-    size = int(target.shape[0])
-    start = convert_to_tensor(np.full(size, 16 // size + 1, np.int64))
-
-    def count(counts, value):
+    def class_of(value):
         parts = value if type(dataset.element_spec) is tuple else (value,)
-        number = cast(class_func(*parts), dtypes.int32)
-        counts = counts + one_hot(number, size, dtype=dtypes.int64)
-        shares = cast(counts, target.dtype)
-        shares = shares / reduce_sum(shares)
-        chances, _ = _acceptance(shares, target)
-        return counts, (number, gather(chances, number), value)
+        return cast(class_func(*parts), dtypes.int32)
 
     def keep(number, chance, value):
         return less(uniform([], seed=seed, dtype=target.dtype), chance)
 
-    pairs = dataset.scan(start, count).filter(keep)
-    return pairs.map(lambda number, chance, value: (number, value))
+    if initial_dist is not None:
+        chances = _chances(convert_to_tensor(initial_dist, target.dtype), target)
+
+        def with_chance(*parts):
+            number = class_of(parts if type(dataset.element_spec) is tuple else parts[0])
+            value = parts if type(dataset.element_spec) is tuple else parts[0]
+            return number, gather(chances, number), value
+
+        chosen = dataset.map(with_chance).filter(keep)
+    else:
+        classes = int(target.shape[0])
+        first = convert_to_tensor(np.full(classes, _FIRST_COUNTS // classes + 1, np.int64))
+
+        def count(counts, value):
+            number = class_of(value)
+            counts = counts + one_hot(number, classes, dtype=dtypes.int64)
+            shares = cast(counts, target.dtype)
+            chances = _chances(shares / reduce_sum(shares), target)
+            return counts, (number, gather(chances, number), value)
+
+        chosen = dataset.scan(first, count).filter(keep)
+    return chosen.map(lambda number, chance, value: (number, value))
 
 
-__all__ = ["element", "reduce_min", "resampled"]
+def _chances(initial, target):
+    """The chance of each class to be kept: the rarest, compared with what is wanted, always is."""
+    tiny = np.finfo(target.dtype.as_numpy_dtype).tiny
+    ratios = where(target > 0, target / (initial + tiny), target * 0)
+    return ratios / reduce_max(ratios)

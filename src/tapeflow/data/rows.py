@@ -6,12 +6,12 @@ it is a stream of row numbers. A batch of it is one gather per array.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data.element import is_structure, map_leaves
 from tapeflow.data.passes import Pass
@@ -88,18 +88,27 @@ class RowPass(Pass):
 
 
 def _elements(columns, blocks):
+    getters = map_leaves(_row_getter, columns)
     if type(columns) is tuple and not any(isinstance(c, (tuple, Mapping)) for c in columns):
         for block in blocks:
             for i in block.tolist():
-                yield tuple([column[i] for column in columns])
+                yield tuple([get(i) for get in getters])
     elif is_structure(columns):
         for block in blocks:
             for i in block.tolist():
-                yield map_leaves(operator.itemgetter(i), columns)
+                yield map_leaves(lambda get: get(i), getters)  # noqa: B023 - used at once
     else:
         for block in blocks:
             for i in block.tolist():
-                yield columns[i]
+                yield getters(i)
+
+
+def _row_getter(column):
+    """A function that gives a row by its number."""
+    if column.dtype == dtypes.string and column.shape.rank == 1:
+        texts = column.numpy().tolist()  # a slice of strings would cost ten times as much
+        return lambda i: convert_to_tensor(texts[i], dtypes.string)
+    return column.__getitem__
 
 
 def _gathered(columns, groups):

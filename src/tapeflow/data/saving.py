@@ -141,7 +141,7 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         return []
 
     if not context.executing_eagerly():
-        return python_ops.node("PyFunc", write, list(dataset._inputs), (), "SaveDataset")
+        return python_ops.node("PyFunc", write, list(dataset._captured), (), "SaveDataset")
     write()
     if checkpoint_args is not None:
         _save_checkpoint(checkpoint_args)

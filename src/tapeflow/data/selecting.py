@@ -194,6 +194,9 @@ class _Repeated(Pass):
         raise StopIteration
 
     def save(self):
+        if self._input is None and self._number != self._count:
+            self._input = self._start()  # where its shuffles begin is part of where it is
+            self._empty = True
         return [self._number, self._empty, None if self._input is None else self._input.save()]
 
     def restore(self, state):

@@ -101,7 +101,7 @@ def from_sparse_tensor_slices(sparse_tensor):
             None, None, "The SparseTensor must be ordered in the batch dimension; handling arbitrarily "
             "ordered input is not currently supported.",
         )  # fmt: skip
-    kind, start, spec, count = _composite_slices(sparse_tensor)
+    _, start, spec, count = _composite_slices(sparse_tensor)
     rank = spec.shape.rank
 
     def rows():

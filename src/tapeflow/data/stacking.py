@@ -10,7 +10,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
-from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
@@ -24,15 +24,9 @@ def batch_spec(leaf, size):
         return None
     if isinstance(leaf, element.DatasetSpec):
         return element.DatasetSpec(leaf.element_spec, [size, *leaf._dataset_shape.as_list()])
-    shape = getattr(leaf, "shape", None)
-    if shape is None:
+    if getattr(leaf, "shape", None) is None:
         raise TypeError(f"Elements of {leaf} cannot be batched.")
-    outer = None if shape.rank is None else [size, *shape.as_list()]
-    if isinstance(leaf, RaggedTensorSpec):
-        return RaggedTensorSpec(outer, leaf.dtype, leaf.ragged_rank + 1, leaf.row_splits_dtype)
-    if isinstance(leaf, SparseTensorSpec):
-        return SparseTensorSpec(outer, leaf.dtype)
-    return TensorSpec(outer, leaf.dtype)
+    return leaf._batch(size)
 
 
 def stacked(elements):
@@ -212,7 +206,13 @@ def sparse_rows(column, row_shape):
     largest = []
     for axis, size in enumerate(row_shape):
         found = max(array.shape[axis] for array in arrays) if arrays[0].ndim == len(row_shape) else -1
-        if any(array.ndim != len(row_shape) for array in arrays) or (size is not None and found > size):
+        if size is not None and found > size:
+            raise DataLossError(
+                None, None,
+                f"Input element had shape {[a.shape for a in arrays]} that is larger than the row shape "
+                f"{list(row_shape)}. [Op:DenseToSparseBatchDataset]",
+            )  # fmt: skip
+        if any(array.ndim != len(row_shape) for array in arrays):
             raise InvalidArgumentError(
                 None, None,
                 f"Element had shape {[a.shape for a in arrays]} that is incompatible with the row shape "
@@ -242,12 +242,9 @@ def slice_spec(leaf):
         return element.DatasetSpec(leaf.element_spec, leaf._dataset_shape[1:])
     if leaf.shape.rank == 0:
         raise ValueError("Cannot unbatch an input with scalar components.")
-    shape = None if leaf.shape.rank is None else leaf.shape[1:]
-    if isinstance(leaf, RaggedTensorSpec):
-        if leaf.ragged_rank <= 1:
-            return TensorSpec(shape, leaf.dtype)
-        return RaggedTensorSpec(shape, leaf.dtype, leaf.ragged_rank - 1, leaf.row_splits_dtype)
-    return type(leaf)(shape, leaf.dtype)
+    if isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank <= 1:
+        return TensorSpec(None if leaf.shape.rank is None else leaf.shape[1:], leaf.dtype)
+    return leaf._unbatch()
 
 
 def shape_of(spec):

@@ -168,7 +168,7 @@ class _Reader:
                 texts[i] = self.take(self.number())
             return convert_to_tensor(texts.reshape(shape), dtype)
         kind = np.dtype(dtype.as_numpy_dtype)
-        if kind == object:
+        if kind.hasobject:
             raise ValueError(f"a tensor of {dtype.name}")
         found = np.frombuffer(self.take(size * kind.itemsize), kind).reshape(shape)
         return convert_to_tensor(found, dtype)

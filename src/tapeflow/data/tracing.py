@@ -191,7 +191,7 @@ class _Bound:
 
     def __init__(self, traced: Traced, captured: tuple[Any, ...]):
         self._traced = traced
-        self._captured = captured
+        self._values = captured
         self.spec = traced.spec
         self.spread = traced.spread
         self.transformation = traced.transformation
@@ -201,10 +201,10 @@ class _Bound:
         return self._traced.is_stateful
 
     def begun(self) -> Callable[..., Any]:
-        return self._traced.begun(self._captured)
+        return self._traced.begun(self._values)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._traced.begun(self._captured)(*arguments)
+        return self._traced.begun(self._values)(*arguments)
 
 
 def of_elements(fn: Any) -> Callable[[Any], Any]:
@@ -259,8 +259,8 @@ def _output(leaf: Any, flat: list[Any]) -> Callable[[Any], Any]:
     if leaf is None:
         return lambda results: None
     if hasattr(leaf, "from_recipe"):
-        flat.extend(leaf._inputs)
-        count = len(leaf._inputs)
+        flat.extend(leaf._captured)
+        count = len(leaf._captured)
         return lambda results: leaf.with_inputs([next(results) for _ in range(count)])
     spec = element.leaf_spec(leaf)
     tensors = leaves.to_tensors(spec, leaf)

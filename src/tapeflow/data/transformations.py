@@ -74,8 +74,14 @@ class _Asserted(Over):
         return value
 
     def _wrong(self, count):
-        wanted = f"{self._size} element{'' if self._size == 1 else 's'}" if self._size >= 0 else "an infinite number"
-        return f"Input dataset was expected to contain {wanted} but contained {'only ' if isinstance(count, int) else ''}{count} element{'' if count == 1 else 's'}."
+        wanted = f"{self._size} element{'' if self._size == 1 else 's'}"
+        if self._size < 0:
+            wanted = "an infinite number of elements"
+        some = f"only {count}" if isinstance(count, int) else count
+        return (
+            f"Input dataset was expected to contain {wanted} but contained {some} "
+            f"element{'' if some in ('only 1', 'at least 1') else 's'}."
+        )
 
     def save(self):
         return [self._input.save(), self._count]
@@ -228,7 +234,8 @@ def group_by_reducer(key_func, reducer):
         key = Traced(key_func, specs, name, spread, convert=dtypes.int64)
         init = Traced(reducer.init_func, [grouping.KEY], name, False)
         reduce, kept = fold_specs(reducer.reduce_func, init.spec, dataset.element_spec, "reduce")
-        finalize = Traced(reducer.finalize_func, [kept], name, False)
+        spread = type(kept) is tuple
+        finalize = Traced(reducer.finalize_func, list(kept) if spread else [kept], name, spread)
         return _group_by_reducer(dataset, key, init, reduce, finalize)
 
     return apply

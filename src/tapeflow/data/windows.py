@@ -49,7 +49,7 @@ def windows(dataset, size, shift, stride, drop_remainder):
         span = (size - 1) * stride + 1
         count = max(0, (count - span) // shift + 1) if drop else -(-count // shift)
     start = lambda: _Windows(dataset._start(), specs, size, shift, stride, drop)  # noqa: E731
-    return "Window", start, spec, count
+    return "Windows", start, spec, count
 
 
 def integer_or_bool(value):

@@ -23,8 +23,10 @@ from tapeflow.ops.api_dispatch import (
     dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
+from tapeflow.ops.ragged_shape import DynamicRaggedShape, RowPartition
 
 __all__ = [
+    "DynamicRaggedShape", "RowPartition",
     "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "async_clear_error", "async_scope",
     "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis", "dlpack", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",

@@ -63,6 +63,8 @@ class Staging:
         if callable(inputs):
             inputs = inputs()
         if inputs is not None:
+            if isinstance(inputs, (set, frozenset)):
+                inputs = list(inputs)
             inputs = [x for x in nest.flatten(inputs) if x is not None]
             inputs = [x() if callable(x) and not hasattr(x, "dtype") else x for x in inputs]
             inputs = [x for x in nest.flatten(inputs) if x is not None]

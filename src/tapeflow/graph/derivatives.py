@@ -11,6 +11,7 @@ from tapeflow.core.public import public
 from tapeflow.graph import gradients as walk
 from tapeflow.graph.recording import source_in, unconnected
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.layout import reshape
 
 _NONE = UnconnectedGradients.NONE
 
@@ -103,7 +104,10 @@ def _weight(w, y):
             f"Gradient type {w.dtype.name} generated for real type {y.dtype.name} does not match"
         )
     if not w.shape.is_compatible_with(y.shape):
-        raise ValueError(f"grad_ys has shape {w.shape}, but y has shape {y.shape}")
+        if w.shape.num_elements() != y.shape.num_elements():
+            raise ValueError(f"grad_ys has shape {w.shape}, but y has shape {y.shape}")
+        # TensorFlow does not look at the shape; programs give, say, [1] for a scalar.
+        w = reshape(w, y.shape.as_list())
     return w
 
 

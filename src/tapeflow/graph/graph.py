@@ -461,6 +461,13 @@ class Graph:
             self._container = saved
 
     @contextlib.contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        """A block in which operations of some types ask for kernels with a label; every type has one kernel here."""
+        if not isinstance(op_to_kernel_label_map, dict):
+            raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
+        yield
+
+    @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
         """A block in which operations of some types get the gradient registered under another name."""
         if not isinstance(op_type_map, dict):

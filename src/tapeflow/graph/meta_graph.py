@@ -89,7 +89,7 @@ def export(
         made.saver_def.CopyFrom(saver_def)
     keys = graph.get_all_collection_keys() if collection_list is None else collection_list
     for key in keys:
-        _add_collection(made, key, graph.get_collection(key), export_scope)
+        add_collection(made, key, graph.get_collection(key), export_scope)
     if unbound:
         made.collection_def[unbound_inputs_col_name].bytes_list.value.extend(
             name.encode() for name in unbound
@@ -143,7 +143,7 @@ def _add_info(made: Any) -> None:
         )
 
 
-def _add_collection(made: Any, key: str, items: list[Any], scope: str | None) -> None:
+def add_collection(made: Any, key: str, items: list[Any], scope: str | None) -> None:
     try:
         if key in _VARIABLES:
             found = [variable_defs.to_proto(v, scope) for v in items]
@@ -243,7 +243,8 @@ def restore(
     info = meta_graph.meta_info_def
     producer = info.stripped_op_list if info.HasField("stripped_op_list") else None
     with graph.as_default():
-        scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""
+        around = graph.get_name_scope()
+        scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else around
         elements = import_graph_def(
             source, name=import_scope or "", input_map=input_map, return_elements=return_elements,
             producer_op_list=producer,

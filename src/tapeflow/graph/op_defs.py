@@ -10,6 +10,7 @@ from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.graph import attributes, definitions
+from tapeflow.graph.type_defaults import type_defaults
 from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY, arguments
 
@@ -172,6 +173,9 @@ def _of_row(row: Any) -> Any:
     for name, allowed in row.types.items():
         own = made.attr.add(name=name, type="type")
         own.allowed_values.list.type.extend(sorted(int(t) for t in allowed))
+        default = type_defaults().get((row.name, name))
+        if default is not None:
+            own.default_value.type = default.as_datatype_enum
     numbers = {a.number_attr: None for a in (*made.input_arg, *made.output_arg) if a.number_attr}
     for name in numbers:
         if name not in row.attrs:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
+from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph import building, order, planning
@@ -327,6 +328,10 @@ def initialize_variables(var_list, name="init"):
 @public
 def is_variable_initialized(variable):
     """A bool tensor: whether the variable has a value."""
+    if isinstance(variable, SymbolicTensor) and variable.dtype == dtypes.resource:
+        return building.call(
+            variable.graph, state.VarIsInitializedOp, (variable,), {}, "IsVariableInitialized"
+        ).outputs[0]
     return variable.is_initialized()
 
 
@@ -360,7 +365,18 @@ def assert_variables_initialized(var_list=None):
         var_list = graph.get_collection(GraphKeys.GLOBAL_VARIABLES) + graph.get_collection(
             GraphKeys.LOCAL_VARIABLES
         )
-    return control.group(*[v.read_value() for v in var_list]) if var_list else None
+    if not var_list:
+        return None
+
+    def check(found: dict[str, Any]) -> None:
+        for name, there in found.items():
+            if not there.numpy():
+                raise FailedPreconditionError(
+                    None, None, f"Attempting to use uninitialized value {name}"
+                )
+
+    known = {v.name.removesuffix(":0"): v.is_initialized() for v in var_list}
+    return control.staging.effect("Assert", check, known, "assert_variables_initialized")
 
 
 variable.creation = Creation

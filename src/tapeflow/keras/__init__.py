@@ -1,12 +1,16 @@
 """`tf.keras`: layers, models, and what trains them."""
 
+import importlib
+
 from tapeflow.core.context import device, name_scope
 from tapeflow.keras import (
     activations,
     backend,
     callbacks,
+    config,
     constraints,
     datasets,
+    experimental,
     initializers,
     layers,
     losses,
@@ -15,6 +19,7 @@ from tapeflow.keras import (
     models,
     optimizers,
     regularizers,
+    saving,
     utils,
 )
 from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
@@ -48,10 +53,14 @@ __all__ = [
     "Variable",
     "activations",
     "backend",
+    "applications",
     "callbacks",
+    "config",
     "constraints",
     "datasets",
     "device",
+    "experimental",
+    "export",
     "initializers",
     "layers",
     "losses",
@@ -60,6 +69,26 @@ __all__ = [
     "models",
     "name_scope",
     "optimizers",
+    "preprocessing",
     "regularizers",
+    "saving",
     "utils",
+    "version",
 ]
+
+__version__ = "3.15.1"
+
+# Rooms that few programs enter are loaded when they are asked for.
+_LATER = ("applications", "export", "preprocessing")
+
+
+def version():
+    """The version of Keras whose API this is."""
+    return __version__
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.{name}")
+

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import (
-    elu,
     gelu,
     leaky_relu,
     relu6,
@@ -13,11 +12,13 @@ from tapeflow.ops.activation import (
     softplus,
     softsign,
 )
+from tapeflow.ops.activation import elu as nn_elu
 from tapeflow.ops.activation import relu as nn_relu
 from tapeflow.ops.activation import silu as swish
 from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.comparison import where
 from tapeflow.ops.elementwise import exp
 from tapeflow.ops.softmax import softmax as nn_softmax
 from tapeflow.ops.trigonometric import sigmoid, tanh
@@ -26,6 +27,12 @@ from tapeflow.ops.trigonometric import sigmoid, tanh
 def linear(x):
     """x."""
     return x
+
+
+def elu(x, alpha=1.0):
+    """x for positive x, alpha * (exp(x) - 1) otherwise."""
+    outputs = nn_elu(x)
+    return outputs if alpha == 1.0 else where(x > 0, outputs, alpha * outputs)
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.comparison import greater_equal
 from tapeflow.ops.elementwise import sqrt, square
+from tapeflow.ops.gather import gather
+from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_sum
 
 
@@ -86,13 +90,33 @@ class MinMaxNorm(Constraint):
         }
 
 
+class RadialConstraint(Constraint):
+    """Makes kernels (rows, columns, inputs, outputs) of images depend on the distance to their middle alone."""
+
+    def __call__(self, w):
+        shape = w.shape
+        if shape.rank != 4:
+            raise ValueError(f"The weight tensor must be of rank 4, but is of shape: {shape}")
+        size = shape.as_list()[0]
+        half = size // 2
+        place = np.arange(size)
+        ring = np.minimum(place, size - 1 - place)
+        level = half - 1 - np.minimum(ring[:, None], ring[None, :])  # from the innermost ring, 0, outwards
+        inner = level < 0 if size % 2 else level == 0
+        source = np.where(inner, half - 1, half + level)
+        flat = reshape(w, [size * size, *shape.as_list()[2:]])
+        return reshape(gather(flat, (source * (size + 1)).reshape(-1)), shape.as_list())
+
+
 max_norm, non_neg, unit_norm, min_max_norm = MaxNorm, NonNeg, UnitNorm, MinMaxNorm
-_CLASSES = (MaxNorm, NonNeg, UnitNorm, MinMaxNorm)
+radial_constraint = RadialConstraint
+_CLASSES = (MaxNorm, NonNeg, UnitNorm, MinMaxNorm, RadialConstraint)
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
     "max_norm": MaxNorm,
     "non_neg": NonNeg,
     "unit_norm": UnitNorm,
     "min_max_norm": MinMaxNorm,
+    "radial_constraint": RadialConstraint,
 }
 
 

@@ -17,7 +17,7 @@ class DTypePolicy:
     Raises TypeError for anything but a name, and ValueError for an unknown one.
     """
 
-    def __init__(self, name=None, source_name=None):
+    def __init__(self, name=None):
         if isinstance(name, dtypes.DType):
             raise TypeError(
                 "'name' must be a string, not a DType. Instead, pass DType.name. Got: "

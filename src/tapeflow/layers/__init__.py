@@ -1,6 +1,7 @@
 """`tf.layers` (1.x): the Keras layers under their older names, and functions that make and call one."""
 
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.layers import experimental
 from tapeflow.layers.classes import (
     AveragePooling1D,
     AveragePooling2D,
@@ -72,6 +73,7 @@ __all__ = [
     "conv3d_transpose",
     "dense",
     "dropout",
+    "experimental",
     "flatten",
     "max_pooling1d",
     "max_pooling2d",

@@ -14,6 +14,7 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
 from tapeflow.keras.registry import snake_case
+from tapeflow.layers import style
 from tapeflow._native import Variable
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached
@@ -25,10 +26,13 @@ class Layer(keras_layers.Layer):
     Weights have the dtype of the first input, where none was given.
     """
 
+    _is_legacy_layer = True
+
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         scope, reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
         kwargs["autocast"] = False
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        self.__dict__["_keras_style"] = style.keras
         self.__dict__["_base_name"] = name or snake_case(type(self).__name__)
         self.__dict__["_reuse"] = reuse
         self.__dict__["_scope"] = None
@@ -39,7 +43,9 @@ class Layer(keras_layers.Layer):
     @property
     def dtype(self):
         """The dtype of the weights, by name; None before the first call of a layer that was not told."""
-        return super().dtype if self.built or self._dtype_given else None
+        return super().dtype if self.built or self._dtype_given or self._dtype_found else None
+
+    _dtype_found = False
 
     @property
     def scope_name(self):
@@ -70,19 +76,27 @@ class Layer(keras_layers.Layer):
         return variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False)
 
     def _scope_name(self):
+        if self._keras_style:
+            return super()._scope_name()
         # Names of variables come from the variable scope; those of operations from the name scope that it opened.
         if executing_eagerly() or self._scope is None:
             return ""
         return self._scope.original_name_scope
 
     def __call__(self, *args, **kwargs):
-        if self.built and executing_eagerly():
+        if self._keras_style or (self.built and executing_eagerly()):
+            if self._keras_style and kwargs.get("scope") is not None:
+                raise ValueError(
+                    "scope argument not allowed when keras style layers are enabled, but saw: "
+                    f"{kwargs['scope']}"
+                )
             kwargs.pop("scope", None)
             return super().__call__(*args, **kwargs)
         if not self.built and not self._dtype_given:
             dtype = getattr(nest.flatten(args[0])[0] if args else None, "dtype", None)
-            if dtype is not None and as_dtype(dtype).is_floating:
+            if dtype is not None:
                 self._set_dtype(as_dtype(dtype))
+                self.__dict__.update(_dtype_given=False, _dtype_found=True)
         with self._enter_scope(kwargs.pop("scope", None)):
             return super().__call__(*args, **kwargs)
 
@@ -104,6 +118,11 @@ class Layer(keras_layers.Layer):
         """Makes, or finds by name, a variable that belongs to the layer: see `get_variable`."""
         from tapeflow.compat.v1.variable_getting import get_variable
 
+        if self._keras_style:
+            return super().add_weight(
+                name, shape, dtype, initializer, regularizer, trainable, constraint,
+                synchronization=synchronization, aggregation=aggregation, **kwargs,
+            )  # fmt: skip
         if synchronization is VariableSynchronization.ON_READ:
             if trainable:
                 raise ValueError(
@@ -222,12 +241,18 @@ class SeparableConv2D(keras_layers.SeparableConv2D, Layer):
     """See keras.layers.SeparableConv2D."""
 
 
+def _require_strides(strides):
+    if strides is None:
+        raise ValueError("The `strides` argument must be an integer or a tuple of integers. Received: None")
+
+
 class MaxPooling1D(keras_layers.MaxPooling1D, Layer):
     """See keras.layers.MaxPooling1D; strides must be given."""
 
     def __init__(
         self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
     ):
+        _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 
@@ -237,6 +262,7 @@ class MaxPooling2D(keras_layers.MaxPooling2D, Layer):
     def __init__(
         self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
     ):
+        _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 
@@ -246,6 +272,7 @@ class MaxPooling3D(keras_layers.MaxPooling3D, Layer):
     def __init__(
         self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
     ):
+        _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 
@@ -255,6 +282,7 @@ class AveragePooling1D(keras_layers.AveragePooling1D, Layer):
     def __init__(
         self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
     ):
+        _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 
@@ -264,6 +292,7 @@ class AveragePooling2D(keras_layers.AveragePooling2D, Layer):
     def __init__(
         self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
     ):
+        _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 
@@ -273,6 +302,7 @@ class AveragePooling3D(keras_layers.AveragePooling3D, Layer):
     def __init__(
         self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs
     ):
+        _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, is_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import comparison, control, elementwise, reduction
@@ -70,17 +71,51 @@ def _elements(x: np.ndarray, summarize: int) -> tuple[int, np.ndarray]:
     return count, x.ravel()[:count]
 
 
-def _staged_check(function, values, name):
+def _in_brackets(values: np.ndarray, limit: int) -> str:
+    """The first elements of an array as a failed assertion of a graph shows them: rows in brackets."""
+    if values.ndim <= 1:
+        words = [v.decode(errors="replace") if isinstance(v, bytes) else str(v) for v in values.ravel()[:limit]]
+        return " ".join(words) + ("..." if values.size > limit else "")
+    rows, left = [], limit
+    for row in values:
+        if left <= 0:
+            break
+        rows.append(f"[{_in_brackets(row, left)}]")
+        left -= row.size
+    return "".join(rows) + ("..." if left < 0 else "")
+
+
+def failed_in_graph(data, summarize) -> Exception:
+    """The error of an assertion in a graph, which shows `data` one behind the other."""
+    texts = []
+    for item in data:
+        if isinstance(item, str):
+            texts.append(item)
+            continue
+        values = np.asarray(concrete_value(convert_to_tensor(item)))
+        texts.append(_in_brackets(values, values.size if summarize == -1 else summarize or 3))
+    return invalid("assertion failed: " + " ".join(f"[{text}]" for text in texts))
+
+
+def _name_of(x) -> str:
+    return "" if x is None or hasattr(x, "numpy") else getattr(x, "name", "")
+
+
+def _staged_check(function, values, name, data=None, summarize=None):
     """`function(values)` when the graph runs; at once where all tensors in `values` are constants.
 
-    Returns the operation. Raises InvalidArgumentError where the check fails.
+    Returns the operation. Raises InvalidArgumentError where the check fails, then with the texts and tensors
+    `data(values)` if there are such.
     """
 
     def check(given):
         try:
             function(given)
-        except ValueError as error:
-            raise invalid(str(error)) from None
+        except (ValueError, InvalidArgumentError) as error:
+            shown = None if data is None else data(given)
+            if shown is not None:
+                raise failed_in_graph(shown, summarize) from None
+            raise (invalid(str(error)) if isinstance(error, ValueError) else error) from None
 
     known = [_Known(static_value(x)) if is_tensor(x) else x for x in nest.flatten(values)]
     if any(isinstance(x, _Known) and x.value is None for x in known):
@@ -100,10 +135,21 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     x, y = _pair(x, y)
     found = function(x, y)
     if control._staged(found):
+        names = _name_of(x), _name_of(y)
+
+        def shown(v):
+            lead = [message] if message else []
+            if v[2] is not None:
+                return [*lead, *v[2]]
+            words = f"Condition x {relation} y did not hold element-wise:"
+            return [*lead, words, f"x ({names[0]}) = ", v[0], f"y ({names[1]}) = ", v[1]]
+
         return _staged_check(
             lambda v: _binary(relation, function, v[0], v[1], v[2], summarize, message),
             [x, y, data],
             name,
+            shown,
+            summarize,
         )
     holds = concrete_value(found)
     if holds.all():
@@ -220,7 +266,18 @@ def _sign_assertion(name: str, relation: str, function, joined=False):
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
         x = convert_to_tensor(x)
         if control._staged(x):
-            return _staged_check(lambda v: assertion_v1(*v, summarize, message), [x, data], name)
+            own = _name_of(x)
+
+            def shown(v):
+                lead = [message] if message else []
+                if v[1] is not None:
+                    return [*lead, *v[1]]
+                words = f"Condition x {relation} 0 did not hold element-wise:"
+                return [*lead, words, f"x ({own}) = ", v[0]]
+
+            return _staged_check(
+                lambda v: assertion_v1(*v, summarize, message), [x, data], name, shown, summarize
+            )
         if concrete_value(function(x, convert_to_tensor(0, dtype=x.dtype))).all():
             return None
         if data is None:
@@ -275,7 +332,20 @@ def _rank_assertion(function, x, ranks, holds, words, message, name):
     given = ranks if isinstance(ranks, (list, tuple)) else [ranks]
     numbers = tuple(_rank_number(r) for r in given)
     if None in numbers or x.shape.rank is None:
-        return _staged_check(lambda v: function(v[0], v[1], message), [x, ranks], name)
+        own = _name_of(x)
+
+        def shown(v):
+            lead = [message] if message else []
+            # What a rank has to be is known when it is compared, so its words come last.
+            given = v[1] if isinstance(v[1], (list, tuple)) else [v[1]]
+            values = [concrete_value(convert_to_tensor(r)) for r in given]
+            if any(value.ndim or value.dtype.kind not in "iu" for value in values):
+                return None
+            wanted = tuple(int(value) for value in values)
+            text = f"Tensor {own} must have rank {words(wanted)}"
+            return [*lead, text, "Received shape: ", list(v[0].shape.as_list())]
+
+        return _staged_check(lambda v: function(v[0], v[1], message), [x, ranks], name, shown)
     _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)
     return control.no_op(name)
 

@@ -197,7 +197,15 @@ def _special() -> dict[Any, Any]:
 @cache
 def _sparse_special() -> dict[Any, Any]:
     """Functions with a sparse form of their own."""
-    return {histogram.bincount: counting.bincount}
+    made = composite_functions
+    return {
+        array.rank: made.sparse_rank,
+        array.shape: made.sparse_shape,
+        array.shape_v1: made.sparse_shape_v1,
+        array.size: made.sparse_size,
+        array.size_v1: made.sparse_size_v1,
+        histogram.bincount: counting.bincount,
+    }
 
 
 def elementwise_functions() -> tuple[set[Any], set[Any]]:
@@ -220,7 +228,9 @@ def _is_sparse(value: Any) -> bool:
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of `function` for ragged or sparse arguments, NotImplemented where there is none."""
-    values = nest.flatten([list(args), list(kwargs.values())])
+    given = [*args, *kwargs.values()]
+    values = nest.flatten([v for v in given if not _is_sparse(v)])
+    values += [v for v in given if _is_sparse(v)]
     if any(map(_is_ragged, values)):
         return _of_ragged(function, args, kwargs)
     if any(map(_is_sparse, values)):

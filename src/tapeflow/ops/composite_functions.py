@@ -18,7 +18,7 @@ from tapeflow.ops.ragged_functions import gather_rows
 from tapeflow.ops.ragged_math import reduce_along
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.ragged_text import ragged_text
-from tapeflow.ops.reduction import reduce_max
+from tapeflow.ops.reduction import reduce_max, reduce_prod
 from tapeflow.ops.segment_join import unsorted_segment_join
 
 
@@ -33,6 +33,31 @@ def rank(input, name=None):
     if known is None:
         return input.ragged_rank + array.rank(input.flat_values)
     return casting.cast(known, "int32")
+
+
+def sparse_shape(input, out_type=dtypes.int32, name=None):
+    """`tf.shape` of a sparse tensor: its dense shape."""
+    return casting.cast(input.dense_shape, dtypes.int32 if out_type is None else out_type)
+
+
+def sparse_shape_v1(input, name=None, out_type=dtypes.int32):
+    """`sparse_shape` with the 1.x order of arguments."""
+    return sparse_shape(input, out_type)
+
+
+def sparse_size(input, out_type=dtypes.int32, name=None):
+    """`tf.size` of a sparse tensor: the product of its dense shape."""
+    return casting.cast(reduce_prod(input.dense_shape), dtypes.int32 if out_type is None else out_type)
+
+
+def sparse_size_v1(input, name=None, out_type=dtypes.int32):
+    """`sparse_size` with the 1.x order of arguments."""
+    return sparse_size(input, out_type)
+
+
+def sparse_rank(input, name=None):
+    """`tf.rank` of a sparse tensor."""
+    return array.Shape(input.dense_shape)[0]
 
 
 def embedding_lookup(params, ids, max_norm=None, name=None):

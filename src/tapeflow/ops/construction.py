@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -177,6 +178,11 @@ def ones_like(input, dtype=None, name=None, layout=None):
 
 def _like(row, value, input, dtype):
     input = convert_to_tensor(input)
+    if input.__class__ is not EagerTensor and input.shape.is_fully_defined():
+        kind = input.dtype if dtype is None else dtypes.as_dtype(dtype)
+        if kind.is_floating or kind.is_integer or kind.is_complex or kind.is_bool:
+            # Of a graph's tensor the shape is all that is needed: nothing has to be computed for it.
+            return Fill(as_shape(input.shape.as_list()), _constant(value, kind))
     if dtype is None or dtypes.as_dtype(dtype) == input.dtype:
         return row(input)
     return Fill(Shape(input), _constant(value, dtype))

@@ -140,7 +140,7 @@ def ParseExampleDenseFeature(
     else:
         out = np.empty((len(found), *shape), _numpy_type(kind))
         for i, rows in enumerate(found):
-            out[i] = rows
+            out[i, ...] = rows  # not out[i]: a scalar's array is not to be an element
     return out.reshape(*serialized.shape, *out.shape[1:])
 
 

@@ -424,7 +424,10 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     mask = convert_to_tensor(mask)
     rank = mask.shape.rank
     if rank is None:
-        raise ValueError("The rank of the mask must be known, even if its dimensions are not.")
+        raise ValueError(
+            "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is "
+            "ok, but shape=None is not."
+        )
     if rank == 0:
         raise ValueError("mask cannot be scalar.")
     known = 0 if axis is None else static_value(axis)

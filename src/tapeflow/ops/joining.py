@@ -300,8 +300,17 @@ def _split_rule(call):
         raise invalid(f"Attr 'num_split' of 'Split' Op passed {count} less than minimum 1.")
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape)] * count
-    at = shapes.normal_axis(axis, len(shape))
-    part = shapes.divided(shape[at], count)
+    rank = len(shape)
+    if not -rank <= axis < rank:
+        raise invalid(f"Dimension size, given by scalar input {axis} must be in range [{-rank}, {rank})")
+    at = axis % rank
+    size = shape[at]
+    if size is not None and size % count:
+        raise invalid(
+            f"Dimension size must be evenly divisible by {count} but is {size}\n"
+            "\tNumber of ways to split should evenly divide the split dimension"
+        )
+    part = None if size is None else size // count
     return [shape[:at] + (part,) + shape[at + 1 :]] * count
 
 
@@ -451,7 +460,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
             f"Argument provided: {num_or_size_splits}"
         )
     if num is None:
-        num = sizes.shape.as_list()[0]
+        num = None if sizes.shape.rank is None else sizes.shape.as_list()[0]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {sizes.shape}")
+            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
     return SplitV(value, sizes, axis, num)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 
 import numpy as np
@@ -35,6 +36,13 @@ from tapeflow.ops.static import static_value
 from tapeflow.ops.string_numbers import as_string
 
 _COLLECTION = "table_initializer"
+# What `inspect` sees of the classes, which is what it sees of TensorFlow's.
+_ANY = inspect.Signature(
+    [
+        inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL),
+        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD),
+    ]
+)
 _numbers: dict[str, int] = {}
 
 
@@ -264,6 +272,8 @@ class StaticHashTable(_Lookup):
     Raises FailedPreconditionError for a lookup in a graph before the table was initialized.
     """
 
+    __signature__ = _ANY
+
     def __init__(self, initializer, default_value, name=None, experimental_is_anonymous=False):
         table = Table(initializer.key_dtype, initializer.value_dtype, fixed=True)
         super().__init__(
@@ -300,6 +310,8 @@ class StaticVocabularyTable:
       num_oov_buckets: the number of buckets, at least one.
       lookup_key_dtype: the dtype of keys that are looked up, string by default.
     """
+
+    __signature__ = _ANY
 
     def __init__(
         self,
@@ -394,6 +406,8 @@ class MutableHashTable(_Growing):
       default_value: the value of keys that are not in the table; its shape is that of all values.
     """
 
+    __signature__ = _ANY
+
     def __init__(
         self,
         key_dtype,
@@ -442,6 +456,8 @@ def _removed(table, keys):
 @public_methods
 class DenseHashTable(_Growing):
     """A table that grows, with two keys that it keeps for itself; keys and values may be vectors."""
+
+    __signature__ = _ANY
 
     def __init__(
         self,

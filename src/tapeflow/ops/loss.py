@@ -10,13 +10,14 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops import casting, comparison, elementwise, reduction, shapes
+from tapeflow.ops import casting, comparison, elementwise, layout, reduction, shapes
 from tapeflow.ops.array import Rank, Shape, StopGradient
 from tapeflow.ops.broadcasting import sum_to_shape
 from tapeflow.ops.construction import ZerosLike, ones_like, zeros_like
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.layout import ExpandDims, Reshape, Transpose
+from tapeflow.ops.matmul import BatchMatMulV2
 from tapeflow.ops.softmax import LogSoftmax, Softmax
 from tapeflow.ops.static import as_shape, product, size_of, sizes_of
 from tapeflow.ops.table import FLOATING, INDEX, Sample, op
@@ -37,6 +38,8 @@ def _cross_entropy_rule(call):
         shape = shapes.broadcast((None, None), call.shape(0) or call.shape(1) or (None, None))
     else:
         shape = shapes.broadcast(call.shape(0), call.shape(1))
+    if shape is not None and len(shape) != 2:
+        raise invalid(f"Shape must be broadcasted with rank 2, but is rank {len(shape)}")
     shape = shapes.with_rank(shape, 2)
     return [shape[:1], shape]
 
@@ -71,7 +74,8 @@ def SoftmaxCrossEntropyWithLogits(xp, features, labels):
 def _through_backprop(call, dbackprop, logits):
     """What the second output, softmax(logits) - labels, passes on to the logits."""
     p = Softmax(logits)
-    return (dbackprop - reduction.reduce_sum(dbackprop * p, 1, True)) * p
+    inner = BatchMatMulV2(ExpandDims(dbackprop, 1), ExpandDims(p, 2))
+    return (dbackprop - layout.Squeeze(inner, [1])) * p
 
 
 @SoftmaxCrossEntropyWithLogits.gradient(needs="features, backprop", none=True)

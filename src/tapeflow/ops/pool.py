@@ -130,6 +130,12 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 
 @public
+def avg_pool2d_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+    """`avg_pool2d`, with the 1.x spelling `value`."""
+    return avg_pool2d(value if input is None else input, ksize, strides, padding, data_format)
+
+
+@public
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """`max_pool` of volumes."""
     return _pool_3d(MaxPool3D, input, ksize, strides, padding, data_format)

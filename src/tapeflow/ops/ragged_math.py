@@ -18,7 +18,12 @@ from tapeflow.ops.joining import concat
 from tapeflow.ops.ragged_broadcast import elementwise as of_both
 from tapeflow.ops.ragged_convert import columns_of
 from tapeflow.ops.ragged_functions import map_flat_values
-from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor, splits_of_lengths
+from tapeflow.ops.ragged_tensor import (
+    RaggedTensor,
+    RaggedTensorSpec,  # noqa: F401 (tensors of the spec have these operators)
+    as_ragged_or_tensor,
+    splits_of_lengths,
+)
 from tapeflow.ops.segment import unsorted_segment_max
 from tapeflow.ops.static import static_value
 
@@ -48,6 +53,10 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
         raise ValueError("axis must be known at graph construction time.")
     if axis is None:
         return of_all(value.flat_values, None, keepdims)
+    flat = known if isinstance(known, (list, tuple)) else [known]
+    for a in flat:
+        if isinstance(a, (str, bytes, float)):
+            raise TypeError(f"axis must be an int; got {type(a).__name__}")
     axes = (
         [int(a) for a in known]
         if isinstance(known, (list, tuple)) or getattr(known, "ndim", 0)

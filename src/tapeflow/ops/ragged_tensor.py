@@ -479,7 +479,7 @@ class RaggedTensor:
             from tapeflow.ops.ragged_text import eager_repr
 
             return eager_repr(self)
-        return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
+        return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
 
     __str__ = __repr__
 

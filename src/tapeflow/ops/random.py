@@ -68,7 +68,8 @@ def shape_tensor(shape):
             return np.array(shape, np.int64 if large else np.int32)
         return convert_to_tensor(shape, dtype_hint=dtypes.int32)
     if hasattr(shape, "as_list"):
-        return np.array(shape.as_list(), np.int32)
+        sizes = shape.as_list()
+        return np.array(sizes, np.int64 if any(d >= 2**31 for d in sizes) else np.int32)
     return shape if hasattr(shape, "dtype") else convert_to_tensor(shape)
 
 

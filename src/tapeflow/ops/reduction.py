@@ -341,40 +341,48 @@ def all_axes(x, axis):
     return range_(Rank(x))
 
 
+def _reduced(row, x, axis, keepdims):
+    """`row` of `x`; over all axes of a tensor of unknown rank it is known to be a scalar."""
+    out = row(x, all_axes(x, axis), bool(keepdims))
+    if out.__class__ is not EagerTensor and axis is None and not keepdims and out.shape.rank is None:
+        out.set_shape([])
+    return out
+
+
 @public
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
     """The sum of the elements along `axis` (an axis, several, or None for all); with `keepdims` the axes stay, of
     length 1. Raises InvalidArgumentError for axes out of range or repeated; so do all reductions."""
     x = convert_to_tensor(input_tensor)
-    return Sum(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(Sum, x, axis, keepdims)
 
 
 @public
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     """The mean along `axis`; of integers rounded towards zero."""
     x = convert_to_tensor(input_tensor)
-    return Mean(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(Mean, x, axis, keepdims)
 
 
 @public
 def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
     """The product along `axis`."""
     x = convert_to_tensor(input_tensor)
-    return Prod(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(Prod, x, axis, keepdims)
 
 
 @public
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     """The largest element along `axis`; of none the lowest number there is."""
     x = convert_to_tensor(input_tensor)
-    return Max(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(Max, x, axis, keepdims)
 
 
 @public
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
     """The smallest element along `axis`; of none the highest number there is."""
     x = convert_to_tensor(input_tensor)
-    return Min(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(Min, x, axis, keepdims)
 
 
 def _booleans(x):
@@ -387,21 +395,21 @@ def _booleans(x):
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     """Whether all elements along `axis` are true."""
     x = _booleans(input_tensor)
-    return All(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(All, x, axis, keepdims)
 
 
 @public
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     """Whether any element along `axis` is true."""
     x = _booleans(input_tensor)
-    return Any(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(Any, x, axis, keepdims)
 
 
 @public
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     """The root of the sum of squares along `axis`."""
     x = convert_to_tensor(input_tensor)
-    return EuclideanNorm(x, all_axes(x, axis), bool(keepdims))
+    return _reduced(EuclideanNorm, x, axis, keepdims)
 
 
 @public

@@ -11,12 +11,22 @@ from tapeflow.ops.table import ANY, INDEX, Sample, integer, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 
+def _normal_axes(axis, rank: int) -> list[int]:
+    """The axes counted from the front, all different."""
+    axes: list[int] = []
+    for i, a in enumerate(int(a) for a in axis):
+        if not -rank <= a < rank:
+            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {rank - 1}")
+        if a % rank in axes:
+            raise invalid(f"axis {a % rank} specified more than once.")
+        axes.append(a % rank)
+    return axes
+
+
 def _reversed_rule(call):
     shape, axes = call.shape(0), shapes.vector_value(call, 1)
     if shape is not None and axes is not None:
-        normal = [shapes.normal_axis(a, len(shape)) for a in axes]
-        if len(set(normal)) < len(normal):
-            raise invalid(f"An axis was specified more than once: {axes}")
+        _normal_axes(axes, len(shape))
     return [shape]
 
 
@@ -29,14 +39,7 @@ def _reversed_rule(call):
 def ReverseV2(xp, tensor, axis):
     if np.ndim(axis) != 1:
         raise invalid(f"'dims' must be 1-dimension, not {np.ndim(axis)}")
-    axes: list[int] = []
-    for i, a in enumerate(int(a) for a in axis):
-        if not -tensor.ndim <= a < tensor.ndim:
-            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {tensor.ndim - 1}")
-        if a % tensor.ndim in axes:
-            raise invalid(f"axis {a % tensor.ndim} specified more than once.")
-        axes.append(a % tensor.ndim)
-    return xp.flip(tensor, axes)
+    return xp.flip(tensor, _normal_axes(axis, tensor.ndim))
 
 
 @ReverseV2.gradient(needs="axis")

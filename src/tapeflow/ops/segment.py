@@ -91,10 +91,9 @@ def sorted_ids(data, ids, limit=None) -> int:
 
 def _segment_shape(call):
     shape = shapes.at_least(call.shape(0), 1)
-    (length,) = shapes.with_rank(call.shape(1), 1)
+    shapes.with_rank(call.shape(1), 1)
     if shape is None:
         return [None]
-    shapes.same_dimension(shape[0], length)
     ids = call.value(1)
     count = None if ids is None else int(ids[-1]) + 1 if ids.size else 0
     return [(count, *shape[1:])]

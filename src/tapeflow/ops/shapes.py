@@ -123,6 +123,10 @@ def broadcast_all(call) -> list[Shape]:
 def reduction(call) -> list[Shape]:
     """Input 0 reduced over the axes in input 1; attr `keep_dims`."""
     shape, axes = call.shape(0), call.value(1)
+    if call.shape(1) is not None and len(call.shape(1)) > 1:
+        raise InvalidArgumentError(
+            None, None, f"Shape must be at most rank 1 but is rank {len(call.shape(1))}"
+        )
     keep = call.attr("keep_dims")
     if shape is None:
         return [None]
@@ -130,7 +134,12 @@ def reduction(call) -> list[Shape]:
         if keep:
             return [(None,) * len(shape)]
         return [None if shape else ()]
-    reduced = {normal_axis(int(a), len(shape)) for a in np.ravel(axes)}
+    for axis in (int(a) for a in np.ravel(axes)):
+        if not -len(shape) <= axis < len(shape):
+            raise InvalidArgumentError(
+                None, None, f"Invalid reduction dimension {axis} for input with {len(shape)} dimensions."
+            )
+    reduced = {int(a) % len(shape) for a in np.ravel(axes)}
     if keep:
         return [tuple(1 if i in reduced else d for i, d in enumerate(shape))]
     return [tuple(d for i, d in enumerate(shape) if i not in reduced)]
@@ -145,7 +154,14 @@ def arg_reduction(call) -> list[Shape]:
         return [()]
     if axis is None:
         return [(None,) * (len(shape) - 1)]
-    gone = normal_axis(axis, len(shape))
+    if not -len(shape) <= axis < len(shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Dimension ({axis}) must be in the range [{-len(shape)}, {len(shape)}), where {len(shape)} is the "
+            "number of dimensions in the input.",
+        )
+    gone = axis % len(shape)
     return [shape[:gone] + shape[gone + 1 :]]
 
 

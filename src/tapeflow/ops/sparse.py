@@ -208,6 +208,11 @@ def expand_dims(sp_input, axis=None, name=None):
     sp_input = as_sparse(sp_input)
     rank = sp_input.shape.rank
     axis = -1 if axis is None else axis
+    if hasattr(axis, "dtype"):
+        known = static_value(axis)
+        if known is None:
+            raise ValueError("axis must be known to expand a sparse tensor")
+        axis = int(known)
     if rank is None:
         raise ValueError("The rank of the sparse tensor is not known")
     if not -rank - 1 <= axis <= rank:
@@ -286,8 +291,8 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 @public
 def concat_v1(
-    axis=None,
-    sp_inputs=None,
+    axis,
+    sp_inputs,
     name=None,
     expand_nonconcat_dim=False,
     concat_dim=None,

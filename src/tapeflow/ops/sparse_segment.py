@@ -9,7 +9,7 @@ from tapeflow.core.public import public
 from tapeflow.ops import segment, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
-from tapeflow.ops.validate import first_out_of_range, invalid, one_value
+from tapeflow.ops.validate import first_out_of_range, invalid, known, one_value
 
 INDICES = {"Tidx": INDEX, "Tsegmentids": INDEX}
 
@@ -54,7 +54,9 @@ def _shape(call):
     data = shapes.at_least(call.shape(0), 1)
     shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
     if call.count > 3:
-        count = shapes.size_value(call, 3)
+        count = shapes.scalar_value(call, 3)
+        if count is not None and count < 0:
+            raise invalid("Cannot specify a negative value for num_segments")
     else:
         ids = call.value(2)
         count = None if ids is None else int(ids[-1]) + 1 if ids.size else 0
@@ -156,12 +158,22 @@ def _gradient_row(kind):
         rows = one_value(output_dim0, "output_dim0 should be a scalar.")
         if rows < 0:
             raise invalid(f"output_dim0 = {rows} should be >= 0")
-        spread = _chosen(grad, segment_ids, segment_ids)
+        if indices.ndim != 1 or segment_ids.ndim != 1:
+            raise invalid("indices and segment_ids should be vectors.")
+        if len(indices) != len(segment_ids):
+            raise invalid("segment_ids and indices should have same size.")
+        if grad.ndim < 1:
+            raise invalid("Shape must be at least rank 1")
+        segments = grad.shape[0]
+        if known(segment_ids) and segment_ids.size and segment_ids[-1] >= segments:
+            raise invalid("Invalid number of segments")
         bad = first_out_of_range(indices, rows)
         if bad:
             raise invalid(f"Index {bad[1]} out of range [0, {rows}).")
-        if len(indices) != len(segment_ids):
-            raise invalid("segment_ids and indices should have same size.")
+        bad = first_out_of_range(segment_ids, segments)
+        if bad:
+            raise invalid(f"Segment id {bad[1]} out of range [0, {segments}).")
+        spread = grad[segment_ids]
         weights = _weights(xp, kind, segment_ids, grad.shape[0])[segment_ids]
         spread = spread * weights.reshape(-1, *(1,) * (grad.ndim - 1))
         return segment.accumulate(xp, "add", spread.astype(grad.dtype), indices, rows, 0)

@@ -94,7 +94,7 @@ AssignSubVariableOp.gradient(None)
 
 @op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", shape=shapes.scalar)
 def VarIsInitializedOp(xp, resource):
-    return np.array(resource.is_initialized())
+    return np.array(resource._is_set)
 
 
 VarIsInitializedOp.gradient(None)

@@ -21,6 +21,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.ops import slicing, state
+from tapeflow.ops.save_slice import SaveSliceInfo
 
 # What makes variables while a graph is built; set by the room of graphs.
 creation: Any = None
@@ -152,6 +153,7 @@ class Variable(_native.Variable, metaclass=_Creation):
         "dtype", "import_scope", "constraint", "synchronization", "aggregation", "shape",
     )  # fmt: skip
     __array_priority__ = 100
+    SaveSliceInfo = SaveSliceInfo
     _declared: Any = None
     _collections: Any = None
     # The nodes of a variable of a graph.
@@ -311,6 +313,10 @@ class Variable(_native.Variable, metaclass=_Creation):
     @property
     def _shared_name(self):
         return self.name[:-2]
+
+    def _set_save_slice_info(self, save_slice_info):
+        """Says which part of a larger variable this one is; checkpoints keep it as that."""
+        self._save_slice_info = save_slice_info
 
     def is_initialized(self, name=None):
         """A bool scalar tensor: whether there is a value."""

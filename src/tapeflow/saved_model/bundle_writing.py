@@ -6,6 +6,7 @@ new one is. Where files of that name are there already, the data go to files of 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import uuid
@@ -26,6 +27,8 @@ from tapeflow.saved_model.slices import Part
 from tapeflow.saved_model.table import write_table
 
 _VERSION = 1
+# Stands behind the prefix in the names of files that are not complete, before the number of the process.
+_TEMPORARY = ".temporary-"
 
 
 def write_bundle(
@@ -90,8 +93,9 @@ class _Files:
 
     def __init__(self, prefix: str, shards: int):
         self.prefix, self.shards = prefix, shards
-        self._mark = f"{prefix}.temporary-{uuid.uuid4().hex}"
+        self._mark = f"{prefix}{_TEMPORARY}{os.getpid()}-{uuid.uuid4().hex}"
         self._temporary: dict[int, str] = {}
+        _remove_left_over(prefix)
 
     def __enter__(self) -> _Files:
         return self
@@ -129,6 +133,33 @@ class _Files:
             path = data_path(self.prefix, shard, old)
             if old != count and os.path.exists(path):
                 os.unlink(path)
+
+
+def _remove_left_over(prefix: str) -> None:
+    """Removes what processes that are gone have left of checkpoints of this name."""
+    folder, base = os.path.split(prefix)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return
+    for name in names:
+        rest = name.removeprefix(base + _TEMPORARY)
+        if rest != name and not _runs(rest.partition("-")[0]):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+def _runs(number: str) -> bool:
+    """Whether there is a process of this number."""
+    if not number.isdigit():
+        return True
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 class _Synced:

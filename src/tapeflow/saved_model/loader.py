@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core import context
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.variable_defs import prepend_scope
@@ -34,7 +35,10 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     model = reading.parse(folder)
     meta = reading.graph_with_tags(model, tags, folder)
     with sess.graph.as_default():
-        saver = import_meta_graph(meta, import_scope=import_scope, **saver_kwargs)
+        imported = protos.MetaGraphDef()
+        imported.CopyFrom(meta)
+        imported.collection_def.pop(constants.ASSETS_KEY, None)  # paths, which are fed below
+        saver = import_meta_graph(imported, import_scope=import_scope, **saver_kwargs)
         prefix = reading.variables_prefix(folder)
         if saver is not None and os.path.exists(index_path(prefix)):
             saver.restore(sess, prefix)
@@ -51,8 +55,6 @@ def assets(meta: Any, folder: str) -> dict[str, str]:
     """The paths of files by the names of the tensors that take them."""
     definitions = list(meta.asset_file_def)
     if not definitions and constants.ASSETS_KEY in meta.collection_def:
-        from tapeflow import protos
-
         for packed in meta.collection_def[constants.ASSETS_KEY].any_list.value:
             definitions.append(protos.AssetFileDef.FromString(packed.value))
     return {d.tensor_info.name: reading.asset_path(folder, d.filename) for d in definitions}

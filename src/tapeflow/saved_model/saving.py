@@ -28,8 +28,8 @@ from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of, 
 from tapeflow.saved_model.options import SaveOptions, VariablePolicy
 from tapeflow.saved_model.signatures import SignatureMap, canonical, default_function
 from tapeflow.train import trackable
-from tapeflow.train.checkpoint import session_of
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, VALUE, Saved, parts_of, values_of
+from tapeflow.train.object_writing import session_of
 
 
 @public

@@ -17,7 +17,7 @@ from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
 from tapeflow.graph import attributes
-from tapeflow.ops.ragged_tensor import RaggedTensorSpec
+from tapeflow.ops.ragged_math import RaggedTensorSpec
 from tapeflow.ops.tensor_array_spec import TensorArraySpec
 
 # Specs by their number in TypeSpecProto.TypeSpecClass.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tapeflow.core import context
+import numpy as np
+
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor_spec import TensorSpec
@@ -65,7 +67,7 @@ class _Graph:
         wrapped.graph.structured_outputs = None
         root = GraphObject()
         root.__dict__["_wrapped"] = wrapped
-        root.__dict__["variables"] = list(variables.values())
+        root.__dict__["variables"] = [v for v in variables.values() if v.dtype != dtypes.string]
         root.__dict__["graph"] = self.graph
         root.__dict__["asset_paths"] = list(files.values())
         main = loader.main_op(self.meta)
@@ -85,9 +87,15 @@ class _Graph:
             dtype = as_dtype(node.attr["dtype"].type).base_dtype
             shape = attributes.shape_of(node.attr["shape"].shape, node.name)
             keys = [k for k in (key, base) if self.reader is not None and k in self.reader]
-            if not keys:
-                continue  # a variable that the graph itself sets, as the paths of files
-            value = self.reader.read(keys[0])  # type: ignore[union-attr]
+            if keys:
+                value = self.reader.read(keys[0])  # type: ignore[union-attr]
+            elif shape.is_fully_defined():  # the graph itself sets it when it is initialised
+                kind = object if dtype == dtypes.string else dtype.as_numpy_dtype
+                value = np.full(shape.as_list(), b"" if kind is object else 0, kind)
+            else:
+                raise ValueError(
+                    f"Variable '{base}' of the SavedModel in {self.folder} has no value in its checkpoint"
+                )
             initial = value.tolist() if value.dtype == object else value
             made = Variable(convert_to_tensor(initial, dtype), name=base, dtype=dtype, shape=shape)
             found[f"{node.name}:0"] = made

@@ -64,11 +64,16 @@ from tapeflow.train.saver import Saver
 
 # What is loaded when it is first used, and the modules that hold it.
 _LAZY_NAMES = {
+    "CheckpointOptions": "tapeflow.train.checkpoint_options",
+    "CheckpointView": "tapeflow.train.views",
+    "TrackableView": "tapeflow.train.views",
     "summary_iterator": "tapeflow.summary.events",
     "Server": "tapeflow.graph.server",
     "export_meta_graph": "tapeflow.train.meta_graph",
     "import_meta_graph": "tapeflow.train.meta_graph",
     "write_graph": "tapeflow.graph.writing",
+    "Supervisor": "tapeflow.train.supervisor",
+    "basic_train_loop": "tapeflow.train.supervisor",
     "Coordinator": "tapeflow.train.coordinator",
     "LooperThread": "tapeflow.train.coordinator",
     "QueueRunner": "tapeflow.train.queue_runner",

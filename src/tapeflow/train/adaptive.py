@@ -43,7 +43,9 @@ class AdamOptimizer(Optimizer):
         super().__init__(use_locking, name)
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
-    def _prepare(self, var):
+    def _prepare(self, var=None):
+        if var is None:
+            return
         self._by_dtype = {}
         dtype = var.dtype
         self._powers = (
@@ -81,7 +83,7 @@ class AdamOptimizer(Optimizer):
         v.scatter_add(IndexedSlices(values * values * (1 - beta2), indices))
         var.assign_sub(rate * m / (sqrt(v) + epsilon))
 
-    def _finish(self):
+    def _finish(self, update_ops=None, name_scope=None):
         for power, beta in zip(self._powers, (self._beta1, self._beta2)):
             power.assign(power * self._number(beta, power.dtype))
 

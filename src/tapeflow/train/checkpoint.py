@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
 from tapeflow.core import dtypes
 from tapeflow.core.public import public_methods
-from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
-from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.train.checkpoint_options import CheckpointOptions
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
-from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved
+from tapeflow.train.object_graph import OBJECT_GRAPH_KEY
+from tapeflow.train.object_writing import session_of, write_objects
 from tapeflow.train.restoring import (
     InitializationStatus,
     LoadStatus,
@@ -22,34 +20,6 @@ from tapeflow.train.restoring import (
     Restoration,
 )
 from tapeflow.train.trackable import AutoTrackable, attached, children, is_trackable
-
-
-def write_objects(root: Any, path: str, session: Any = None) -> str:
-    """Writes all values that `root` holds, those of a graph's variables in a session; returns the path."""
-    saved = Saved(root)
-    tensors = {key: read() for key, read in saved.values.items()}
-    of_graph = {key: v for key, v in tensors.items() if isinstance(v, Variable)}
-    if of_graph:
-        tensors |= session_of(session).run(of_graph)
-    tensors = {
-        key: np.asarray(value, object) if isinstance(value, (str, bytes)) else value
-        for key, value in tensors.items()
-    }
-    folder = os.path.dirname(path)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    write_bundle(path, {**tensors, OBJECT_GRAPH_KEY: np.asarray(saved.graph, object)})
-    return path
-
-
-def session_of(session: Any) -> Any:
-    """The session to use. Raises RuntimeError where there is none."""
-    found = get_default_session() if session is None else session
-    if found is None:
-        raise RuntimeError(
-            "Variables of a graph are saved and restored in a session: give one, or make one the default."
-        )
-    return found
 
 
 def restore_objects(root: Any, path: str | None) -> LoadStatus:
@@ -60,6 +30,10 @@ def restore_objects(root: Any, path: str | None) -> LoadStatus:
     if OBJECT_GRAPH_KEY not in reader:
         return NameBasedStatus(reader, root)
     return LoadStatus(Restoration(reader, root), root)
+
+
+# What a Checkpoint keeps for itself.
+_OWN = frozenset({"_root", "_save_counter", "_pending_restores", "_restorations", "_pending_write"})
 
 
 @public_methods
@@ -97,7 +71,7 @@ class Checkpoint(AutoTrackable):
     def _trackable_children(self) -> dict[str, Any]:
         found = {} if self._root is None else dict(children(self._root))
         for name, value in vars(self).items():
-            if name not in ("_root", "_save_counter", "_pending_restores", "_restorations"):
+            if name not in _OWN:
                 if is_trackable(value):
                     found[name] = value
         if self._save_counter is not None:
@@ -118,16 +92,27 @@ class Checkpoint(AutoTrackable):
 
     def write(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes a checkpoint under exactly this prefix; returns it. Nothing counts it."""
-        return write_objects(self, os.fspath(file_prefix), session)
+        session, options = _told(session, options)
+        return self._write(os.fspath(file_prefix), session, options)
 
     def save(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes `<prefix>-<number>`, notes it as the latest of its folder; returns its prefix."""
-        prefix = os.fspath(file_prefix)
-        number = self.next_number(session)
-        path = write_objects(self, f"{prefix}-{number}", session)
-        update_checkpoint_state(
-            os.path.dirname(path), path, all_model_checkpoint_paths=[path], save_relative_paths=True
-        )
+        session, options = _told(session, options)
+        self.sync()
+        path = f"{os.fspath(file_prefix)}-{self.next_number(session)}"
+
+        def note() -> None:
+            update_checkpoint_state(
+                os.path.dirname(path), path, all_model_checkpoint_paths=[path],
+                save_relative_paths=True,
+            )  # fmt: skip
+
+        return self._write(path, session, options, note)
+
+    def _write(self, path: str, session: Any, options: Any, then: Any = None) -> str:
+        """Writes, and calls `then` when all is there. A write before it that still goes on ends first."""
+        self.sync()
+        self.__dict__["_pending_write"] = write_objects(self, path, session, options, then)
         return path
 
     def next_number(self, session: Any = None) -> int:
@@ -154,6 +139,7 @@ class Checkpoint(AutoTrackable):
         Objects and variables that do not exist yet get their values when they are made. Raises NotFoundError
         for no checkpoint, ValueError for values of another shape.
         """
+        self.sync()
         if save_path is not None:
             save_path = os.fspath(save_path)
             if os.path.isdir(save_path):
@@ -162,4 +148,13 @@ class Checkpoint(AutoTrackable):
         return restore_objects(self, save_path)
 
     def sync(self) -> None:
-        """Nothing: no writes are waiting."""
+        """Waits for a write that still goes on. Raises what went wrong with it."""
+        pending = self.__dict__.get("_pending_write")
+        if pending is not None:
+            self.__dict__["_pending_write"] = None
+            pending.result()
+
+
+def _told(session: Any, options: Any) -> tuple[Any, Any]:
+    """The session and the options; 2.x has the options where 1.x has the session."""
+    return (None, session) if isinstance(session, CheckpointOptions) else (session, options)

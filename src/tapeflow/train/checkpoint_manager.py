@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from tapeflow.core.public import public_methods
-from tapeflow.train.checkpoint import session_of
+from tapeflow.train.object_writing import session_of
 from tapeflow.train.checkpoint_state import (
     get_checkpoint_state,
     remove_checkpoint,
@@ -105,14 +105,18 @@ class CheckpointManager:
             number = self._checkpoint.next_number()
         else:
             number = _number(checkpoint_number, None)
-        path = self._checkpoint.write(f"{self._prefix}-{number}")
+        self.sync()
+        path = f"{self._prefix}-{number}"
+        return self._checkpoint._write(path, None, options, lambda: self._note(path))
+
+    def _note(self, path: str) -> None:
+        """Knows a new checkpoint, and lets old ones go."""
         self._latest = path
         self._kept.pop(path, None)
         self._kept[path] = time.time()
         self._record()  # before old ones go, so that a crash leaves the file right
         if self._sweep():
             self._record()
-        return path
 
     def _sweep(self) -> bool:
         """Removes checkpoints beyond max_to_keep; whether any went."""
@@ -153,7 +157,8 @@ class CheckpointManager:
         return None
 
     def sync(self) -> None:
-        """Nothing: no writes are waiting."""
+        """Waits for a write that still goes on. Raises what went wrong with it."""
+        self._checkpoint.sync()
 
 
 def _number(value: Any, session: Any) -> int:

@@ -7,6 +7,7 @@ import re
 import time
 from typing import Any
 
+from tapeflow.core import file_system
 from tapeflow.saved_model.bundle import index_path
 
 
@@ -197,7 +198,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
 def checkpoint_exists(checkpoint_prefix: Any) -> bool:
     """Whether there is a checkpoint with this prefix."""
-    prefix = os.fspath(checkpoint_prefix)
+    prefix = file_system.text_path(checkpoint_prefix)
     return os.path.exists(index_path(prefix)) or os.path.isfile(prefix)
 
 

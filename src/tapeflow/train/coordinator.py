@@ -30,7 +30,7 @@ class Coordinator:
         self._stop = threading.Event()
         self._error = None
         self._joined = False
-        self._threads = set()
+        self._registered_threads = set()
 
     def request_stop(self, ex=None):
         """Asks all threads to stop; `ex`, an exception or what `sys.exc_info()` gives, is raised by `join`.
@@ -88,7 +88,7 @@ class Coordinator:
     def register_thread(self, thread):
         """Adds a thread to those that `join` waits for."""
         with self._lock:
-            self._threads.add(thread)
+            self._registered_threads.add(thread)
 
     def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
         """Waits for the threads to end.
@@ -101,7 +101,7 @@ class Coordinator:
         Raises the exception that was reported, RuntimeError for threads that do not end.
         """
         with self._lock:
-            waiting = list(self._threads.union(threads or ()))
+            waiting = list(self._registered_threads.union(threads or ()))
         while any(t.is_alive() for t in waiting) and not self.wait_for_stop(1.0):
             pass
         pause, left = 0.001, stop_grace_period_secs
@@ -112,7 +112,7 @@ class Coordinator:
         alive = [t.name for t in waiting if t.is_alive()]
         with self._lock:
             self._joined = True
-            self._threads = set()
+            self._registered_threads = set()
             if self._error is not None:
                 raise self._error
             if alive and not ignore_live_threads:

@@ -275,9 +275,13 @@ class _Recoverable(_Wrapped):
         return self._retried(lambda: self._sess.run(fetches, feed_dict, options, run_metadata))
 
     def run_step_fn(self, step_fn, raw_session, run_with_hooks):
-        return self._retried(
-            lambda: self._sess.run_step_fn(step_fn, self._creator.tf_sess, run_with_hooks=None)
-        )
+        raw = [raw_session]
+
+        def call():
+            session = raw.pop() if raw else self._creator.tf_sess  # another one after an error
+            return self._sess.run_step_fn(step_fn, session, run_with_hooks=None)
+
+        return self._retried(call)
 
 
 class _CoordinatedCreator(SessionCreator):
@@ -364,7 +368,7 @@ class _Monitored:
                                  f"arguments if it's an instance method. Got {arguments} instead.")  # fmt: skip
         if self._sess is None:
             raise RuntimeError("Session is already closed.")
-        return self._sess.run_step_fn(step_fn, self._coordinated_creator.tf_sess, run_with_hooks=None)
+        return self._sess.run_step_fn(step_fn, self._tf_sess(), run_with_hooks=None)
 
     def __enter__(self):
         return self

@@ -80,7 +80,7 @@ class Saved:
 class Walk:
     """The objects that a checkpoint follows from a root, breadth first, so that each has the shortest of its names."""
 
-    def __init__(self, root: Any):
+    def __init__(self, root: Any, with_slots: bool = True):
         self.objects = [root]
         self.children: list[list[tuple[str, int]]] = []
         numbers = {id(root): 0}
@@ -93,7 +93,7 @@ class Walk:
                 edges.append((name, numbers[id(child)]))
             self.children.append(edges)
         self.slots: dict[int, list[tuple[int, str, int]]] = {}
-        for number, original, name, slot in slots_of(self.objects):
+        for number, original, name, slot in slots_of(self.objects) if with_slots else ():
             self.slots.setdefault(number, []).append((original, name, len(self.objects)))
             self.objects.append(slot)
             self.children.append([])

@@ -14,13 +14,14 @@ from tapeflow.ops.control import group
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
+from tapeflow.train.protocol import Protocol
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
 from tapeflow.train.trackable import attached
 
 
 @public_methods
-class Optimizer:
+class Optimizer(Protocol):
     """Base of the optimizers: subclasses say how one variable changes by one gradient.
 
     Args:
@@ -140,7 +141,7 @@ class Optimizer:
             with context.name_scope(name or self._name) as scope:
                 updates = graph.effects_of(lambda: self._update(pairs))
                 with graph.control_dependencies(updates):
-                    finished = graph.effects_of(self._finish)
+                    finished = graph.effects_of(lambda: self._finish_by_protocol(updates, scope))
                 last = group(
                     *updates, *finished, name="update" if global_step is not None else scope
                 )
@@ -150,11 +151,14 @@ class Optimizer:
             graph.add_to_collection("train_op", last)
             return last
         self._update(pairs)
-        self._finish()
+        self._finish_by_protocol([], self._name)
         return None if global_step is None else global_step.assign_add(1)
 
     def _update(self, pairs):
         """Changes the variables."""
+        if self._overrides():
+            self._update_by_protocol(pairs)
+            return
         prepared = False
         for grad, var in pairs:
             if grad is None:
@@ -188,10 +192,10 @@ class Optimizer:
 
     # What subclasses define
 
-    def _prepare(self, var):
+    def _prepare(self, var=None):
         """Called before the first update of a step with the first variable."""
 
-    def _finish(self):
+    def _finish(self, update_ops=None, name_scope=None):
         """Called after the last update of a step."""
 
     def _apply_dense(self, grad, var):

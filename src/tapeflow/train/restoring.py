@@ -7,7 +7,7 @@ import weakref
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.context import executing_eagerly
+from tapeflow.core.context import executing_eagerly, init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.graph.session import get_default_session
@@ -20,7 +20,6 @@ from tapeflow.train.object_graph import (
     decode_graph,
     parts_of,
     slot_of,
-    values_of,
 )
 
 _numbers = itertools.count()
@@ -231,7 +230,8 @@ def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -
     if variable._parts is not None:
         to_load.append((variable, value))
         return
-    variable.assign(convert_to_tensor(value.tolist() if dtype == dtypes.string else value, dtype))
+    with init_scope():  # also for a variable that a function makes while it is traced
+        variable.assign(convert_to_tensor(value.tolist() if dtype == dtypes.string else value, dtype))
 
 
 def _plain(dtype: Any) -> str:
@@ -283,7 +283,7 @@ class LoadStatus:
         missing = [
             value
             for value in saved.objects
-            if id(value) not in matched and (values_of(value) or not _is_container(value))
+            if id(value) not in matched and parts_of(value)
         ]
         if missing:
             shown = [_described(value) for value in missing[:10]]
@@ -335,10 +335,6 @@ class LoadStatus:
 
 def _counts(root: Any, value: Any) -> bool:
     return value is not getattr(root, "_save_counter", None)
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, (list, tuple, dict)) or not hasattr(value, "__dict__")
 
 
 def _described(value: Any) -> str:

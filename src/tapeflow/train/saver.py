@@ -5,29 +5,34 @@ from __future__ import annotations
 import collections
 import os
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tapeflow import protos
-from tapeflow.core import context
+from tapeflow.core import context, file_system
+from tapeflow.core.context import device as placed
 from tapeflow.core.context import name_scope
+from tapeflow.core.device import DeviceSpec
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public_methods
+from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.meta_graph import add_collection
 from tapeflow.graph.placeholders import placeholder_with_default
 from tapeflow.ops.array import identity
 from tapeflow.ops.control import control_dependencies, group
 from tapeflow.ops.layout import reshape
-from tapeflow.ops.variable import Variable
+from tapeflow.saved_model import slices
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.saved_model.slices import Part
 from tapeflow.train.checkpoint_state import (
     checkpoint_exists,
     remove_checkpoint,
     update_checkpoint_state,
 )
 from tapeflow.train.restoring import assign
+from tapeflow.train.saved_items import Item, items_of, keys_by_name
 from tapeflow.train.saving_nodes import restore_node, save_node
 
 
@@ -72,7 +77,7 @@ class Saver:
                 "or var_list=None."
             )
         self._given, self._name, self._allow_empty = var_list, name, allow_empty
-        self._variables: dict[str, Any] = {}
+        self._items: list[Item] = []
         self.saver_def = saver_def
         self._built = self._empty = False
         self._max_to_keep, self._keep_every = max_to_keep, keep_checkpoint_every_n_hours
@@ -102,8 +107,8 @@ class Saver:
         given = self._given
         if given is None:
             given = graph.get_collection("variables") + graph.get_collection("saveable_objects")
-        self._variables = by_name(given)
-        if not self._variables:
+        self._items = items_of(given)
+        if not self._items:
             if not self._allow_empty:
                 raise ValueError("No variables to save")
             self._empty = True
@@ -112,16 +117,18 @@ class Saver:
 
     def _build_nodes(self):
         """The SaverDef of new nodes, called as TensorFlow calls them."""
-        names, variables = list(self._variables), list(self._variables.values())
+        names = [item.name for item in self._items]
+        specs = [item.spec for item in self._items]
+        variables = [item.variable for item in self._items]
         with name_scope(self._name or "save"):
             filename = placeholder_with_default(self._filename or "model", [], name="filename")
             path = placeholder_with_default(filename, [], name="Const")
-            save = save_node(path, names, [variable.read_value() for variable in variables])
+            save = save_node(path, names, [_read(v) for v in variables], None, specs)
             with control_dependencies([save]):
                 saved = identity(path, name="control_dependency")
             kinds = [(v.dtype.base_dtype, None if self._reshape else v.shape) for v in variables]
             assigns = []
-            for variable, value in zip(variables, restore_node(path, names, kinds)):
+            for variable, value in zip(variables, restore_node(path, names, kinds, None, specs)):
                 if self._reshape:
                     value = reshape(value, variable.shape.as_list())
                 assigns.append(variable.assign(value, read_value=False))
@@ -163,6 +170,13 @@ class Saver:
             as_text=as_text, **kwargs,
         )  # fmt: skip
 
+    @staticmethod
+    def _add_collection_def(meta_graph_def, key, export_scope=None):
+        """Adds a collection of the default graph to a MetaGraphDef; one that it cannot hold is left out."""
+        items = get_default_graph().get_collection(key)
+        if isinstance(key, str):
+            add_collection(meta_graph_def, key, items, export_scope)
+
     @property
     def last_checkpoints(self):
         """The prefixes of the checkpoints that are kept, the newest last."""
@@ -193,7 +207,7 @@ class Saver:
         save_debug_info=False,
     ):
         """Writes `<save_path>` or `<save_path>-<global_step>`; returns the prefix."""
-        path = os.fspath(save_path)
+        path = file_system.text_path(save_path)
         if global_step is not None:
             step = global_step
             if hasattr(step, "dtype"):
@@ -217,18 +231,27 @@ class Saver:
                 names = self.saver_def
                 sess.run(names.save_tensor_name, {names.filename_tensor_name: path})
         else:
-            variables = by_name(self._given)
-            write_bundle(path, {name: v.numpy() for name, v in variables.items()})
+            found: dict[str, Any] = {}
+            for item in items_of(self._given):
+                value = item.variable.numpy()
+                if item.spec:
+                    found.setdefault(item.name, []).append(Part(value, *slices.parse(item.spec)))
+                else:
+                    found[item.name] = value
+            write_bundle(path, found)
         if write_state:
             self._record(path, latest_filename)
         if write_meta_graph and not context.executing_eagerly():
             with sess.graph.as_default():
-                self.export_meta_graph(f"{path}.{meta_graph_suffix}")
+                self.export_meta_graph(
+                    f"{path}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs
+                )
         return None if self._empty else path
 
     def _record(self, path, latest_filename):
-        self._kept.pop(path, None)
-        self._kept[path] = time.time()
+        if self._max_to_keep:  # without a limit none is ever removed, and none remembered
+            self._kept.pop(path, None)
+            self._kept[path] = time.time()
         old = []
         while self._max_to_keep and len(self._kept) > self._max_to_keep:
             old.append(self._kept.popitem(last=False))
@@ -244,41 +267,80 @@ class Saver:
 
     def restore(self, sess, save_path):
         """Sets the variables from a checkpoint. Raises ValueError for no checkpoint, NotFoundError for no name."""
+        if self._empty:
+            return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        path = os.fspath(save_path)
+        path = file_system.text_path(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
-        if not context.executing_eagerly():
-            names = self.saver_def
-            sess.run(names.restore_op_name, {names.filename_tensor_name: path})
+        if context.executing_eagerly():
+            self._restore_eagerly(path)
             return
+        names = self.saver_def
+        try:
+            sess.run(names.restore_op_name, {names.filename_tensor_name: path})
+        except NotFoundError:
+            if not self._restore_objects(sess, path):
+                raise
+
+    def _restore_eagerly(self, path):
         reader = BundleReader(path)
-        variables = by_name(self._given)
-        missing = [name for name in variables if name not in reader]
+        items = items_of(self._given)
+        keys = {item.name: item.name for item in items}
+        missing = [name for name in keys if name not in reader]
         if missing:
+            found = keys_by_name(reader)
+            if not found or any(name not in found for name in keys):
+                raise NotFoundError(
+                    None,
+                    None,
+                    "Restoring from checkpoint failed. This is most likely due to a Variable name or other "
+                    f"graph key that is missing from the checkpoint. Key {missing[0]} not found in "
+                    f"checkpoint {path}",
+                )
+            keys = {name: found[name] for name in keys}
+        for item in items:
+            if item.spec:
+                value = reader.read_slice(keys[item.name], *slices.parse(item.spec))
+                item.variable.assign(value)
+            else:
+                assign(item.variable, reader, keys[item.name])
+
+    def _restore_objects(self, sess, path):
+        """Restores from a checkpoint of objects by the names that the variables had; whether it is one.
+
+        Raises NotFoundError where it has not all of them.
+        """
+        reader = BundleReader(path)
+        found = keys_by_name(reader)
+        if found is None or not self._items:
+            return False
+        missing = sorted({item.name for item in self._items if item.name not in found})
+        if missing:
+            known = {item.name for item in self._items}
             raise NotFoundError(
                 None,
                 None,
-                "Restoring from checkpoint failed. This is most likely due to a Variable name or other "
-                f"graph key that is missing from the checkpoint. Key {missing[0]} not found in "
-                f"checkpoint {path}",
+                f"Existing variables not in the checkpoint: {', '.join(missing)}\n\nVariables names when this "
+                f"checkpoint was written which don't exist now: {', '.join(sorted(found.keys() - known))}\n\n"
+                f"Could not find some variables in the checkpoint (see names above). The checkpoint is one of "
+                "objects (tf.train.Checkpoint), and this Saver goes by the names of variables, which may have "
+                "changed.",
             )
-        for name, variable in variables.items():
-            assign(variable, reader, name)
+        for item in self._items:
+            value = reader.read(found[item.name])
+            if item.spec:
+                value = value[slices.indices(slices.parse(item.spec)[1])]
+            item.variable.load(value, sess)
+        return True
 
 
-def by_name(var_list) -> dict[str, Any]:
-    """Variables by the names under which they are saved."""
-    if isinstance(var_list, Mapping):
-        pairs = list(var_list.items())
-    else:
-        pairs = [(getattr(v, "_shared_name", None), v) for v in var_list]
-    found: dict[str, Any] = {}
-    for name, variable in pairs:
-        if not isinstance(variable, Variable):
-            raise TypeError(f"Variable to save is not a Variable: {variable}")
-        if name in found and found[name] is not variable:
-            raise ValueError(f"At least two variables have the same name: {name}")
-        found[name] = variable
-    return found
+def _read(variable):
+    """The value of a variable, which the processor of its own machine reads."""
+    device = DeviceSpec.from_string(variable.device or "")
+    if not device.device_type or device.device_type.upper() == "CPU":
+        return variable.read_value()
+    host = DeviceSpec(device.job, device.replica, device.task, "CPU", 0)
+    with placed(host.to_string()):
+        return identity(variable.read_value())

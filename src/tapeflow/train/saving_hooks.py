@@ -62,6 +62,10 @@ class CheckpointSaverHook(SessionRunHook):
         self._listeners = listeners or []
         self._save_graph = save_graph_def
         self._writer = None
+        self._steps_per_run = 1
+
+    def _set_steps_per_run(self, steps_per_run):
+        self._steps_per_run = steps_per_run
 
     def begin(self):
         self._writer = FileWriterCache.get(self._dir)
@@ -85,7 +89,7 @@ class CheckpointSaverHook(SessionRunHook):
         return SessionRunArgs(self._step)
 
     def after_run(self, run_context, run_values):
-        if self._timer.should_trigger_for_step(run_values.results + 1):
+        if self._timer.should_trigger_for_step(run_values.results + self._steps_per_run):
             step = run_context.session.run(self._step)
             if self._timer.should_trigger_for_step(step):
                 self._timer.update_last_triggered_step(step)
@@ -151,6 +155,10 @@ class StepCounterHook(SessionRunHook):
         self._writer, self._dir = summary_writer, output_dir
         self._last = None
         self._warnings = 0
+        self._steps_per_run = 1
+
+    def _set_steps_per_run(self, steps_per_run):
+        self._steps_per_run = steps_per_run
 
     def begin(self):
         if self._writer is None and self._dir:
@@ -170,7 +178,7 @@ class StepCounterHook(SessionRunHook):
 
     def after_run(self, run_context, run_values):
         stale = run_values.results
-        if self._timer.should_trigger_for_step(stale + 1):
+        if self._timer.should_trigger_for_step(stale + self._steps_per_run):
             step = run_context.session.run(self._step)
             if self._timer.should_trigger_for_step(step):
                 seconds, steps = self._timer.update_last_triggered_step(step)

@@ -76,6 +76,7 @@ from tapeflow.core.tensor_shape import (
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.type_specs import type_spec_from_value
 from tapeflow.ops.accumulate import accumulate_n, add_n
+from tapeflow.ops.approximate_top_k import approx_top_k
 from tapeflow.ops.argmax import arg_max, arg_min
 from tapeflow.ops.argmax import argmax_v1 as argmax
 from tapeflow.ops.argmax import argmin_v1 as argmin
@@ -207,6 +208,7 @@ from tapeflow.ops.control import (
 from tapeflow.ops.control import cond_v1 as cond
 from tapeflow.ops.control import tuple_v1 as tuple
 from tapeflow.ops.control import while_loop_v1 as while_loop
+from tapeflow.ops.convolution_any import conv, conv2d_backprop_filter_v2, conv2d_backprop_input_v2
 from tapeflow.ops.cross import cross
 from tapeflow.ops.cumulative import cumprod, cumsum
 from tapeflow.ops.decomposition import cholesky, qr, svd
@@ -218,6 +220,7 @@ from tapeflow.ops.diagonal import diag_part as matrix_diag_part
 from tapeflow.ops.diagonal import set_diag as matrix_set_diag
 from tapeflow.ops.diagonal import trace
 from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
+from tapeflow.ops.edit_distance import edit_distance
 from tapeflow.ops.einsum import einsum
 from tapeflow.ops.elementwise import (
     abs,
@@ -265,6 +268,7 @@ from tapeflow.ops.random import normal as random_normal
 from tapeflow.ops.random import poisson_v1 as random_poisson
 from tapeflow.ops.random import shuffle as random_shuffle
 from tapeflow.ops.random import uniform as random_uniform
+from tapeflow.ops.random_index_shuffle import random_index_shuffle
 from tapeflow.ops.random_seed import get_seed
 from tapeflow.ops.random_seed import set_seed as set_random_seed
 from tapeflow.ops.reduction import count_nonzero_v1 as count_nonzero
@@ -334,6 +338,10 @@ from tapeflow.ops.special import (
     polygamma,
     zeta,
 )
+from tapeflow.ops.spectral_nd import raw_fftnd as fftnd
+from tapeflow.ops.spectral_nd import raw_ifftnd as ifftnd
+from tapeflow.ops.spectral_nd import raw_irfftnd as irfftnd
+from tapeflow.ops.spectral_nd import raw_rfftnd as rfftnd
 from tapeflow.ops.string_numbers import as_string
 from tapeflow.ops.string_numbers import to_number_v1 as string_to_number
 from tapeflow.ops.strings import join as string_join
@@ -381,6 +389,7 @@ from tapeflow.ops.variable_scatter import (
     scatter_sub,
     scatter_update,
 )
+from tapeflow.ops.volume_patches import extract_volume_patches
 
 newaxis = None
 __version__ = VERSION = version.VERSION
@@ -433,6 +442,14 @@ _LAZY_ROOMS = {
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
+    "serialize_many_sparse": "tapeflow.compat.v1.text_names",
+    "serialize_sparse": "tapeflow.compat.v1.text_names",
+    "deserialize_many_sparse": "tapeflow.ops.sparse_serialization",
+    "quantize": "tapeflow.ops.quantize",
+    "quantize_v2": "tapeflow.ops.quantize",
+    "dequantize": "tapeflow.ops.quantize",
+    "quantized_concat": "tapeflow.ops.quantize",
+    "decode_compressed": "tapeflow.ops.raw_bytes",
     "string_split": "tapeflow.compat.v1.text_names",
     "string_to_hash_bucket": "tapeflow.compat.v1.text_names",
     "string_to_hash_bucket_strong": "tapeflow.compat.v1.text_names",
@@ -618,64 +635,59 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Assert", "DType", "DeviceSpec", "Dimension", "GradientTape", "IndexedSlices", "IndexedSlicesSpec",
-    "OpError", "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec",
-    "TypeSpec",
-    "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
-    "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "arg_max", "arg_min", "argmax", "argmin",
-    "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater",
-    "assert_greater_equal", "assert_less", "assert_less_equal", "assert_negative", "assert_non_negative",
-    "assert_non_positive", "assert_positive", "assert_integer", "assert_near", "assert_none_equal",
-    "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_in",
-    "assert_same_float_dtype", "assert_scalar", "assert_type", "atan", "atan2", "atanh", "autodiff",
-    "batch_gather", "batch_to_space", "batch_to_space_nd", "betainc", "bfloat16", "bincount", "bitcast",
-    "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to",
-    "case", "cast", "ceil", "check_numerics", "cholesky", "cholesky_solve", "clip_by_average_norm",
-    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64", "concat",
-    "cond", "config", "confusion_matrix", "conj", "constant", "convert_to_tensor", "cos", "cosh",
-    "count_nonzero", "cross", "cumprod", "cumsum", "custom_gradient", "debugging", "decode_base64",
-    "depth_to_space", "device", "diag", "diag_part", "digamma", "dimension_at_index", "dimension_value",
-    "disable_eager_execution", "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape",
-    "div", "div_no_nan", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch", "einsum",
-    "enable_eager_execution", "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape",
-    "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "executing_eagerly", "exp",
-    "expand_dims", "expm1", "eye", "fill", "float16", "float32", "float64", "floor", "floor_div", "floordiv",
-    "floormod", "foldl", "foldr", "gather", "gather_nd", "get_seed", "global_norm", "grad_pass_through",
-    "greater", "greater_equal", "group", "guarantee_const", "half", "histogram_fixed_width",
-    "histogram_fixed_width_bins", "identity", "identity_n", "igamma", "igammac", "imag", "init_scope",
-    "int16", "int32", "int64", "int8", "invert_permutation", "is_finite", "is_inf", "is_nan",
-    "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_symbolic_tensor", "is_tensor",
-    "lbeta", "less", "less_equal", "lgamma", "lin_space", "linalg", "linspace", "log", "log1p",
-    "log_sigmoid", "logical_and", "logical_not", "logical_or", "logical_xor", "map_fn", "math", "matmul",
-    "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse",
-    "matrix_set_diag", "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
-    "matrix_triangular_solve", "maximum", "meshgrid", "minimum", "mod", "multinomial", "multiply",
-    "name_scope", "negative", "newaxis", "nn", "no_op", "norm",
-    "control_dependencies", "not_equal", "numpy_function", "one_hot",
-    "ones", "ones_like", "pad", "parallel_stack", "polygamma", "pow", "print", "py_func", "py_function",
-    "qint16", "qint32", "qint8", "qr", "quint16", "quint8", "random", "random_crop", "random_gamma",
-    "random_normal", "random_poisson", "random_shuffle", "random_uniform", "range", "rank", "real",
-    "realdiv", "reciprocal", "recompute_grad", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
-    "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape",
-    "resource", "reverse", "reverse_sequence", "reverse_v2", "rint", "roll", "round", "rsqrt",
-    "saturate_cast", "scalar_mul", "scan", "scatter_add", "scatter_div", "scatter_max", "scatter_min",
-    "scatter_mul", "scatter_nd",
-    "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub", "scatter_update",
-    "searchsorted", "segment_max", "segment_mean",
-    "segment_min", "segment_prod", "segment_sum", "self_adjoint_eig", "self_adjoint_eigvals",
-    "sequence_mask", "set_random_seed", "setdiff1d", "shape", "shape_n", "sigmoid", "sign", "sin", "sinh",
-    "size", "slice", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse_matmul",
+    "Assert", "DType", "DeviceSpec", "Dimension", "GradientTape", "IndexedSlices", "IndexedSlicesSpec", "OpError",
+    "Print", "QUANTIZED_DTYPES", "Tensor", "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec",
+    "TypeSpec", "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
+    "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "approx_top_k", "arg_max", "arg_min", "argmax",
+    "argmin", "as_dtype", "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_greater_equal",
+    "assert_integer", "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
+    "assert_non_positive", "assert_none_equal", "assert_positive", "assert_proper_iterable", "assert_rank",
+    "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype", "assert_scalar", "assert_type", "atan",
+    "atan2", "atanh", "autodiff", "batch_gather", "batch_to_space", "batch_to_space_nd", "betainc", "bfloat16",
+    "bincount", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_dynamic_shape", "broadcast_static_shape",
+    "broadcast_to", "case", "cast", "ceil", "check_numerics", "cholesky", "cholesky_solve", "clip_by_average_norm",
+    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "complex", "complex128", "complex64", "concat", "cond",
+    "config", "confusion_matrix", "conj", "constant", "control_dependencies", "conv", "conv2d_backprop_filter_v2",
+    "conv2d_backprop_input_v2", "convert_to_tensor", "cos", "cosh", "count_nonzero", "cross", "cumprod", "cumsum",
+    "custom_gradient", "debugging", "decode_base64", "depth_to_space", "device", "diag", "diag_part", "digamma",
+    "dimension_at_index", "dimension_value", "disable_eager_execution", "disable_tensor_equality",
+    "disable_v2_behavior", "disable_v2_tensorshape", "div", "div_no_nan", "divide", "double", "dtypes",
+    "dynamic_partition", "dynamic_stitch", "edit_distance", "einsum", "enable_eager_execution",
+    "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape", "encode_base64", "ensure_shape",
+    "equal", "erf", "erfc", "errors", "executing_eagerly", "exp", "expand_dims", "expm1", "extract_volume_patches",
+    "eye", "fftnd", "fill", "float16", "float32", "float64", "floor", "floor_div", "floordiv", "floormod", "foldl",
+    "foldr", "gather", "gather_nd", "get_seed", "global_norm", "grad_pass_through", "greater", "greater_equal",
+    "group", "guarantee_const", "half", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
+    "identity_n", "ifftnd", "igamma", "igammac", "imag", "init_scope", "int16", "int32", "int64", "int8",
+    "invert_permutation", "irfftnd", "is_finite", "is_inf", "is_nan", "is_non_decreasing", "is_numeric_tensor",
+    "is_strictly_increasing", "is_symbolic_tensor", "is_tensor", "lbeta", "less", "less_equal", "lgamma",
+    "lin_space", "linalg", "linspace", "log", "log1p", "log_sigmoid", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "map_fn", "math", "matmul", "matrix_band_part", "matrix_determinant", "matrix_diag",
+    "matrix_diag_part", "matrix_inverse", "matrix_set_diag", "matrix_solve", "matrix_solve_ls",
+    "matrix_square_root", "matrix_transpose", "matrix_triangular_solve", "maximum", "meshgrid", "minimum", "mod",
+    "multinomial", "multiply", "name_scope", "negative", "newaxis", "nn", "no_op", "norm", "not_equal",
+    "numpy_function", "one_hot", "ones", "ones_like", "pad", "parallel_stack", "polygamma", "pow", "print",
+    "py_func", "py_function", "qint16", "qint32", "qint8", "qr", "quint16", "quint8", "random", "random_crop",
+    "random_gamma", "random_index_shuffle", "random_normal", "random_poisson", "random_shuffle", "random_uniform",
+    "range", "rank", "real", "realdiv", "reciprocal", "recompute_grad", "reduce_all", "reduce_any", "reduce_join",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
+    "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings", "reshape", "resource",
+    "reverse", "reverse_sequence", "reverse_v2", "rfftnd", "rint", "roll", "round", "rsqrt", "saturate_cast",
+    "scalar_mul", "scan", "scatter_add", "scatter_div", "scatter_max", "scatter_min", "scatter_mul", "scatter_nd",
+    "scatter_nd_add", "scatter_nd_sub", "scatter_nd_update", "scatter_sub", "scatter_update", "searchsorted",
+    "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum", "self_adjoint_eig",
+    "self_adjoint_eigvals", "sequence_mask", "set_random_seed", "setdiff1d", "shape", "shape_n", "sigmoid", "sign",
+    "sin", "sinh", "size", "slice", "space_to_batch", "space_to_batch_nd", "space_to_depth", "sparse_matmul",
     "sparse_segment_mean", "sparse_segment_sqrt_n", "sparse_segment_sum", "split", "sqrt", "square",
     "squared_difference", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "string_join",
     "string_strip", "string_to_hash_bucket_fast", "string_to_number", "strings", "substr", "subtract", "svd",
     "switch_case", "tan", "tanh", "tensor_scatter_add", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensor_scatter_sub",
-    "tensor_scatter_update", "tensordot", "tile", "to_bfloat16", "to_complex128", "to_complex64",
-    "to_double", "to_float", "to_int32", "to_int64", "trace", "transpose", "truediv", "truncated_normal",
-    "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique",
-    "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean",
-    "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum",
-    "unstack", "variant", "vectorized_map", "verify_tensor_all_finite", "version", "where", "where_v2",
-    "while_loop", "zeros", "zeros_like", "zeta",
+    "tensor_scatter_update", "tensordot", "tile", "to_bfloat16", "to_complex128", "to_complex64", "to_double",
+    "to_float", "to_int32", "to_int64", "trace", "transpose", "truediv", "truncated_normal", "truncatediv",
+    "truncatemod", "tuple", "type_spec_from_value", "types", "uint16", "uint32", "uint64", "uint8", "unique",
+    "unique_with_counts", "unravel_index", "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min",
+    "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "variant",
+    "vectorized_map", "verify_tensor_all_finite", "version", "where", "where_v2", "while_loop", "zeros",
+    "zeros_like", "zeta",
 ]  # fmt: skip

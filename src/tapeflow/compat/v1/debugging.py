@@ -1,5 +1,16 @@
 """`tf.debugging` with the names and signatures of 1.x."""
 
+from tapeflow.core.tracebacks import (
+    disable_traceback_filtering,
+    enable_traceback_filtering,
+    is_traceback_filtering_enabled,
+)
+from tapeflow.graph.call_watching import (
+    disable_check_numerics,
+    enable_check_numerics,
+    get_log_device_placement,
+    set_log_device_placement,
+)
 from tapeflow.ops.assertions import (
     Assert,
     assert_integer,
@@ -58,10 +69,17 @@ __all__ = [
     "assert_shapes",
     "assert_type",
     "check_numerics",
+    "disable_check_numerics",
+    "disable_traceback_filtering",
+    "enable_check_numerics",
+    "enable_traceback_filtering",
+    "get_log_device_placement",
     "is_finite",
     "is_inf",
     "is_nan",
     "is_non_decreasing",
     "is_numeric_tensor",
     "is_strictly_increasing",
+    "is_traceback_filtering_enabled",
+    "set_log_device_placement",
 ]

@@ -19,6 +19,7 @@ from tapeflow.io import (
     extract_jpeg_shape,
     gfile,
     is_jpeg,
+    match_filenames_once,
     matching_files,
     parse_tensor,
     read_file,
@@ -39,16 +40,26 @@ from tapeflow.ops.parsing import (
 )
 from tapeflow.ops.parsing import parse_example_v1 as parse_example
 from tapeflow.ops.parsing import parse_single_example_v1 as parse_single_example
+from tapeflow.ops.queue import (
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 from tapeflow.ops.raw_bytes import decode_raw_v1 as decode_raw
+from tapeflow.ops.sparse_serialization import deserialize_many_sparse
+from tapeflow.ops.sparse_serialization import serialize_many_sparse_v1 as serialize_many_sparse
+from tapeflow.ops.sparse_serialization import serialize_sparse_v1 as serialize_sparse
 
 __all__ = [
-    "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature",
+    "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
+    "RaggedFeature", "RandomShuffleQueue", "SparseFeature",
     "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
     "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed", "decode_csv",
     "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png",
-    "decode_raw", "decode_webp", "encode_base64", "encode_jpeg", "encode_png",
-    "extract_jpeg_shape", "gfile", "is_jpeg", "matching_files", "parse_example",
+    "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
+    "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files", "parse_example",
     "parse_sequence_example", "parse_single_example", "parse_single_sequence_example",
-    "parse_tensor", "read_file", "serialize_tensor", "tf_record_iterator", "write_file",
+    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
     "write_graph",
 ]  # fmt: skip

@@ -1,11 +1,34 @@
 """`tf.linalg` with the names and signatures of 1.x."""
 
+from tapeflow.linalg import (
+    LinearOperator,
+    LinearOperatorAdjoint,
+    LinearOperatorBlockDiag,
+    LinearOperatorBlockLowerTriangular,
+    LinearOperatorCirculant,
+    LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D,
+    LinearOperatorComposition,
+    LinearOperatorDiag,
+    LinearOperatorFullMatrix,
+    LinearOperatorHouseholder,
+    LinearOperatorIdentity,
+    LinearOperatorInversion,
+    LinearOperatorKronecker,
+    LinearOperatorLowerTriangular,
+    LinearOperatorLowRankUpdate,
+    LinearOperatorPermutation,
+    LinearOperatorScaledIdentity,
+    LinearOperatorToeplitz,
+    LinearOperatorTridiag,
+    LinearOperatorZeros,
+    experimental,
+)
 from tapeflow.ops.clip import global_norm
 from tapeflow.ops.cross import cross
 from tapeflow.ops.decomposition import cholesky, eigh, eigvalsh, qr, svd
 from tapeflow.ops.diagonal import band_part, diag, diag_part, set_diag, trace
 from tapeflow.ops.einsum import einsum
-from tapeflow.ops.layout import transpose_v1 as transpose
 from tapeflow.ops.matmul import matmul, matvec, tensordot
 from tapeflow.ops.matrix_function import (
     adjoint,
@@ -22,6 +45,7 @@ from tapeflow.ops.matrix_function import (
     pinv,
     sqrtm,
 )
+from tapeflow.ops.matrix_function import matrix_transpose as transpose
 from tapeflow.ops.matrix_function import norm_v1 as norm
 from tapeflow.ops.normalization import l2_normalize
 from tapeflow.ops.solve import (
@@ -38,6 +62,27 @@ from tapeflow.ops.tensor_diagonal import eye, tensor_diag, tensor_diag_part
 from tapeflow.ops.tridiagonal import tridiagonal_matmul, tridiagonal_solve
 
 __all__ = [
+    "LinearOperator",
+    "LinearOperatorAdjoint",
+    "LinearOperatorBlockDiag",
+    "LinearOperatorBlockLowerTriangular",
+    "LinearOperatorCirculant",
+    "LinearOperatorCirculant2D",
+    "LinearOperatorCirculant3D",
+    "LinearOperatorComposition",
+    "LinearOperatorDiag",
+    "LinearOperatorFullMatrix",
+    "LinearOperatorHouseholder",
+    "LinearOperatorIdentity",
+    "LinearOperatorInversion",
+    "LinearOperatorKronecker",
+    "LinearOperatorLowRankUpdate",
+    "LinearOperatorLowerTriangular",
+    "LinearOperatorPermutation",
+    "LinearOperatorScaledIdentity",
+    "LinearOperatorToeplitz",
+    "LinearOperatorTridiag",
+    "LinearOperatorZeros",
     "adjoint",
     "band_part",
     "cholesky",
@@ -50,6 +95,7 @@ __all__ = [
     "eigh_tridiagonal",
     "eigvalsh",
     "einsum",
+    "experimental",
     "expm",
     "eye",
     "global_norm",

@@ -5,7 +5,8 @@ from tapeflow.ops.gather import gather_nd_v1 as gather_nd
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.reorder import reverse, roll
 from tapeflow.ops.scatter import scatter_nd
-from tapeflow.ops.spatial import batch_to_space_nd, space_to_batch_nd
+from tapeflow.ops.spatial import batch_to_space as batch_to_space_nd
+from tapeflow.ops.spatial import space_to_batch_nd
 
 __all__ = [
     "batch_to_space_nd", "gather_nd", "reshape", "reverse", "roll", "scatter_nd", "space_to_batch_nd", "tile",

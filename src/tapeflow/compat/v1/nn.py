@@ -3,6 +3,7 @@
 import importlib
 from typing import Any
 
+from tapeflow.nn import experimental
 from tapeflow.ops.activation import crelu_v1 as crelu
 from tapeflow.ops.activation import (
     elu,
@@ -38,6 +39,7 @@ from tapeflow.ops.convolve import (
 from tapeflow.ops.convolve import conv1d_v1 as conv1d
 from tapeflow.ops.convolve import conv2d_transpose_v1 as conv2d_transpose
 from tapeflow.ops.convolve import conv2d_v1 as conv2d
+from tapeflow.ops.convolve import conv3d_backprop_filter as conv3d_backprop_filter_v2
 from tapeflow.ops.convolve import conv3d_transpose_v1 as conv3d_transpose
 from tapeflow.ops.convolve import conv3d_v1 as conv3d
 from tapeflow.ops.convolve import convolution_v1 as convolution
@@ -46,6 +48,12 @@ from tapeflow.ops.convolve_depthwise import (
     depthwise_conv2d_backprop_input,
     depthwise_conv2d_native,
 )
+from tapeflow.ops.convolve_depthwise import (
+    depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter,
+)
+from tapeflow.ops.convolve_depthwise import (
+    depthwise_conv2d_backprop_input as depthwise_conv2d_native_backprop_input,
+)
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d_v1 as depthwise_conv2d
 from tapeflow.ops.convolve_depthwise import separable_conv2d_v1 as separable_conv2d
 from tapeflow.ops.ctc import collapse_repeated, ctc_loss_v2, ctc_unique_labels
@@ -53,6 +61,7 @@ from tapeflow.ops.ctc import ctc_loss_v1 as ctc_loss
 from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder as ctc_beam_search_decoder_v2
 from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder_v1 as ctc_beam_search_decoder
 from tapeflow.ops.ctc_decoding import ctc_greedy_decoder
+from tapeflow.ops.dilated import with_space_to_batch
 from tapeflow.ops.dropout import dropout_v1 as dropout
 from tapeflow.ops.embedding import embedding_lookup_v1 as embedding_lookup
 from tapeflow.ops.embedding_sparse import embedding_lookup_sparse_v1 as embedding_lookup_sparse
@@ -93,12 +102,19 @@ from tapeflow.ops.normalization import moments_v1 as moments
 from tapeflow.ops.normalization import sufficient_statistics_v1 as sufficient_statistics
 from tapeflow.ops.normalization import weighted_moments_v1 as weighted_moments
 from tapeflow.ops.pool import avg_pool as avg_pool_v2
-from tapeflow.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from tapeflow.ops.pool import avg_pool1d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
+from tapeflow.ops.pool import avg_pool2d_v1 as avg_pool2d
 from tapeflow.ops.pool import avg_pool_v1 as avg_pool
 from tapeflow.ops.pool import max_pool as max_pool_v2
 from tapeflow.ops.pool import max_pool_v1 as max_pool
 from tapeflow.ops.pool import max_pool_with_argmax_v1 as max_pool_with_argmax
 from tapeflow.ops.pool import pool_v1 as pool
+from tapeflow.ops.quantized import (
+    quantized_avg_pool,
+    quantized_conv2d,
+    quantized_max_pool,
+    quantized_relu_x,
+)
 from tapeflow.ops.sampled_loss import nce_loss_v1 as nce_loss
 from tapeflow.ops.sampled_loss import sampled_softmax_loss_v1 as sampled_softmax_loss
 from tapeflow.ops.selection import in_top_k_v1 as in_top_k
@@ -162,6 +178,7 @@ __all__ = [
     "conv2d_transpose",
     "conv3d",
     "conv3d_backprop_filter",
+    "conv3d_backprop_filter_v2",
     "conv3d_transpose",
     "conv_transpose",
     "convolution",
@@ -177,12 +194,15 @@ __all__ = [
     "depthwise_conv2d_backprop_filter",
     "depthwise_conv2d_backprop_input",
     "depthwise_conv2d_native",
+    "depthwise_conv2d_native_backprop_filter",
+    "depthwise_conv2d_native_backprop_input",
     "dilation2d",
     "dropout",
     "elu",
     "embedding_lookup",
     "embedding_lookup_sparse",
     "erosion2d",
+    "experimental",
     "fixed_unigram_candidate_sampler",
     "fractional_avg_pool",
     "fractional_max_pool",
@@ -207,6 +227,10 @@ __all__ = [
     "nce_loss",
     "normalize_moments",
     "pool",
+    "quantized_avg_pool",
+    "quantized_conv2d",
+    "quantized_max_pool",
+    "quantized_relu_x",
     "relu",
     "relu6",
     "relu_layer",
@@ -233,6 +257,7 @@ __all__ = [
     "uniform_candidate_sampler",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",
+    "with_space_to_batch",
     "xw_plus_b",
     "zero_fraction",
 ]

@@ -13,6 +13,7 @@ from tapeflow.core.convert import register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.joining import concat
+from tapeflow.ops.save_slice import SaveSliceInfo
 from tapeflow.ops.slicing import slice_
 
 
@@ -75,23 +76,6 @@ class PartitionedVariable:
             v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()))
             for v in self._parts
         ]
-
-
-class SaveSliceInfo:
-    """Which part of a whole a variable is."""
-
-    def __init__(self, full_name, full_shape, var_offset, var_shape):
-        self.full_name = full_name
-        self.full_shape = full_shape
-        self.offset = self.var_offset = var_offset
-        self.var_shape = var_shape
-
-    @property
-    def spec(self) -> str:
-        """The slice as text, as checkpoints name it."""
-        full = " ".join(str(d) for d in self.full_shape) + " "
-        parts = ":".join(f"{o},{s}" for o, s in zip(self.offset, self.var_shape))
-        return full + parts
 
 
 register_tensor_conversion_function(

@@ -2,6 +2,7 @@
 
 from tapeflow.compat.v1.sparse_names import sparse_placeholder as placeholder
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.ops.accumulator import SparseConditionalAccumulator
 from tapeflow.ops.counting import sparse_bincount as bincount
 from tapeflow.ops.ragged_cross import sparse_cross as cross
 from tapeflow.ops.ragged_cross import sparse_cross_hashed as cross_hashed
@@ -38,7 +39,7 @@ from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n_v1 as segment_sqrt
 from tapeflow.ops.sparse_segment import sparse_segment_sum_v1 as segment_sum
 
 __all__ = [
-    "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye",
+    "SparseConditionalAccumulator", "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye",
     "fill_empty_rows", "from_dense", "mask",
     "matmul", "maximum", "merge", "minimum", "placeholder", "reduce_max", "reduce_max_sparse",
     "reduce_sum", "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain",

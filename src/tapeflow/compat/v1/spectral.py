@@ -1,5 +1,6 @@
 """tf.spectral of 1.x: Fourier transforms."""
 
+from tapeflow.ops.signal_cosine import dct, idct
 from tapeflow.ops.spectral import (
     fft,
     fft2d,
@@ -16,6 +17,18 @@ from tapeflow.ops.spectral import (
 )
 
 __all__ = [
-    "fft", "fft2d", "fft3d", "ifft", "ifft2d", "ifft3d", "irfft", "irfft2d", "irfft3d", "rfft", "rfft2d",
+    "dct",
+    "fft",
+    "fft2d",
+    "fft3d",
+    "idct",
+    "ifft",
+    "ifft2d",
+    "ifft3d",
+    "irfft",
+    "irfft2d",
+    "irfft3d",
+    "rfft",
+    "rfft2d",
     "rfft3d",
-]  # fmt: skip
+]

@@ -10,20 +10,41 @@ from tapeflow.autodiff.functions import (
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.compat.v1.variable_getting import EagerVariableStore, make_template
 from tapeflow.contrib.eager import metrics
+from tapeflow.contrib.eager.callbacks import (
+    ExecutionCallback,
+    InfOrNanError,
+    add_execution_callback,
+    clear_execution_callbacks,
+    errstate,
+    inf_callback,
+    inf_nan_callback,
+    nan_callback,
+    seterr,
+)
 from tapeflow.contrib.eager.devices import list_devices, num_gpus
 from tapeflow.contrib.eager.evaluator import Evaluator, SparseSoftmaxEvaluator
 from tapeflow.contrib.eager.graph_callable import graph_callable
 from tapeflow.contrib.eager.mode import (
+    connect_to_remote_host,
     enable_eager_execution,
     enable_remote_eager_execution,
     in_graph_mode,
     run,
+    set_server_def,
 )
 from tapeflow.contrib.eager.network import Network, Sequential
+from tapeflow.contrib.eager.network_saving import (
+    restore_network_checkpoint,
+    save_network_checkpoint,
+)
 from tapeflow.contrib.eager.saving import (
     Saver,
     get_optimizer_variables,
     restore_variables_on_create,
+)
+from tapeflow.contrib.eager.testing import (
+    run_all_tests_in_graph_and_eager_modes,
+    run_test_in_graph_and_eager_modes,
 )
 from tapeflow.core.context import (
     ASYNC,
@@ -38,6 +59,7 @@ from tapeflow.core.context import (
     execution_mode,
     set_execution_mode,
 )
+from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.iterating import Iterator
 from tapeflow.function.defun import defun
 from tapeflow.function.function import function
@@ -51,6 +73,24 @@ enable = enable_eager_execution
 in_eager_mode = executing_eagerly
 EagerVariable = ResourceVariable = Variable
 __all__ = [
+    "ExecutionCallback",
+    "InfOrNanError",
+    "TensorSpec",
+    "add_execution_callback",
+    "clear_execution_callbacks",
+    "connect_to_remote_host",
+    "errstate",
+    "get_optimizer_variables",
+    "inf_callback",
+    "inf_nan_callback",
+    "nan_callback",
+    "restore_network_checkpoint",
+    "restore_variables_on_create",
+    "run_all_tests_in_graph_and_eager_modes",
+    "run_test_in_graph_and_eager_modes",
+    "save_network_checkpoint",
+    "set_server_def",
+    "seterr",
     "ASYNC",
     "Checkpoint",
     "Checkpointable",

@@ -14,6 +14,15 @@ class Network(Model):
         self.__dict__["_listed"] = []
         self._tracked["_listed"] = self._listed
 
+    def __call__(self, *args, **kwargs):
+        outputs = super().__call__(*args, **kwargs)
+        waiting = self.__dict__.pop("_restore_after_build", None)
+        if waiting:
+            for restore in waiting:
+                restore()
+            outputs = super().__call__(*args, **kwargs)  # again, with the values restored
+        return outputs
+
     def track_layer(self, layer):
         """Adds a layer, and returns it. Raises TypeError for anything else."""
         if not isinstance(layer, Layer):

@@ -21,7 +21,9 @@ from tapeflow.keras import (
 )
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.autocast import AutoCastVariable
+from tapeflow.keras.engine.connections import Connections
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
+from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked, unique
 from tapeflow.keras.registry import snake_case
@@ -42,7 +44,7 @@ _ARGUMENTS = {
 
 
 @public_methods
-class Layer(Tracked):
+class Layer(Connections, Protocol, Tracked):
     """A function of tensors with weights.
 
     Subclasses define `call(inputs, ...)`, and `build(input_shape)` where weights depend on shapes.
@@ -91,6 +93,7 @@ class Layer(Tracked):
         attributes["_loss_functions"] = []
         attributes["_own_metrics"] = []
         attributes["_nodes"] = []
+        attributes["_outbound_nodes"] = []
         attributes["_input_spec"] = None
         attributes["_input_shape_seen"] = None
         attributes["_autocast"] = kwargs.get("autocast", True)
@@ -462,10 +465,28 @@ class Layer(Tracked):
     def _graph_inputs(self):
         return [x for layer in self._all_layers() for x in layer.__dict__.get("_called_on", ())]
 
-    def add_metric(self, value, name=None, **kwargs):
-        """Keeps the mean of `value` under `name`."""
+    def add_metric(self, value, name=None, aggregation=None, **kwargs):
+        """Keeps the mean of `value` under `name`.
+
+        Raises ValueError for a value without a name that does not come from a metric.
+        """
         from tapeflow.keras.metrics import Mean
 
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric aggregation. You provided "
+                f"aggregation=`{aggregation}`"
+            )
+        source = getattr(value, "_metric_obj", None)
+        if source is not None:
+            if source not in self._own_metrics:
+                self._own_metrics.append(source)
+            return value
+        if name is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                "name='mean_activation', aggregation='mean')`"
+            )
         for metric in self._own_metrics:
             if metric.name == name:
                 return metric(value)
@@ -546,57 +567,19 @@ class Layer(Tracked):
         """All layers inside this one."""
         return tuple(self._all_layers()[1:])
 
-    @property
-    def _inbound_nodes(self):
-        """The symbolic calls of the layer, in order."""
-        return self._nodes
 
-    @property
-    def inbound_nodes(self):
-        """The symbolic calls of the layer, in order."""
-        return self._nodes
+class Unbuilt:
+    """A weight that a layer has once it is built: until then, reading it raises AttributeError."""
 
-    def _symbolic(self, what, position=None):
-        nodes = self._nodes
-        if not nodes:
-            raise AttributeError(
-                f"The layer {self.name} has never been called and thus has no defined {what}."
-            )
-        if position is None and len({id(node) for node in nodes}) > 1:
-            raise AttributeError(
-                f'The layer "{self.name}" has multiple inbound nodes, hence the notion of "layer '
-                f'{what}" is ill-defined. Use `get_{what}_at(node_index)` instead.'
-            )
-        node = nodes[position or 0]
-        return node.inputs if what == "input" else node.outputs
+    def __set_name__(self, owner, name):
+        self._name = name
 
-    @property
-    def input(self):
-        """The symbolic input of the layer's only symbolic call."""
-        return self._symbolic("input")
-
-    @property
-    def output(self):
-        """The symbolic output of the layer's only symbolic call."""
-        return self._symbolic("output")
-
-    def get_input_at(self, node_index):
-        """The symbolic input of a symbolic call."""
-        return self._symbolic("input", node_index)
-
-    def get_output_at(self, node_index):
-        """The symbolic output of a symbolic call."""
-        return self._symbolic("output", node_index)
-
-    @property
-    def input_shape(self):
-        """The shape of the symbolic input."""
-        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.input)
-
-    @property
-    def output_shape(self):
-        """The shape of the symbolic output."""
-        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.output)
+    def __get__(self, layer, owner=None):
+        if layer is None:
+            return self
+        raise AttributeError(
+            f"You must build the layer {layer.name!r} before accessing `{self._name}`."
+        )
 
 
 def _those_that_depend(values, inputs, called_on):

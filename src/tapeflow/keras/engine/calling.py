@@ -17,6 +17,7 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic, call_symbolically
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.variable import Variable
 from tapeflow.train import trackable
@@ -44,6 +45,12 @@ class CallSignature:
             parameters = []
         self.names = [
             p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        # Without a default, in order.
+        self.required = [
+            p.name
+            for p in parameters
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
         keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
         by_name = {p.name: p for p in parameters}
@@ -98,7 +105,7 @@ def call_layer(layer, args, kwargs):
             for name, x in kwargs.items()
         }
     depth, outer_training = state.depth, state.training
-    if depth == 0 and layer._losses_exist:
+    if depth == 0 and layer._losses_exist and not _in_graph_of_1x():
         layer._clear_losses()
     mask = None
     if masking.exist and layer.supports_masking:
@@ -133,10 +140,15 @@ def call_layer(layer, args, kwargs):
     return outputs
 
 
+def _in_graph_of_1x():
+    """Whether a graph is being built that is no function."""
+    graph = current_graph()
+    return graph is not None and not graph.building_function
+
+
 def _remember_inputs(layer, inputs):
     """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
-    graph = current_graph()
-    if graph is not None and not graph.building_function:
+    if _in_graph_of_1x():
         layer.__dict__.setdefault("_called_on", []).extend(
             x for x in nest.flatten(inputs) if isinstance(x, Tensor)
         )
@@ -242,7 +254,8 @@ def _note(error, layer):
 def _add_activity_loss(layer, inputs, outputs):
     for output in nest.flatten(outputs):
         penalty = layer._activity_regularizer(output)
-        batch = output.shape[0] if output.shape.rank else 1
+        sizes = output.shape.as_list() if output.shape.rank else [1]
+        batch = shape_of(output)[0] if sizes[0] is None else sizes[0]
         layer.add_loss(
             penalty / cast(batch, output.dtype) if hasattr(penalty, "dtype") else penalty
         )

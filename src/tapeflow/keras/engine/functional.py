@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core import nest
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes, nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
@@ -10,6 +11,8 @@ from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.network import Network
 from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.ops.casting import cast
+from tapeflow.ops.layout import expand_dims, squeeze
 
 
 class Functional(Model):
@@ -21,6 +24,8 @@ class Functional(Model):
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
         super().__init__(name=name or settings.unique_name("functional"), trainable=trainable, **kwargs)
         state = self.__dict__
+        if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
+            outputs = outputs[0]  # one output is a tensor, also where it came in a list
         state["_inputs"], state["_outputs"] = inputs, outputs
         for leaf in nest.flatten(inputs):
             if not isinstance(leaf, KerasTensor) or leaf.node is None:
@@ -34,10 +39,49 @@ class Functional(Model):
                     "Output tensors of a Functional model must be the output of a TensorFlow `Layer` "
                     f"(thus holding past layer metadata). Found: {leaf}"
                 )
-        state["_network"] = Network(nest.flatten(inputs), nest.flatten(outputs))
-        state["_layers"] = self._network.layers
-        self._tracked["_layers"] = self._layers
+        state["_sides"] = []
+        self._set_network()
         self.built = True
+
+    def _set_network(self):
+        """Finds the calls and layers from the inputs to the outputs, and to what was added at the side."""
+        outputs = [*nest.flatten(self._outputs), *self._sides]
+        self.__dict__["_network"] = Network(nest.flatten(self._inputs), outputs)
+        refuse_legacy(self._network.layers)
+        self.__dict__["_layers"] = self._network.layers
+        self._tracked["_layers"] = self._layers
+
+    def _add_side(self, tensor):
+        """Lets a symbolic tensor be computed with every call."""
+        self._sides.append(tensor)
+        self._set_network()
+
+    def add_loss(self, losses, *args, **kwargs):
+        """Adds losses: functions, tensors, or symbolic tensors that follow from the inputs of the model."""
+        from tapeflow.keras.engine.added import AddLoss
+
+        rest = []
+        for loss in nest.flatten(losses):
+            if isinstance(loss, KerasTensor):
+                self._add_side(AddLoss()(loss))
+            else:
+                rest.append(loss)
+        if rest:
+            super().add_loss(rest, **kwargs)
+
+    def add_metric(self, value, name=None, aggregation=None, **kwargs):
+        """Adds a metric of a tensor, or of a symbolic tensor that follows from the inputs of the model."""
+        if not isinstance(value, KerasTensor):
+            return super().add_metric(value, name=name, aggregation=aggregation, **kwargs)
+        from tapeflow.keras.engine.added import AddMetric
+
+        if name is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                "name='mean_activation')`"
+            )
+        self._add_side(AddMetric(aggregation, name)(value))
+        return None
 
     @property
     def layers(self):
@@ -107,9 +151,9 @@ class Functional(Model):
                 f"input tensors. Inputs received: {inputs}"
             )
         values = {}
-        for tensor, value in zip(expected, given):
-            _check_input(self, tensor, value)
-            values[id(tensor)] = value
+        for number, (tensor, value) in enumerate(zip(expected, given)):
+            _check_input(self, tensor, value, number)
+            values[id(tensor)] = _conformed(tensor, value)
         if mask is not None:
             for value, value_mask in zip(given, nest.flatten(mask)):
                 if value_mask is not None:
@@ -142,10 +186,40 @@ class Functional(Model):
         return network_config(self)
 
 
-def _check_input(model, tensor, value):
-    have, want = TensorShape(value.shape), tensor.shape
+def _check_input(model, tensor, value, number):
+    want = tensor.shape
+    if not hasattr(value, "shape") or want.rank is None:
+        return
+    have = TensorShape(value.shape)
     if have.rank == want.rank and not want.is_compatible_with(have):
         raise ValueError(
-            f'Input 0 of layer "{model.name}" is incompatible with the layer: expected '
+            f'Input {number} of layer "{model.name}" is incompatible with the layer: expected '
             f"shape={tuple(want.as_list())}, found shape={tuple(have.as_list())}"
+        )
+
+
+def _conformed(tensor, value):
+    """An input with the rank that was declared, where a last axis of size 1 makes the difference; and its dtype."""
+    if not isinstance(value, Tensor) or tensor.shape.rank is None or value.shape.rank is None:
+        return value
+    have, want = value.shape.rank, tensor.shape.rank
+    if have == want + 1 and value.shape.as_list()[-1] == 1:
+        value = squeeze(value, [-1])
+    elif have == want - 1 and tensor.shape.as_list()[-1] == 1:
+        value = expand_dims(value, -1)
+    if value.dtype != tensor.dtype and value.dtype != dtypes.string and tensor.dtype != dtypes.string:
+        value = cast(value, tensor.dtype)
+    return value
+
+
+def refuse_legacy(layers):
+    """Raises TypeError for layers of tf.layers, which models cannot hold."""
+    legacy = [layer for layer in layers if getattr(layer, "_is_legacy_layer", False)]
+    if legacy:
+        names = "\n  ".join(map(str, legacy))
+        raise TypeError(
+            "The following are legacy tf.layers.Layers:\n  "
+            f"{names}\nTo use keras as a framework (for instance using the Network, Model, or Sequential "
+            "classes), please use the tf.keras.layers implementation instead. (Or, if writing custom "
+            "layers, subclass from tf.keras.layers rather than tf.layers)"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow._native import Tensor, Variable
+from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import nest
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
@@ -50,7 +50,8 @@ def placeholder_for(x):
             splits = placeholder(x.row_splits_dtype, [None if rows is None else rows + 1])
             value = RaggedTensor.from_row_splits(value, splits, validate=False)
         return value
-    made = placeholder(x.dtype, x.shape, x.name and x.name.rpartition("/")[2] or None)
+    name = None if x.name is None else x.name.rpartition("/")[2].partition(":")[0]
+    made = placeholder(x.dtype, x.shape, name or None)
     if x._keras_mask is not None:
         mask = x._keras_mask
         shape = mask.shape
@@ -65,7 +66,8 @@ def describe(x):
     if isinstance(x, SparseTensor):
         return KerasTensor(x.shape, x.dtype, sparse=True)
     if isinstance(x, (Tensor, Variable)):
-        made = KerasTensor(TensorShape(x.shape), x.dtype)
+        name = None if isinstance(x, EagerTensor) else x.name
+        made = KerasTensor(TensorShape(x.shape), x.dtype, name=name)
         mask = getattr(x, "_keras_mask", None)
         if mask is not None:
             made._keras_mask = KerasTensor(TensorShape(mask.shape), mask.dtype)

@@ -19,7 +19,9 @@ class InputSpec:
         axes=None,
         allow_last_axis_squeeze=False,
         name=None,
+        optional=False,
     ):
+        self.optional = optional
         self.dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self.shape = None
         if shape is not None:
@@ -78,7 +80,7 @@ def assert_input_compatibility(input_spec, inputs, layer_name):
             f"input tensors. Inputs received: {inputs}"
         )
     for index, (x, spec) in enumerate(zip(inputs, specs)):
-        if spec is not None:
+        if spec is not None and not (x is None and spec.optional):
             problem = _problem(x, spec)
             if problem:
                 raise ValueError(

@@ -7,7 +7,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, saving, summary, weight_files
-from tapeflow.keras.engine.base_layer import Layer, _as_shapes, _sample
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes
+from tapeflow.keras.engine.inference import infer
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import unique
 from tapeflow.keras.engine.training import Training
@@ -56,12 +57,22 @@ class Model(Training, Layer):
                 "shape of type tuple or list of input shapes. User provided input type: "
                 f"{type(input_shape)}."
             )
-        shapes = _as_shapes(input_shape)
-        sample = nest.map_structure(lambda s: _sample(s, self.compute_dtype), shapes)
+        required = calling.signature_of(self).required[1:]
+        if any(name not in ("training", "mask") for name in required):
+            raise ValueError(
+                "Currently, you cannot build your model if it has positional or keyword arguments that are "
+                "not inputs to the model, but are required for its `call` method. Instead, in order to "
+                "instantiate and build your model, `call` your model on real tensor data with all expected "
+                "call arguments."
+            )
+        inputs = nest.map_structure(
+            lambda s: KerasTensor(s, self.compute_dtype), _as_shapes(input_shape)
+        )
+        given = {"training": False} if "training" in required else {}
         self.__dict__["_is_being_built"] = True
         try:
-            self(sample)
-        except (InvalidArgumentError, TypeError) as error:
+            infer(self._call_plainly, inputs, (), given)
+        except (InvalidArgumentError, TypeError, ValueError) as error:
             raise ValueError(
                 "You cannot build your model by calling `build` if your layers do not support float "
                 "type inputs. Instead, in order to instantiate and build your model, call your model "
@@ -173,9 +184,12 @@ class Model(Training, Layer):
 
         if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
             return cls(**config)
-        inputs, outputs = tensors_of(config, custom_objects)
+        inputs, outputs, sides = tensors_of(config, custom_objects)
         made = Functional if cls is Model else cls
-        return made(inputs=inputs, outputs=outputs, name=config["name"])
+        model = made(inputs=inputs, outputs=outputs, name=config["name"])
+        for side in sides:
+            model._add_side(side)
+        return model
 
     def to_json(self, **kwargs):
         """The config as JSON, from which `model_from_json` makes an equal model; kwargs for json.dumps."""

@@ -21,12 +21,12 @@ def save_model(
     """Saves a model with its weights and its optimizer: by the ending of the name as `.keras`, as HDF5
     (`.h5`, `.hdf5`; functional and Sequential models only), or as a SavedModel.
 
-    Raises FileExistsError where overwrite is False and there is one, NotImplementedError for subclassed
-    models in HDF5.
+    Where overwrite is False and there is a file, the user is asked. Raises NotImplementedError for
+    subclassed models in HDF5.
     """
     path = os.fspath(filepath)
-    if not overwrite and os.path.exists(path):
-        raise FileExistsError(f"{path} exists, and overwrite is False.")
+    if not overwrite and not weight_files.may_overwrite(path):
+        return
     if save_format == "keras" or (save_format is None and path.endswith(".keras")):
         from tapeflow.keras.saving import archive
 
@@ -113,7 +113,7 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
         return load_saved_model(path)
     if not weight_files.is_hdf5(path):
         if path.endswith((".h5", ".hdf5")):
-            raise ValueError(f"{path} is not an HDF5 file, or is damaged.")
+            raise OSError(f"Unable to open file {path}: it is not an HDF5 file, or is damaged.")
         return archive.load(path, custom_objects, compile, safe_mode)
     with archive.opened(path, path) as file, CustomObjectScope(custom_objects or {}):
         try:

@@ -107,7 +107,11 @@ def _plain(value, reference):
 
 
 def tensors_of(config, custom_objects=None):
-    """(inputs, outputs) of the model that the config describes. Raises ValueError for loose ends."""
+    """(inputs, outputs, what is at the side) of the model that the config describes.
+
+    Raises ValueError for loose ends.
+    """
+    from tapeflow.keras.engine.added import AddLoss, AddMetric
     from tapeflow.keras.layers import deserialize
 
     layers, waiting = {}, []
@@ -158,7 +162,13 @@ def tensors_of(config, custom_objects=None):
         found = [tensors(reference) for reference in references]
         return found[0] if len(found) == 1 else found
 
-    return tensors(config["input_layers"]), tensors(config["output_layers"])
+    sides = [
+        nest.flatten(node.outputs)[0]
+        for layer in layers.values()
+        if isinstance(layer, (AddLoss, AddMetric))
+        for node in layer._nodes
+    ]
+    return tensors(config["input_layers"]), tensors(config["output_layers"]), sides
 
 
 _OPERATIONS = {

@@ -66,8 +66,10 @@ class Sequential(Model):
                 f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
                 "argument to pass a unique name."
             )
+        from tapeflow.keras.engine.functional import refuse_legacy
         from tapeflow.keras.layers.core import InputLayer
 
+        refuse_legacy([layer])
         if not self._stack:
             if isinstance(layer, InputLayer):
                 self.__dict__["_input"] = self.__dict__["_output"] = layer.output
@@ -190,15 +192,34 @@ class Sequential(Model):
             )
         return super().weights
 
+    def _ends(self):
+        """(input, output), where they are known; those of a model that has been called are made now."""
+        if not self.layers:
+            return None
+        if self._input is not None:
+            return self._input, self._output
+        shape = self.__dict__.get("_shape_seen")
+        if shape is None or not self.built:
+            return None
+        made = self.__dict__.get("_ends_seen")
+        if made is None or made[2] != (shape, len(self.layers)):
+            start = end = make_input(batch_shape=[None, *shape.as_list()[1:]])
+            for layer in self.layers:
+                end = layer(end)
+            made = self.__dict__["_ends_seen"] = start, end, (shape, len(self.layers))
+        return made[:2]
+
     @property
     def inputs(self):
-        """The symbolic inputs, in a list."""
-        return [] if self._input is None else [self._input]
+        """The symbolic inputs, in a list; None while the shape of inputs is unknown."""
+        found = self._ends()
+        return None if found is None else [found[0]]
 
     @property
     def outputs(self):
-        """The symbolic outputs, in a list."""
-        return [] if self._output is None else [self._output]
+        """The symbolic outputs, in a list; None while the shape of inputs is unknown."""
+        found = self._ends()
+        return None if found is None else [found[1]]
 
     @property
     def input(self):

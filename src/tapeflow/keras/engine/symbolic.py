@@ -186,6 +186,8 @@ class Node:
         for index, output in enumerate(nest.flatten(outputs)):
             if isinstance(output, KerasTensor):
                 output.node, output.index = self, index
+        for parent in self.parents():
+            parent.layer._outbound_nodes.append(self)
 
     def parents(self):
         """The symbolic tensors that the call reads."""
@@ -202,13 +204,15 @@ class Node:
     @property
     def input_tensors(self):
         """The symbolic tensors that the call reads, one alone bare."""
-        parents = self.parents() or nest.flatten(self.outputs)
+        parents = self.parents()
+        if not parents:
+            return nest.flatten(self.outputs)
         return parents[0] if len(parents) == 1 else parents
 
     @property
     def output_tensors(self):
         """What the call gave."""
-        return self.outputs
+        return self.outputs if self.parents() else nest.flatten(self.outputs)
 
     @property
     def keras_inputs(self):
@@ -234,7 +238,7 @@ class Node:
     @property
     def output_shapes(self):
         """The shapes of the outputs."""
-        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.outputs)
+        return nest.map_structure(lambda x: tuple(x.shape.as_list()), self.output_tensors)
 
     def iterate_inbound(self):
         """(layer, number of its call, number of its output, tensor) for each input."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.ops.variable import Variable
@@ -10,6 +11,13 @@ from tapeflow.train.trackable import attached, is_trackable
 
 # Lists of layers that models keep for themselves; checkpoints know the layers by number.
 _LISTS = {"_stack", "_layers", "_listed"}
+
+
+class TrackableReference(NamedTuple):
+    """An object that checkpoints follow, and its name."""
+
+    name: str
+    ref: Any
 
 
 class Tracked:
@@ -56,6 +64,17 @@ class Tracked:
             if name not in _LISTS and is_trackable(value):
                 found[name] = value
         return found
+
+    @property
+    def _unconditional_dependency_names(self):
+        """What checkpoints follow from this object, by name."""
+        return dict(self._trackable_children())
+
+    @property
+    def _unconditional_checkpoint_dependencies(self):
+        return [TrackableReference(*pair) for pair in self._trackable_children().items()]
+
+    _checkpoint_dependencies = _unconditional_checkpoint_dependencies
 
     def __delattr__(self, name):
         if "_tracked" in self.__dict__:

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 
+from tapeflow.core.context import current_graph, init_scope
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.session import get_session, set_values, values_of
 from tapeflow.saved_model.bundle import index_path
@@ -13,7 +14,7 @@ from tapeflow.train.checkpoint import restore_objects, write_objects
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
 
 _KERAS_VERSION = b"2.21.0"
-_LARGEST_ATTRIBUTE = 64512
+_LARGEST_ATTRIBUTE = 64000
 
 
 def h5py():
@@ -42,8 +43,8 @@ def save(model, filepath, overwrite=True, save_format=None):
     path = os.fspath(filepath)
     if path.endswith(".weights.h5") and save_format in (None, "h5", "keras"):
         _require_built(model)
-        if not overwrite and os.path.exists(path):
-            raise FileExistsError(f"{path} exists, and overwrite is False.")
+        if not overwrite and not may_overwrite(path):
+            return
         from tapeflow.keras.saving import archive, weights_store
 
         def write(temporary):
@@ -71,8 +72,8 @@ def save(model, filepath, overwrite=True, save_format=None):
     if kind == "h5":
         _require_built(model)
     target = path if kind == "h5" else index_path(path)
-    if not overwrite and os.path.exists(target):
-        raise FileExistsError(f"{target} exists, and overwrite is False.")
+    if not overwrite and not may_overwrite(target):
+        return
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
@@ -89,6 +90,53 @@ def save(model, filepath, overwrite=True, save_format=None):
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+class _Streamed(list):
+    """Values to load, each loaded into a session as soon as its variable is there."""
+
+    def __init__(self, pairs):
+        super().__init__()
+        for pair in pairs:
+            self.append(pair)
+
+    def append(self, pair):
+        super().append(pair)
+        variable, value = pair
+        with init_scope():
+            variable.load(value, get_session(variable.graph))
+
+
+def _require_match(model, status):
+    """Raises AssertionError where nothing but the model itself is in the checkpoint."""
+    restoration = getattr(status, "_restoration", None)
+    if restoration is None or len(list(restoration.objects.values())) > 1:
+        return
+    if not model._trackable_children():
+        raise AssertionError(
+            f"Nothing to load. No dependencies have been added to {model} yet."
+        )
+    status.assert_nontrivial_match()
+
+
+def _stream(status):
+    restoration = getattr(status, "_restoration", None)
+    if restoration is not None:
+        restoration.match_again()
+        restoration.to_load = _Streamed(restoration.to_load)
+
+
+def may_overwrite(path):
+    """Whether a file may be written: where there is one, the user is asked.
+
+    Raises EOFError where nobody can answer.
+    """
+    if not os.path.exists(path):
+        return True
+    answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip().lower()
+    while answer not in ("y", "n"):
+        answer = input('Enter "y" (overwrite) or "n" (cancel).').strip().lower()
+    return answer == "y"
 
 
 def _require_built(model):
@@ -111,8 +159,10 @@ def load(model, filepath, skip_mismatch=False, by_name=False):
                 f"formatted weights (got by_name={by_name}, skip_mismatch={skip_mismatch})."
             )
         status = restore_objects(model, path)
-        if model.weights and model.weights[0]._parts is not None:
-            status.run_restore_ops(get_session(model.weights[0].graph))
+        graph = current_graph()
+        if graph is not None:
+            _stream(status)
+        _require_match(model, status)
         return status
     if not model.built:
         raise ValueError(
@@ -175,14 +225,13 @@ def save_weights_to(group, weights):
 def _set_names(group, key, names):
     """Sets a list of names as attribute, in parts where it is too long for one."""
     encoded = [name.encode() for name in names]
-    limit = 64000
-    total = sum(len(name) for name in encoded) + 1
-    parts = max(1, -(-max((len(n) for n in encoded), default=1) * len(encoded) // limit))
-    if parts == 1 or total == 1:
+    longest = max((len(name) for name in encoded), default=1) or 1
+    rows = max(1, _LARGEST_ATTRIBUTE // longest)
+    if len(encoded) <= rows:
         group.attrs[key] = np.array(encoded) if encoded else np.array([], "S1")
         return
-    for i, part in enumerate(np.array_split(np.array(encoded), parts)):
-        group.attrs[f"{key}{i}"] = part
+    for i, start in enumerate(range(0, len(encoded), rows)):
+        group.attrs[f"{key}{i}"] = np.array(encoded[start : start + rows])
 
 
 def names_of(group, key):

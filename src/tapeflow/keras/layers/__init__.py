@@ -1,5 +1,7 @@
 """`tf.keras.layers`."""
 
+from tapeflow.keras.engine.added import AddLoss as _AddLoss
+from tapeflow.keras.engine.added import AddMetric as _AddMetric
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.op_layer import SlicingOpLambda as _SlicingOpLambda
@@ -149,6 +151,7 @@ from tapeflow.keras.layers.rnn.gru import GRU, CuDNNGRU, GRUCell
 from tapeflow.keras.layers.rnn.lstm import LSTM, CuDNNLSTM, LSTMCell
 from tapeflow.keras.layers.rnn.simple import SimpleRNN, SimpleRNNCell
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
+from tapeflow.keras.layers.saved_model_layer import TFSMLayer
 from tapeflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
 from tapeflow.keras.registry import resolve as _resolve
 from tapeflow.keras.registry import to_config as _to_config
@@ -168,6 +171,10 @@ GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
 )  # fmt: skip
 
 
+# Names that configs of 1.x and 2.0 have.
+_VERSIONED = ("BatchNormalization", "LSTM", "GRU", "LSTMCell", "GRUCell")
+
+
 def serialize(layer):
     """The config of a layer."""
     return _to_config(layer)
@@ -182,6 +189,8 @@ def deserialize(config, custom_objects=None):
     known = {name: value for name, value in globals().items() if isinstance(value, type)}
     known |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
     known |= {"TFOpLambda": _TFOpLambda, "SlicingOpLambda": _SlicingOpLambda}
+    known |= {"AddLoss": _AddLoss, "AddMetric": _AddMetric}
+    known |= {f"{name}V{n}": known[name] for name in _VERSIONED for n in (1, 2)}
     return _resolve(config, known, "layer", custom_objects)
 
 

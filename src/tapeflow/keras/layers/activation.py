@@ -22,16 +22,15 @@ class ReLU(SameShape):
 
     def __init__(self, max_value=None, negative_slope=0.0, threshold=0.0, **kwargs):
         super().__init__(**kwargs)
-        for name, value in (("max_value", max_value), ("threshold", threshold)):
-            if value is not None and value < 0.0:
+        for name, value in (
+            ("max_value", max_value),
+            ("negative_slope", negative_slope),
+            ("threshold", threshold),
+        ):
+            if (value is None and name != "max_value") or (value is not None and value < 0.0):
                 raise ValueError(
                     f"{name} of a ReLU layer cannot be a negative value. Received: {value}"
                 )
-        if negative_slope is None or negative_slope < 0.0:
-            raise ValueError(
-                "negative_slope of a ReLU layer cannot be a negative value. Received: "
-                f"{negative_slope}"
-            )
         self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
 
     def call(self, inputs):
@@ -51,17 +50,20 @@ class LeakyReLU(SameShape):
 
     _plain_call = True
 
-    def __init__(self, alpha=0.3, **kwargs):
+    def __init__(self, negative_slope=0.3, **kwargs):
+        negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
-        if alpha is None:
-            raise ValueError("The alpha value of a Leaky ReLU layer cannot be None.")
-        self.alpha = float(alpha)
+        if negative_slope is None:
+            raise ValueError(
+                "The alpha value of a Leaky ReLU layer cannot be None, Expecting a float. Received: None"
+            )
+        self.negative_slope = self.alpha = float(negative_slope)
 
     def call(self, inputs):
-        return nn_leaky_relu(inputs, self.alpha)
+        return nn_leaky_relu(inputs, self.negative_slope)
 
     def get_config(self):
-        return {**super().get_config(), "alpha": self.alpha}
+        return {**super().get_config(), "alpha": self.negative_slope}
 
 
 class ELU(SameShape):

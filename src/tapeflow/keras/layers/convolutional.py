@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
-from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_padding,
@@ -201,6 +201,9 @@ class _Convolution(Layer):
 
 
 class _Plain(_Convolution):
+
+    kernel = Unbuilt()
+
     def __init__(
         self,
         filters,
@@ -241,6 +244,15 @@ class _Plain(_Convolution):
                 "bias_constraint": bias_constraint,
             },
         )
+
+
+    def convolution_op(self, inputs, kernel):
+        """The convolution of inputs, with channels last, by a kernel."""
+        own, self.__dict__["kernel"] = self.__dict__.get("kernel"), kernel
+        try:
+            return self._convolve(inputs)
+        finally:
+            self.__dict__["kernel"] = own
 
 
 class Conv1D(_Plain):

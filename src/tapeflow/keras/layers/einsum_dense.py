@@ -6,7 +6,8 @@ import re
 
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
-from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.base_layer import Layer, Unbuilt
+from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.ops.einsum import einsum
 
 
@@ -19,6 +20,8 @@ class EinsumDense(Layer):
       bias_axes: the output's letters that the bias has; None for no bias.
     """
 
+    kernel = Unbuilt()
+
     def __init__(
         self,
         equation,
@@ -29,11 +32,16 @@ class EinsumDense(Layer):
         bias_initializer="zeros",
         kernel_regularizer=None,
         bias_regularizer=None,
-        activity_regularizer=None,
         kernel_constraint=None,
         bias_constraint=None,
+        lora_rank=None,
+        lora_alpha=None,
+        gptq_unpacked_column_size=None,
+        quantization_config=None,
         **kwargs,
     ):
+        refuse_unknown_kinds(type(self).__name__, lora_rank, quantization_config)
+        activity_regularizer = kwargs.pop("activity_regularizer", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.equation = equation
         self.partial_output_shape = (

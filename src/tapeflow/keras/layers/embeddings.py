@@ -6,8 +6,9 @@ from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.autocast import plain
-from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.engine.masking import set_mask
+from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal
 from tapeflow.ops.embedding import embedding_lookup
@@ -19,6 +20,8 @@ from tapeflow.ops.trigonometric import tanh
 class Embedding(Layer):
     """Integers in [0, input_dim) -> vectors of output_dim numbers, along a new last axis."""
 
+    embeddings = Unbuilt()
+
     def __init__(
         self,
         input_dim,
@@ -28,8 +31,12 @@ class Embedding(Layer):
         embeddings_constraint=None,
         mask_zero=False,
         weights=None,
+        lora_rank=None,
+        lora_alpha=None,
+        quantization_config=None,
         **kwargs,
     ):
+        refuse_unknown_kinds(type(self).__name__, lora_rank, quantization_config)
         input_length = kwargs.pop("input_length", None)
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         if weights is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -200,6 +201,17 @@ class SpectralNormalization(Wrapper):
         sigma = matmul(matmul(v, matrix), u, transpose_b=True)
         self.vector_u.assign(u)
         kernel.assign(reshape(matrix / sigma, kernel.shape))
+
+    def normalized_weights(self):
+        """(the kernel divided by its largest singular value found so far, the vector that it was found with)."""
+        kernel = convert_to_tensor(self._kernel)
+        matrix = reshape(kernel, [-1, kernel.shape.as_list()[-1]])
+        u = self.vector_u.read_value()
+        for _ in range(self.power_iterations):
+            v = l2_normalize(matmul(u, matrix, transpose_b=True))
+            u = l2_normalize(matmul(v, matrix))
+        sigma = matmul(matmul(v, matrix), u, transpose_b=True)
+        return reshape(matrix / sigma, kernel.shape), u
 
     def get_config(self):
         return {**super().get_config(), "power_iterations": self.power_iterations}

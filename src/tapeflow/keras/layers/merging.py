@@ -58,7 +58,14 @@ class _Merge(Layer):
             return None
         if not isinstance(mask, (list, tuple)):
             raise ValueError(f"`mask` should be a list. Received: mask={mask}")
-        found = [m for m in mask if m is not None]
+        if not isinstance(inputs, (list, tuple)):
+            raise ValueError(f"`inputs` should be a list. Received: inputs={inputs}")
+        if len(mask) != len(inputs):
+            raise ValueError(
+                "The lists `inputs` and `mask` should have the same length. Received: "
+                f"inputs={inputs} of length {len(inputs)}, and mask={mask} of length {len(mask)}"
+            )
+        found = [cast(m, "bool") for m in mask if m is not None]
         return functools.reduce(logical_and, found) if found else None
 
     def compute_output_shape(self, input_shape):
@@ -175,13 +182,17 @@ class Concatenate(_Merge):
 
     def compute_mask(self, inputs, mask=None):
         """The masks joined, all steps of inputs without one counting."""
-        if mask is None or all(m is None for m in mask):
+        if mask is None:
+            return None
+        super().compute_mask(inputs, [None] * len(mask) if isinstance(mask, (list, tuple)) else mask)
+        if all(m is None for m in mask):
             return None
         parts = []
         for x, m in zip(inputs, mask):
             if m is None:
                 parts.append(cast(ones_like(x), "bool"))
             else:
+                m = cast(m, "bool")
                 parts.append(expand_dims(m, -1) if len(m.shape) < len(x.shape) else m)
         return reduce_all(concat(parts, axis=self.axis), axis=-1)
 
@@ -239,6 +250,10 @@ class Dot(_Merge):
         return
 
     def compute_output_shape(self, input_shape):
+        if not isinstance(input_shape, (tuple, list)) or len(input_shape) != 2:
+            raise ValueError(
+                f"A `Dot` layer should be called on a list of 2 inputs. Received: input_shape={input_shape}"
+            )
         shapes = [TensorShape(s).as_list() for s in input_shape]
         axes = self._axes([len(s) for s in shapes])
         outer = [
@@ -285,6 +300,6 @@ def concatenate(inputs, axis=-1, **kwargs):
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
-def dot(inputs, axes, normalize=False, **kwargs):
+def dot(inputs, axes=-1, **kwargs):
     """The product of two tensors, summed over an axis of each."""
-    return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)
+    return Dot(axes=axes, **kwargs)(inputs)

@@ -90,7 +90,7 @@ class AveragePooling2D(_Pooling):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -105,7 +105,7 @@ class AveragePooling1D(_Pooling1D):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -128,7 +128,7 @@ class AveragePooling3D(_Pooling):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size, strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self, pool_size=2, strides=None, padding="valid", data_format=None, name=None, **kwargs
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 

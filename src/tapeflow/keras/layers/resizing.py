@@ -8,7 +8,13 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
 from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.casting import cast
+from tapeflow.ops.image_geometry import resize
+from tapeflow.ops.layout import transpose
 from tapeflow.ops.padding import pad
+from tapeflow.ops.static import as_shape, sizes_of
+
+_INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "area", "gaussian", "lanczos3", "lanczos5", "mitchellcubic")
 
 
 class _Resizing(Layer):
@@ -44,6 +50,8 @@ def _pairs(value, rank, name):
     """((before, after), ...) from an int, a tuple of ints, or a tuple of pairs."""
     if isinstance(value, int):
         return normalize_pairs([(value, value)] * rank, name)
+    if not isinstance(value, (tuple, list)):
+        raise ValueError(f"`{name}` should be an int or a tuple of ints. Received: {value}.")
     value = tuple(value)
     if rank == 1 and len(value) == 2 and all(isinstance(item, int) for item in value):
         return normalize_pairs([value], name)
@@ -83,8 +91,8 @@ class ZeroPadding1D(ZeroPadding2D):
 
     rank = 1
 
-    def __init__(self, padding=1, **kwargs):
-        super().__init__(padding, "channels_last", **kwargs)
+    def __init__(self, padding=1, data_format=None, **kwargs):
+        super().__init__(padding, data_format or "channels_last", **kwargs)
 
 
 class Cropping2D(_Resizing):
@@ -95,7 +103,7 @@ class Cropping2D(_Resizing):
         self.cropping = _pairs(cropping, self.rank, "cropping")
 
     def _new_size(self, i, size):
-        return size - sum(self.cropping[i])
+        return max(size - sum(self.cropping[i]), 0)
 
     def call(self, inputs):
         window = [slice(None)] * (self.rank + 2)
@@ -105,12 +113,12 @@ class Cropping2D(_Resizing):
             if size is None:
                 window[self._start + i] = slice(before, -after or None)
                 continue
-            if before + after >= size:
+            if self.rank > 1 and before + after >= size:
                 raise ValueError(
                     f"Argument `cropping` must be less than the input's size. Received: cropping="
                     f"{self.cropping}, input shape {tuple(sizes)}"
                 )
-            window[self._start + i] = slice(before, size - after)
+            window[self._start + i] = slice(before, max(size - after, before))
         return inputs[tuple(window)]
 
     def get_config(self):
@@ -132,9 +140,9 @@ class UpSampling2D(_Resizing):
 
     def __init__(self, size=(2, 2), data_format=None, interpolation="nearest", **kwargs):
         super().__init__(data_format, **kwargs)
-        if interpolation != "nearest":
+        if interpolation not in _INTERPOLATIONS:
             raise ValueError(
-                f'`interpolation` argument should be "nearest". Received: "{interpolation}".'
+                f"`interpolation` argument should be one of {_INTERPOLATIONS}. Received: {interpolation!r}."
             )
         self.size = normalize_tuple(size, self.rank, "size")
         self.interpolation = interpolation
@@ -143,10 +151,22 @@ class UpSampling2D(_Resizing):
         return size * self.size[i]
 
     def call(self, inputs):
+        if self.interpolation != "nearest":
+            return self._resized(inputs)
         for i, times in enumerate(self.size):
             if times > 1:
                 inputs = repeat(inputs, times, axis=self._start + i)
         return inputs
+
+    def _resized(self, inputs):
+        """The images in their new size, with neighbours mixed."""
+        first = self.data_format == "channels_first"
+        if first:
+            inputs = transpose(inputs, [0, 2, 3, 1])
+        sizes = sizes_of(inputs)
+        new = as_shape([size * times for size, times in zip(sizes[1:3], self.size)])
+        outputs = cast(resize(inputs, new, self.interpolation), inputs.dtype)
+        return transpose(outputs, [0, 3, 1, 2]) if first else outputs
 
     def get_config(self):
         if self.rank == 1:

@@ -87,7 +87,7 @@ class TimeDistributed(Wrapper):
         if mask is not None and signature.takes_mask:
             kwargs["mask"] = nest.map_structure(
                 lambda m: (
-                    None if m is None or m.shape.rank == 1 else reshape(m, [-1, *m.shape[2:]])
+                    None if m is None or m.shape.rank == 1 else _merge_steps(m)
                 ),
                 mask,
             )
@@ -291,6 +291,16 @@ class Bidirectional(Wrapper):
         if self.merge_mode == "ave":
             return (y + back) / 2
         return y * back if self.merge_mode == "mul" else [y, back]
+
+    @property
+    def states(self):
+        """The states of both layers, where they are stateful."""
+        forward, backward = self.forward_layer.states, self.backward_layer.states
+        return None if forward is None or backward is None else [*forward, *backward]
+
+    def reset_state(self):
+        """Lets both layers begin anew."""
+        self.reset_states()
 
     def reset_states(self):
         """Lets both layers begin anew."""

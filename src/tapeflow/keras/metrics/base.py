@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 from tapeflow.core import context, dtypes
@@ -134,10 +135,11 @@ class Metric(Tracked):
     def __call__(self, *args, **kwargs):
         graph = _building_graph()
         update = self.update_state(*args, **kwargs)
-        if graph is None:
-            return self.result()
-        with graph.control_dependencies([update]):
-            return self.result()
+        with contextlib.nullcontext() if graph is None else graph.control_dependencies([update]):
+            result = self.result()
+        with contextlib.suppress(AttributeError):
+            result._metric_obj = self  # by which `add_metric` knows where the value comes from
+        return result
 
     def stateless_update_state(self, metric_variables, *args, **kwargs):
         """The values that the variables have after an update from these values; changes no variable."""

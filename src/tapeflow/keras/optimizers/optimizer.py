@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow._native import EagerTensor, Tensor
+from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context, dtypes, replicas, nest
 from tapeflow.core.convert import convert_to_tensor
@@ -391,9 +391,8 @@ class Optimizer(Tracked):
     ):
         """A slot variable beside `reference_variable`."""
         start = initializers.get(initializer)
-        return self._slot(
-            reference_variable, name, start(reference_variable.shape, reference_variable.dtype)
-        )
+        like = reference_variable
+        return self._slot(like, name, lambda: start(shape or like.shape, like.dtype))
 
     def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
         """A list of slot variables, one beside each variable; for several names, several lists."""
@@ -467,8 +466,8 @@ class Optimizer(Tracked):
             sizes = var.shape.as_list()
 
             def start():
-                if isinstance(value, Tensor):
-                    return value
+                if callable(value):
+                    return value()
                 return fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
 
             slot = make_slot(start, f"{self._name}/{base_name(var)}/{name}", var.dtype)

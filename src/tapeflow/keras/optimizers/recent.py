@@ -123,8 +123,8 @@ class Adafactor(Optimizer):
             return (("v", 0.0),)
         sizes = var.shape.as_list()
         return (
-            ("r", zeros(sizes[:-1], var.dtype)),
-            ("c", zeros([*sizes[:-2], sizes[-1]], var.dtype)),
+            ("r", lambda: zeros(sizes[:-1], var.dtype)),
+            ("c", lambda: zeros([*sizes[:-2], sizes[-1]], var.dtype)),
         )
 
     def _apply_dense(self, grad, var):

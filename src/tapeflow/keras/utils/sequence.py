@@ -4,7 +4,52 @@ from __future__ import annotations
 
 
 class Sequence:
-    """Batches by number: subclasses define `__getitem__(index)` and `__len__`."""
+    """Batches by number: subclasses define `__getitem__(index)` and `__len__`.
+
+    `workers`, `use_multiprocessing` and `max_queue_size` are kept for whoever reads them; batches are
+    made in the thread that trains.
+    """
+
+    _workers, _use_multiprocessing, _max_queue_size = 1, False, 10
+
+    def __init__(self, workers=1, use_multiprocessing=False, max_queue_size=10):
+        self._workers, self._use_multiprocessing = workers, use_multiprocessing
+        self._max_queue_size = max_queue_size
+
+    @property
+    def workers(self):
+        """How many threads may make batches."""
+        return self._workers
+
+    @workers.setter
+    def workers(self, value):
+        self._workers = value
+
+    @property
+    def use_multiprocessing(self):
+        """Whether processes may make batches."""
+        return self._use_multiprocessing
+
+    @use_multiprocessing.setter
+    def use_multiprocessing(self, value):
+        self._use_multiprocessing = value
+
+    @property
+    def max_queue_size(self):
+        """How many batches may wait."""
+        return self._max_queue_size
+
+    @max_queue_size.setter
+    def max_queue_size(self, value):
+        self._max_queue_size = value
+
+    @property
+    def num_batches(self):
+        """How many batches there are; None if that is not known."""
+        try:
+            return len(self)
+        except (TypeError, NotImplementedError):
+            return None
 
     def __getitem__(self, index):
         """The batch of that number."""
@@ -14,6 +59,9 @@ class Sequence:
         """How many batches there are."""
         raise NotImplementedError("Abstract method")
 
+    def on_epoch_begin(self):
+        """Called before every epoch."""
+
     def on_epoch_end(self):
         """Called after every epoch."""
 
@@ -21,3 +69,6 @@ class Sequence:
         """All batches, once."""
         for index in range(len(self)):
             yield self[index]
+
+
+PyDataset = Sequence

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from tapeflow._native import Tensor
 from tapeflow.core import nest
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import map_sizes
 from tapeflow.layers.classes import Layer
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.construction import zeros
+from tapeflow.ops.static import static_value
 
 
 class RNNCell(Layer):
@@ -15,6 +18,9 @@ class RNNCell(Layer):
 
     Subclasses have `state_size` and `output_size`: ints, TensorShapes, or structures of these.
     """
+
+    # Models may hold cells, which layers run.
+    _is_legacy_layer = False
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
@@ -41,6 +47,20 @@ class RNNCell(Layer):
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """States of zeros, for the batch of `inputs` where those are given."""
         if inputs is not None:
+            inputs = convert_to_tensor(inputs)
+            known = inputs.shape.as_list()[0]
+            if batch_size is not None:
+                given = static_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
+                if given != known:
+                    raise ValueError(
+                        "batch size from input tensor is different from the input param. Input tensor "
+                        f"batch: {known}, batch_size: {batch_size}"
+                    )
+            if dtype is not None and inputs.dtype != dtype:
+                raise ValueError(
+                    "dtype from input tensor is different from the input param. Input tensor dtype: "
+                    f"{inputs.dtype}, dtype: {dtype}"
+                )
             batch_size, dtype = batch_of(inputs), inputs.dtype
         if batch_size is None or dtype is None:
             raise ValueError(

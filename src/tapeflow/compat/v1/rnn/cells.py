@@ -42,7 +42,7 @@ class BasicRNNCell(LayerRNNCell):
         depth = input_depth(inputs_shape)
         self._kernel = self.add_weight(_KERNEL, [depth + self._num_units, self._num_units])
         self._bias = self.add_weight(
-            _BIAS, [self._num_units], initializer=zeros_initializer(dtype=self.dtype)
+            _BIAS, [self._num_units], initializer=zeros_initializer(dtype=self.variable_dtype)
         )
         self.built = True
 
@@ -99,13 +99,13 @@ class GRUCell(LayerRNNCell):
         self._gate_bias = self.add_weight(
             "gates/bias",
             [2 * units],
-            initializer=given or constant_initializer(1.0, dtype=self.dtype),
+            initializer=given or constant_initializer(1.0, dtype=self.variable_dtype),
         )
         self._candidate_kernel = self.add_weight(
             "candidate/kernel", [rows, units], initializer=self._kernel_initializer
         )
         self._candidate_bias = self.add_weight(
-            "candidate/bias", [units], initializer=given or zeros_initializer(dtype=self.dtype)
+            "candidate/bias", [units], initializer=given or zeros_initializer(dtype=self.variable_dtype)
         )
         self.built = True
 
@@ -175,7 +175,7 @@ class BasicLSTMCell(LayerRNNCell):
         rows = input_depth(inputs_shape) + units
         self._kernel = self.add_weight(_KERNEL, [rows, 4 * units])
         self._bias = self.add_weight(
-            _BIAS, [4 * units], initializer=zeros_initializer(dtype=self.dtype)
+            _BIAS, [4 * units], initializer=zeros_initializer(dtype=self.variable_dtype)
         )
         self.built = True
 
@@ -244,7 +244,7 @@ class LSTMCell(LayerRNNCell):
         given = self._initializer
         self._kernel = self.add_weight(_KERNEL, [rows, 4 * units], initializer=given)
         self._bias = self.add_weight(
-            _BIAS, [4 * units], initializer=zeros_initializer(dtype=self.dtype)
+            _BIAS, [4 * units], initializer=zeros_initializer(dtype=self.variable_dtype)
         )
         if self._use_peepholes:
             self._w_f_diag = self.add_weight("w_f_diag", [units], initializer=given)

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import numbers
-
 from tapeflow.compat.v1.rnn.base import RNNCell, assert_like_rnncell
-from tapeflow.core import nest
 from tapeflow.core.context import device
-from tapeflow.core.convert import is_tensor
-from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.layers.rnn.cells import map_sizes
+from tapeflow.keras.layers.rnn.cell_wrappers import Dropping, OnDevice, Residual
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.dropout import dropout
-from tapeflow.ops.elementwise import floor
-from tapeflow.ops.random import uniform
 
 
 class _Wrapper(RNNCell):
@@ -31,6 +22,11 @@ class _Wrapper(RNNCell):
         return self.cell
 
     @property
+    def _checkpoint_dependencies(self):
+        """What a checkpoint of it holds: (name, object)."""
+        return [("cell", self.cell)]
+
+    @property
     def state_size(self):
         return self.cell.state_size
 
@@ -42,7 +38,10 @@ class _Wrapper(RNNCell):
         return self.cell.zero_state(batch_size, dtype)
 
     def __call__(self, inputs, state, scope=None, **kwargs):
-        return self._wrapped(inputs, state, scope, **kwargs)
+        def run(inputs, state, **more):
+            return self.cell(inputs, state, scope=scope, **more)
+
+        return self._wrapped(inputs, state, run, **kwargs)
 
     def get_config(self):
         return {**super().get_config(), "cell": to_config(self.cell)}
@@ -57,177 +56,21 @@ class _Wrapper(RNNCell):
         cell = resolve(config.pop("cell"), cells, "cell", custom_objects)
         return cls(cell, **config)
 
-    def _wrapped(self, inputs, state, scope, **kwargs):
+    def _wrapped(self, inputs, state, run, **kwargs):
         raise TypeError(f"{type(self).__name__} does not say what it does around its cell")
 
 
-class DropoutWrapper(_Wrapper):
-    """Dropout on inputs, states and outputs of a cell.
-
-    Args:
-      input_keep_prob, output_keep_prob, state_keep_prob: parts that are kept, numbers or tensors.
-      variational_recurrent: the same dropout at every step; needs `dtype`, and `input_size` for inputs.
-      dropout_state_filter_visitor: says by state which parts of it are dropped.
-    """
-
-    def __init__(
-        self,
-        cell,
-        input_keep_prob=1.0,
-        output_keep_prob=1.0,
-        state_keep_prob=1.0,
-        variational_recurrent=False,
-        input_size=None,
-        dtype=None,
-        seed=None,
-        dropout_state_filter_visitor=None,
-        **kwargs,
-    ):
-        super().__init__(cell, **kwargs)
-        if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
-            raise TypeError("dropout_state_filter_visitor must be callable")
-        self._filter = dropout_state_filter_visitor or _but_memory
-        self._seed = seed
-        self._variational_recurrent = variational_recurrent
-        self._described = {
-            "input_keep_prob": input_keep_prob,
-            "output_keep_prob": output_keep_prob,
-            "state_keep_prob": state_keep_prob,
-            "variational_recurrent": variational_recurrent,
-            "input_size": input_size,
-            "seed": seed,
-        }
-        self._keep = {
-            name: _checked(f"{name}_keep_prob", value)
-            for name, value in (
-                ("input", input_keep_prob),
-                ("state", state_keep_prob),
-                ("output", output_keep_prob),
-            )
-        }
-        if not variational_recurrent:
-            return
-        if dtype is None:
-            raise ValueError("When variational_recurrent=True, dtype must be provided")
-
-        def noise(size, name):
-            return uniform([1, *TensorShape(size).as_list()], dtype=dtype, seed=self._salted(name))
-
-        attributes = self.__dict__
-        if not _all(self._keep["input"]):
-            if input_size is None:
-                raise ValueError(
-                    "When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, "
-                    "input_size must be provided"
-                )
-            attributes["_input_noise"] = map_sizes(lambda size: noise(size, "input"), input_size)
-        attributes["_state_noise"] = map_sizes(lambda s: noise(s, "state"), cell.state_size)
-        attributes["_output_noise"] = map_sizes(lambda s: noise(s, "output"), cell.output_size)
-
-    def get_config(self):
-        return {**super().get_config(), **self._described}
-
-    def _salted(self, name):
-        if self._seed is None:
-            return None
-        return int(hashlib.md5(f"{self._seed}_{name}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
-
-    def _drop(self, values, name, filters=None):
-        keep = self._keep[name]
-        if _all(keep):
-            return values
-        flat = nest.flatten(values)
-        wanted = [True] * len(flat) if filters is None else nest.flatten(filters)
-        if self._variational_recurrent:
-            noises = nest.flatten(self.__dict__[f"_{name}_noise"])
-            dropped = [
-                x / keep * floor(noise + keep) if use else x
-                for x, noise, use in zip(flat, noises, wanted)
-            ]
-        else:
-            dropped = [
-                dropout(x, 1.0 - keep, seed=self._salted(f"{name}{i}")) if use else x
-                for i, (x, use) in enumerate(zip(flat, wanted))
-            ]
-        return nest.pack_sequence_as(values, dropped)
-
-    def _wrapped(self, inputs, state, scope, **kwargs):
-        inputs = self._drop(inputs, "input")
-        output, new_state = self.cell(inputs, state, scope=scope, **kwargs)
-        if not _all(self._keep["state"]):
-            filters = _expand(self._filter(new_state), new_state)
-            new_state = self._drop(new_state, "state", filters)
-        return self._drop(output, "output"), new_state
+class DropoutWrapper(Dropping, _Wrapper):
+    __doc__ = Dropping.__doc__
 
 
-def _but_memory(state):
-    """All of a state, but for the c of an LSTM."""
-    from tapeflow.compat.v1.rnn.cells import LSTMStateTuple
-
-    if isinstance(state, LSTMStateTuple):
-        return LSTMStateTuple(c=False, h=True)
-    if isinstance(state, tuple) and not hasattr(state, "_fields"):
-        return tuple(_but_memory(part) for part in state)
-    return True
+class ResidualWrapper(Residual, _Wrapper):
+    __doc__ = Residual.__doc__
 
 
-def _expand(filters, state):
-    """A structure of bools that may stop above the leaves, as one bool per leaf."""
-    if isinstance(filters, bool):
-        return [filters] * len(nest.flatten(state))
-    flat: list = []
-    for one, part in zip(filters, state):
-        flat += _expand(one, part)
-    return flat
-
-
-def _checked(name, value):
-    if is_tensor(value):
-        return value
-    if not isinstance(value, numbers.Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"Parameter {name} must be a number in (0, 1] or a tensor: {value}")
-    return float(value)
-
-
-def _all(keep):
-    return isinstance(keep, float) and keep >= 1.0
-
-
-class ResidualWrapper(_Wrapper):
-    """The inputs added to the outputs of a cell, or what `residual_fn(inputs, outputs)` makes of them."""
-
-    def __init__(self, cell, residual_fn=None, **kwargs):
-        super().__init__(cell, **kwargs)
-        self._residual_fn = residual_fn
-
-    def get_config(self):
-        config = super().get_config()
-        return config if self._residual_fn is None else {**config, "residual_fn": self._residual_fn}
-
-    def _wrapped(self, inputs, state, scope, **kwargs):
-        outputs, new_state = self.cell(inputs, state, scope=scope, **kwargs)
-        nest.assert_same_structure(inputs, outputs)
-        if self._residual_fn is not None:
-            return self._residual_fn(inputs, outputs), new_state
-        for x, y in zip(nest.flatten(inputs), nest.flatten(outputs)):
-            x.shape.assert_is_compatible_with(y.shape)
-        return nest.map_structure(lambda x, y: x + y, inputs, outputs), new_state
-
-
-class DeviceWrapper(_Wrapper):
-    """A cell that runs on a device."""
-
-    def __init__(self, cell, device, **kwargs):
-        super().__init__(cell, **kwargs)
-        self._device = device
+class DeviceWrapper(OnDevice, _Wrapper):
+    __doc__ = OnDevice.__doc__
 
     def zero_state(self, batch_size, dtype):
         with device(self._device):
             return self.cell.zero_state(batch_size, dtype)
-
-    def get_config(self):
-        return {**super().get_config(), "device": self._device}
-
-    def _wrapped(self, inputs, state, scope, **kwargs):
-        with device(self._device):
-            return self.cell(inputs, state, scope=scope, **kwargs)

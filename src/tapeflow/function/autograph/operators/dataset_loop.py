@@ -74,7 +74,7 @@ def begin(dataset: Any) -> Any:
     def run(*values: Any) -> list[Any]:
         return [python_ops._boxed(iter(dataset.with_inputs(values)))]
 
-    return _node(run, list(dataset._inputs), [(variant, ())])[0]
+    return _node(run, list(getattr(dataset, "_captured", dataset._inputs)), [(variant, ())])[0]
 
 
 def _handle_of(iterator: Any) -> Any:

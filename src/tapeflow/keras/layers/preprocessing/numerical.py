@@ -190,9 +190,8 @@ class Discretization(AdaptiveLayer):
         sparse=False,
         dtype=None,
         name=None,
-        **kwargs,
     ):
-        super().__init__(name=name, dtype=dtype, **kwargs)
+        super().__init__(name=name, dtype=dtype)
         check_output_mode(type(self).__name__, output_mode, sparse)
         if num_bins is not None and num_bins < 0:
             raise ValueError(

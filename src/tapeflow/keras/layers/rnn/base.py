@@ -411,11 +411,6 @@ class CellLayer(RNN):
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = [InputSpec(ndim=3)]
 
-    def __getattr__(self, name):
-        if name in self.__dict__.get("_settings", ()):
-            return getattr(self.__dict__["cell"], name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def _step_function(self, inputs, training, n_constants):
         cell = self.cell
         if n_constants:
@@ -443,6 +438,26 @@ class CellLayer(RNN):
         if config.get("implementation") == 0:
             config = {**config, "implementation": 1}
         return cls(**config)
+
+
+def of_cell(names):
+    """A class decorator: settings of the cell as attributes of the layer."""
+
+    def decorate(cls):
+        for name in names.split():
+            if not hasattr(cls, name):
+                doc = f"The cell's {name}."
+                setattr(cls, name, property(lambda self, n=name: getattr(self.cell, n), doc=doc))
+        return cls
+
+    return decorate
+
+
+SETTINGS = (
+    "units activation use_bias kernel_initializer recurrent_initializer bias_initializer "
+    "kernel_regularizer recurrent_regularizer bias_regularizer kernel_constraint recurrent_constraint "
+    "bias_constraint dropout recurrent_dropout seed implementation"
+)
 
 
 def _cell_name(cell_class):

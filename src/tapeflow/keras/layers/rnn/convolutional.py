@@ -11,13 +11,14 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
-from tapeflow.keras.layers.rnn.base import RNN
+from tapeflow.keras.layers.rnn.base import RNN, SETTINGS, of_cell
 from tapeflow.keras.layers.rnn.cells import set_weight_settings, weight_config
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
 from tapeflow.ops.construction import ones, zeros
 from tapeflow.ops.convolve import convolution
 from tapeflow.ops.joining import concat, split
 from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.static import as_shape, sizes_of
 
 
 class ConvLSTMCell(DropoutRNNCellMixin):
@@ -174,6 +175,10 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         }
 
 
+@of_cell(
+    f"{SETTINGS} filters kernel_size strides padding data_format dilation_rate recurrent_activation "
+    "unit_forget_bias"
+)
 class _ConvLSTM(RNN):
     """A ConvLSTMCell over (batch, steps, ..., channels)."""
 
@@ -229,11 +234,6 @@ class _ConvLSTM(RNN):
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = [InputSpec(ndim=self.rank + 3)]
 
-    def __getattr__(self, name):
-        if name in self.__dict__.get("_settings", ()):
-            return getattr(self.__dict__["cell"], name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def _image(self, sizes):
         """The sizes (batch, ..., filters) of outputs and states for inputs without their steps."""
         first = self.data_format == "channels_first"
@@ -255,8 +255,8 @@ class _ConvLSTM(RNN):
 
     def get_initial_state(self, inputs):
         """Images of zeros."""
-        sizes = inputs.shape.as_list()
-        image = self._image([sizes[0], *sizes[2:]])
+        sizes = sizes_of(inputs)
+        image = as_shape(self._image([sizes[0], *sizes[2:]]))
         return [zeros(image, inputs.dtype), zeros(image, inputs.dtype)]
 
     def build(self, input_shape):

@@ -33,6 +33,14 @@ class DropoutRNNCellMixin(Layer):
             "_recurrent_dropout_masks", inputs, self.recurrent_dropout, training, count
         )
 
+    def get_dropout_mask(self, step_input):
+        """The mask of inputs, for a cell with dropout."""
+        return self._masks("_dropout_masks", step_input, self.dropout, True, 1)
+
+    def get_recurrent_dropout_mask(self, step_input):
+        """The mask of states, for a cell with dropout of states."""
+        return self._masks("_recurrent_dropout_masks", step_input, self.recurrent_dropout, True, 1)
+
     def _masks(self, name, inputs, rate, training, count):
         if not rate or not training:
             return None

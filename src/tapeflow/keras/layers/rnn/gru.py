@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import nest
 from tapeflow.keras import activations
-from tapeflow.keras.layers.rnn.base import CellLayer
+from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
 from tapeflow.ops.bias import bias_add
 from tapeflow.ops.joining import split, unstack
@@ -99,6 +99,7 @@ def _masked(x, mask):
     return x if mask is None else x * mask
 
 
+@of_cell(f"{SETTINGS} recurrent_activation reset_after")
 class GRU(CellLayer):
     """A GRUCell over (batch, steps, features)."""
 
@@ -135,6 +136,7 @@ class GRU(CellLayer):
         self._make(locals())
 
 
+@of_cell(SETTINGS)
 class CuDNNGRU(CellLayer):
     """GRU with the arguments of the layer of 1.x that ran on CuDNN."""
 

@@ -5,6 +5,7 @@ Eagerly, and where `unroll` asks for it, a Python loop over slices; else a `whil
 
 from __future__ import annotations
 
+from tapeflow._native import Tensor
 from tapeflow.core import nest
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.public import public
@@ -136,7 +137,9 @@ def _chosen(mask, output, before):
 
 
 def _where(mask, new, old):
-    """new where the mask of the step (batch, 1) holds, else old; for any rank."""
+    """new where the mask of the step (batch, 1) holds, else old; for any rank but scalars, which are always new."""
+    if not isinstance(new, Tensor) or new.shape.rank == 0:
+        return new
     for _ in range(new.shape.rank - mask.shape.rank):
         mask = expand_dims(mask, -1)
     return where(mask, new, old)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.keras import activations
-from tapeflow.keras.layers.rnn.base import CellLayer
+from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell
 from tapeflow.ops.construction import ones, zeros
 from tapeflow.ops.joining import concat, split
@@ -81,6 +81,7 @@ class LSTMCell(GatedCell):
         }
 
 
+@of_cell(f"{SETTINGS} recurrent_activation unit_forget_bias")
 class LSTM(CellLayer):
     """An LSTMCell over (batch, steps, features)."""
 
@@ -117,6 +118,7 @@ class LSTM(CellLayer):
         self._make(locals())
 
 
+@of_cell(f"{SETTINGS} unit_forget_bias")
 class CuDNNLSTM(CellLayer):
     """LSTM with the arguments of the layer of 1.x that ran on CuDNN; two biases are kept as CuDNN does."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import nest
 from tapeflow.keras import activations
-from tapeflow.keras.layers.rnn.base import CellLayer
+from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
 
 
@@ -55,6 +55,7 @@ class SimpleRNNCell(GatedCell):
         return self.step(self.project(inputs, training), states, training)
 
 
+@of_cell(SETTINGS)
 class SimpleRNN(CellLayer):
     """A SimpleRNNCell over (batch, steps, features)."""
 

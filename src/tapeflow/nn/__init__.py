@@ -1,7 +1,9 @@
 """tf.nn: activations, losses, convolutions, pooling, normalisation, embeddings."""
 
+import importlib
 from typing import Any
 
+from tapeflow.nn import experimental
 from tapeflow.ops.activation import (
     crelu,
     elu,
@@ -43,10 +45,12 @@ from tapeflow.ops.convolve_depthwise import (
 )
 from tapeflow.ops.ctc import collapse_repeated, ctc_loss, ctc_unique_labels
 from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
+from tapeflow.ops.dilated import with_space_to_batch
 from tapeflow.ops.dropout import dropout
 from tapeflow.ops.embedding import embedding_lookup
 from tapeflow.ops.embedding_sparse import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from tapeflow.ops.fractional_pooling import fractional_avg_pool, fractional_max_pool
+from tapeflow.ops.isotonic import isotonic_regression
 from tapeflow.ops.local_response import local_response_normalization
 from tapeflow.ops.local_response import local_response_normalization as lrn
 from tapeflow.ops.loss import (
@@ -88,13 +92,25 @@ from tapeflow.ops.spatial import depth_to_space, space_to_depth
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
 from tapeflow.ops.trigonometric import sigmoid, tanh
 
+# These stand on Keras or on contrib, which are loaded only when one of them is used.
+_LAZY_NAMES = {
+    "RNNCellDeviceWrapper": "tapeflow.keras.layers.rnn.cell_wrappers",
+    "RNNCellDropoutWrapper": "tapeflow.keras.layers.rnn.cell_wrappers",
+    "RNNCellResidualWrapper": "tapeflow.keras.layers.rnn.cell_wrappers",
+    "graph_callable": "tapeflow.contrib.eager.graph_callable",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "graph_callable":
-        from tapeflow.contrib.eager.graph_callable import graph_callable
+    if name not in _LAZY_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_LAZY_NAMES[name]), name)
+    globals()[name] = value
+    return value
 
-        return graph_callable
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY_NAMES})
 
 
 __all__ = [
@@ -136,11 +152,13 @@ __all__ = [
     "embedding_lookup",
     "embedding_lookup_sparse",
     "erosion2d",
+    "experimental",
     "fixed_unigram_candidate_sampler",
     "fractional_avg_pool",
     "fractional_max_pool",
     "gelu",
     "in_top_k",
+    "isotonic_regression",
     "l2_loss",
     "l2_normalize",
     "leaky_relu",
@@ -181,5 +199,6 @@ __all__ = [
     "top_k",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",
+    "with_space_to_batch",
     "zero_fraction",
 ]

@@ -1,0 +1,135 @@
+"""`slim.learning`: a train operation, and the loop that runs it."""
+
+from __future__ import annotations
+
+import time
+
+from tapeflow import train as _train
+from tapeflow.compat.v1 import logging
+from tapeflow.contrib.training.training import (
+    add_gradients_summaries,
+    clip_gradient_norms,
+    multiply_gradients,
+)
+from tapeflow.contrib.training.training import create_train_op as _create_train_op
+from tapeflow.train.global_step import get_or_create_global_step
+
+__all__ = [
+    "add_gradients_summaries", "clip_gradient_norms", "create_train_op", "multiply_gradients", "train",
+    "train_step",
+]  # fmt: skip
+_USE_DEFAULT = 0
+
+
+def create_train_op(
+    total_loss, optimizer, global_step=_USE_DEFAULT, update_ops=None, variables_to_train=None,
+    clip_gradient_norm=0, summarize_gradients=False, gate_gradients=1, aggregation_method=None,
+    colocate_gradients_with_ops=False, gradient_multipliers=None, check_numerics=True,
+):  # fmt: skip
+    """An operation that trains and gives the loss; see `contrib.training.create_train_op`."""
+
+    def transform(pairs):
+        if gradient_multipliers:
+            pairs = multiply_gradients(pairs, gradient_multipliers)
+        return clip_gradient_norms(pairs, clip_gradient_norm) if clip_gradient_norm > 0 else pairs
+
+    more = {} if global_step is _USE_DEFAULT else {"global_step": global_step}
+    return _create_train_op(
+        total_loss, optimizer, update_ops=update_ops, variables_to_train=variables_to_train,
+        transform_grads_fn=transform, summarize_gradients=summarize_gradients,
+        gate_gradients=gate_gradients, aggregation_method=aggregation_method,
+        colocate_gradients_with_ops=colocate_gradients_with_ops, check_numerics=check_numerics, **more,
+    )  # fmt: skip
+
+
+def train_step(sess, train_op, global_step, train_step_kwargs):
+    """One step: (loss, whether to stop)."""
+    start = time.time()
+    loss, step = sess.run([train_op, global_step])
+    wanted = train_step_kwargs or {}
+    if "should_log" in wanted and sess.run(wanted["should_log"]):
+        logging.info(
+            "global step %d: loss = %.4f (%.3f sec/step)", step, loss, time.time() - start
+        )
+    return loss, bool(sess.run(wanted["should_stop"])) if "should_stop" in wanted else False
+
+
+def train(
+    train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps=1,
+    graph=None, master="", is_chief=True, global_step=None, number_of_steps=None, init_op=_USE_DEFAULT,
+    init_feed_dict=None, local_init_op=_USE_DEFAULT, init_fn=None, ready_op=_USE_DEFAULT,
+    summary_op=_USE_DEFAULT, save_summaries_secs=600, summary_writer=_USE_DEFAULT,
+    startup_delay_steps=0, saver=None, save_interval_secs=600, sync_optimizer=None, session_config=None,
+    session_wrapper=None, trace_every_n_steps=None, ignore_live_threads=False,
+):  # fmt: skip
+    """Runs the operation for that many steps, from the last checkpoint in `logdir` on; returns the last loss.
+
+    Raises ValueError for no train operation, and for a folder that is missing where something is to be saved.
+    """
+    if train_op is None:
+        raise ValueError("train_op cannot be None.")
+    if logdir is None and (summary_op is not _USE_DEFAULT and summary_op is not None or saver is not None):
+        raise ValueError("Cannot provide summary_op or saver because logdir=None")
+    from tapeflow.compat import v1
+
+    graph = graph or v1.get_default_graph()
+    with graph.as_default():
+        step = get_or_create_global_step() if global_step is None else global_step
+        begin = v1.global_variables_initializer() if init_op is _USE_DEFAULT else init_op
+        local = (
+            v1.group(v1.local_variables_initializer(), v1.tables_initializer())
+            if local_init_op is _USE_DEFAULT
+            else local_init_op
+        )
+        merged = v1.summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
+        if logdir is not None and saver is None and v1.global_variables():
+            saver = _train.Saver()
+        kwargs = dict(train_step_kwargs) if isinstance(train_step_kwargs, dict) else {}
+        if train_step_kwargs is _USE_DEFAULT:
+            if number_of_steps:
+                kwargs["should_stop"] = v1.greater_equal(step, number_of_steps)
+            if log_every_n_steps > 0:
+                kwargs["should_log"] = v1.equal(v1.mod(step, log_every_n_steps), 0)
+        writer = summary_writer
+        if writer is _USE_DEFAULT:
+            writer = v1.summary.FileWriter(logdir, graph) if logdir is not None else None
+        session = v1.Session(master, config=session_config, graph=graph)
+        if session_wrapper is not None:
+            session = session_wrapper(session)
+        loss = None
+        with session:
+            restored = logdir and _train.latest_checkpoint(logdir)
+            if restored and saver is not None:
+                session.run(begin, init_feed_dict) if begin is not None else None
+                saver.restore(session, restored)
+            else:
+                if begin is not None:
+                    session.run(begin, init_feed_dict)
+                if init_fn is not None:
+                    init_fn(session)
+            if local is not None:
+                session.run(local)
+            coordinator = _train.Coordinator()
+            threads = _train.start_queue_runners(sess=session, coord=coordinator)
+            saved = summed = time.time()
+            try:
+                should_stop = False
+                while not should_stop and not coordinator.should_stop():
+                    loss, should_stop = train_step_fn(session, train_op, step, kwargs)
+                    now = time.time()
+                    if writer is not None and merged is not None and now - summed >= save_summaries_secs:
+                        writer.add_summary(session.run(merged), session.run(step))
+                        summed = now
+                    if saver is not None and logdir and now - saved >= save_interval_secs:
+                        saver.save(session, f"{logdir}/model.ckpt", global_step=step)
+                        saved = now
+            finally:
+                coordinator.request_stop()
+                coordinator.join(threads, ignore_live_threads=True)
+            if logdir is not None and is_chief and saver is not None:
+                saver.save(session, f"{logdir}/model.ckpt", global_step=step)
+            if writer is not None:
+                if merged is not None:
+                    writer.add_summary(session.run(merged), session.run(step))
+                writer.close()
+        return loss

@@ -1,0 +1,20 @@
+"""File names matched once and kept in a local variable."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import public
+from tapeflow.graph.collections import GraphKeys
+from tapeflow.ops.file import matching_files
+from tapeflow.ops.variable import VariableV1
+
+
+@public
+def match_filenames_once(pattern, name=None):
+    """A local variable of the names of the files that match the glob `pattern`, or a vector of them, in its first run."""
+    return VariableV1(
+        matching_files(pattern),
+        trainable=False,
+        validate_shape=False,
+        name=name or "matching_filenames",
+        collections=[GraphKeys.LOCAL_VARIABLES],
+    )

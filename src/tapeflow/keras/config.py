@@ -1,0 +1,55 @@
+"""`tf.keras.config`: settings of the whole process."""
+
+from tapeflow.keras.settings import (
+    epsilon,
+    floatx,
+    image_data_format,
+    set_epsilon,
+    set_floatx,
+    set_image_data_format,
+)
+from tapeflow.keras.utils.progress import (
+    disable_interactive_logging,
+    enable_interactive_logging,
+    is_interactive_logging_enabled,
+)
+
+__all__ = [
+    "backend",
+    "disable_interactive_logging",
+    "dtype_policy",
+    "enable_interactive_logging",
+    "enable_unsafe_deserialization",
+    "epsilon",
+    "floatx",
+    "image_data_format",
+    "is_interactive_logging_enabled",
+    "set_dtype_policy",
+    "set_epsilon",
+    "set_floatx",
+    "set_image_data_format",
+]
+
+
+def backend():
+    """The name of what computes, "tensorflow"."""
+    return "tensorflow"
+
+
+def dtype_policy():
+    """The dtype policy of new layers."""
+    from tapeflow.keras import mixed_precision
+
+    return mixed_precision.global_policy()
+
+
+def set_dtype_policy(policy):
+    """Changes the dtype policy of new layers."""
+    from tapeflow.keras import mixed_precision
+
+    mixed_precision.set_global_policy(policy)
+
+
+def enable_unsafe_deserialization():
+    """Raises ValueError: code is never loaded from files here."""
+    raise ValueError("Models with Python code in their files are never loaded.")

@@ -1,0 +1,158 @@
+"""What Keras 3 asks of a layer besides being called: building from configs, calls without state, stores of weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core.tensor_shape import TensorShape
+
+
+def _plain(shape):
+    """A structure of shapes as lists and tuples, as configs have it."""
+    if isinstance(shape, TensorShape):
+        return None if shape.rank is None else tuple(shape.as_list())
+    if isinstance(shape, dict):
+        return {key: _plain(value) for key, value in shape.items()}
+    if isinstance(shape, (list, tuple)) and any(
+        isinstance(part, (TensorShape, list, tuple, dict)) for part in shape
+    ):
+        return [_plain(part) for part in shape]
+    return shape
+
+
+class Protocol:
+    """Methods of layers that do not depend on what the layer does."""
+
+    # Whether masks of inputs are passed on.
+    supports_masking = False
+
+    # What layers have.
+    __call__: Any
+    build: Any
+    built: bool
+    compute_output_shape: Any
+    name: str
+    trainable_variables: list[Any]
+    non_trainable_variables: list[Any]
+    metrics: list[Any]
+    losses: list[Any]
+    _input_shape_seen: Any
+    _policy: Any
+    _compute_dtype_object: Any
+    _own_weights: list[Any]
+
+    @property
+    def dtype_policy(self):
+        """The policy that says in which dtype the layer computes and keeps its weights."""
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, value):
+        self._set_dtype(value)
+
+    def _set_dtype(self, dtype):
+        raise TypeError(f"The dtype of {self.name} cannot be set.")
+
+    @property
+    def input_dtype(self):
+        """The dtype that inputs are cast to, by name."""
+        return self._compute_dtype_object.name
+
+    @property
+    def path(self):
+        """The name of the layer with the name scopes around it when it was made."""
+        return self.__dict__.get("_path") or self.name
+
+    @property
+    def quantization_mode(self):
+        """None: weights are not quantized."""
+        return None
+
+    @property
+    def metrics_variables(self):
+        """The variables of the metrics of this layer and the layers in it."""
+        return [variable for metric in self.metrics for variable in metric.variables]
+
+    def get_build_config(self):
+        """What `build_from_config` makes the weights from: the shape of the inputs; None before that is known."""
+        shape = self._input_shape_seen
+        return None if shape is None else {"input_shape": _plain(shape)}
+
+    def build_from_config(self, config):
+        """Makes the weights, as `get_build_config` described them."""
+        if not config or self.built:
+            return
+        shape = config.get("input_shape")
+        if shape is not None:
+            self._build_for(shape)
+        elif "shapes_dict" in config:
+            self.build(**config["shapes_dict"])
+
+    def _build_for(self, shape):
+        from tapeflow.keras.engine.base_layer import _as_shapes
+        from tapeflow.keras.engine.calling import build_for_shapes
+
+        build_for_shapes(self, _as_shapes(shape))
+
+    def compute_output_spec(self, *args, **kwargs):
+        """KerasTensors for the outputs of a call with KerasTensors."""
+        from tapeflow.keras.engine.inference import infer
+
+        return infer(self, args[0], args[1:], kwargs)
+
+    def symbolic_call(self, *args, **kwargs):
+        """The call with KerasTensors, which becomes part of what a model can be made of."""
+        return self(*args, **kwargs)  # type: ignore[operator]
+
+    def rematerialized_call(self, layer_call, *args, **kwargs):
+        """A function that computes `layer_call` again for gradients instead of keeping what it computed."""
+        from tapeflow.autodiff.custom import recompute_grad
+
+        return recompute_grad(layer_call)
+
+    def stateless_call(
+        self, trainable_variables, non_trainable_variables, *args, return_losses=False, **kwargs
+    ):
+        """A call with given values of the variables, which stay as they are.
+
+        Returns (outputs, values of the non-trainable variables after the call), with `return_losses` also losses.
+        Raises ValueError for wrong numbers of values.
+        """
+        variables = [*self.trainable_variables, *self.non_trainable_variables]
+        values = [*trainable_variables, *non_trainable_variables]
+        if len(variables) != len(values):
+            raise ValueError(
+                f"stateless_call of {self.name} takes {len(variables)} values of variables, got {len(values)}"
+            )
+        before = [variable.numpy() for variable in variables]
+        try:
+            for variable, value in zip(variables, values):
+                variable.assign(value)
+            outputs = self(*args, **kwargs)  # type: ignore[operator]
+            losses = self.losses if return_losses else []
+            after = [variable.read_value() for variable in self.non_trainable_variables]
+        finally:
+            for variable, value in zip(variables, before):
+                variable.assign(value)
+        return (outputs, after, losses) if return_losses else (outputs, after)
+
+    def save_own_variables(self, store):
+        """Puts the layer's own variables into a store, by number."""
+        for number, variable in enumerate(self._own_variables()):
+            store[str(number)] = variable.numpy()
+
+    def load_own_variables(self, store):
+        """Takes the layer's own variables out of a store. Raises ValueError where they do not fit."""
+        variables = self._own_variables()
+        if len(store.keys()) != len(variables):
+            raise ValueError(
+                f"Layer '{self.name}' expected {len(variables)} variables, but received "
+                f"{len(store.keys())} variables during loading. Expected: {[v.name for v in variables]}"
+            )
+        for number, variable in enumerate(variables):
+            variable.assign(np.asarray(store[str(number)]))
+
+    def _own_variables(self):
+        return list(self._own_weights)

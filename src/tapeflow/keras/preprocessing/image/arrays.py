@@ -1,0 +1,140 @@
+"""Images as arrays, arrays as images, and images in files."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.ops.casting import cast
+from tapeflow.ops.image_geometry import resize
+
+INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos")
+
+
+def pillow():
+    """The library for images. Raises ImportError, saying what needs it, where it is not installed."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError(
+            "Could not import PIL.Image. The use of images requires Pillow, which is not installed."
+        ) from error
+    return Image
+
+
+def _format(data_format):
+    data_format = settings.image_data_format() if data_format is None else data_format
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Invalid data_format: {data_format}")
+    return data_format
+
+
+def array_to_img(x, data_format=None, scale=True, dtype=None):
+    """An array of 3 axes as a Pillow image; with `scale`, stretched to 0..255."""
+    image = pillow()
+    x = np.asarray(x, dtype=dtype or settings.floatx())
+    if x.ndim != 3:
+        raise ValueError(
+            "Expected image array to have rank 3 (single image). Got array with shape: "
+            f"{x.shape}"
+        )
+    if _format(data_format) == "channels_first":
+        x = x.transpose(1, 2, 0)
+    if scale:
+        x = x - np.min(x)
+        most = np.max(x)
+        x = (x / most if most != 0 else x) * 255
+    channels = x.shape[2]
+    if channels == 4:
+        return image.fromarray(x.astype("uint8"), "RGBA")
+    if channels == 3:
+        return image.fromarray(x.astype("uint8"), "RGB")
+    if channels == 1:
+        if np.max(x) > 255:
+            return image.fromarray(x[:, :, 0].astype("int32"), "I")
+        return image.fromarray(x[:, :, 0].astype("uint8"), "L")
+    raise ValueError(f"Unsupported channel number: {channels}")
+
+
+def img_to_array(img, data_format=None, dtype=None):
+    """A Pillow image as an array of 3 axes."""
+    x = np.asarray(img, dtype=dtype or settings.floatx())
+    first = _format(data_format) == "channels_first"
+    if x.ndim == 3:
+        return x.transpose(2, 0, 1) if first else x
+    if x.ndim == 2:
+        return x[None] if first else x[..., None]
+    raise ValueError(f"Unsupported image shape: {x.shape}")
+
+
+def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
+    """Writes an array as an image file."""
+    img = array_to_img(x, data_format=data_format, scale=scale)
+    if img.mode == "RGBA" and file_format in ("jpg", "jpeg"):
+        warnings.warn("The JPG format does not support RGBA images, converting to RGB.", stacklevel=2)
+        img = img.convert("RGB")
+    img.save(path, format=file_format, **kwargs)
+
+
+def load_img(
+    path, color_mode="rgb", target_size=None, interpolation="nearest", keep_aspect_ratio=False
+):
+    """An image file (or bytes in a BytesIO) as a Pillow image, resized to (height, width) if given."""
+    image = pillow()
+    if isinstance(path, io.BytesIO):
+        img = image.open(path)
+    else:
+        with open(os.fspath(path), "rb") as file:
+            img = image.open(io.BytesIO(file.read()))
+    modes = {"grayscale": "L", "rgba": "RGBA", "rgb": "RGB"}
+    if color_mode not in modes:
+        raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')
+    if color_mode != "grayscale" or img.mode not in ("L", "I;16", "I"):
+        if img.mode != modes[color_mode]:
+            img = img.convert(modes[color_mode])
+    if target_size is None:
+        return img
+    size = (target_size[1], target_size[0])
+    if img.size == size:
+        return img
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(
+            f"Invalid interpolation method {interpolation} specified. Supported methods are "
+            f"{', '.join(INTERPOLATIONS)}"
+        )
+    how = getattr(image.Resampling, interpolation.upper())
+    if keep_aspect_ratio:
+        width, height = img.size
+        wide = min(width, int(height * size[0] / size[1]))
+        high = min(height, int(width * size[1] / size[0]))
+        left, top = (width - wide) // 2, (height - high) // 2
+        return img.resize(size, how, box=[left, top, left + wide, top + high])
+    return img.resize(size, how)
+
+
+def smart_resize(x, size, interpolation="bilinear", data_format="channels_last", **kwargs):
+    """Images (height, width, channels), or a batch, resized without distortion: cut to the shape first.
+
+    Raises ValueError for other shapes or sizes.
+    """
+    if len(size) != 2:
+        raise ValueError(f"Expected `size` to be a tuple of 2 integers, but got: {size}.")
+    images = convert_to_tensor(x)
+    rank = images.shape.rank
+    if rank is None or rank not in (3, 4):
+        raise ValueError(
+            "Expected an image array with shape `(height, width, channels)`, or `(batch_size, "
+            f"height, width, channels)`, but got input with incorrect rank, of shape {images.shape}."
+        )
+    height, width = images.shape[-3], images.shape[-2]
+    high = max(1, min(height, int(width * size[0] / size[1])))
+    wide = max(1, min(width, int(height * size[1] / size[0])))
+    top, left = (height - high) // 2, (width - wide) // 2
+    images = images[..., top : top + high, left : left + wide, :]
+    resized = cast(resize(images, size, method=interpolation), images.dtype)
+    return resized.numpy() if isinstance(x, np.ndarray) else resized

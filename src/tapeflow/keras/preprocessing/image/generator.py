@@ -1,0 +1,620 @@
+"""`ImageDataGenerator`: batches of images, changed at random."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+
+from tapeflow.keras import settings
+from tapeflow.keras.preprocessing.image import transforms
+from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array, load_img
+from tapeflow.keras.utils.sequence import Sequence
+
+WHITE_LIST = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
+_CLASS_MODES = ("categorical", "binary", "sparse", "input", "raw", "multi_output", None)
+
+
+class Iterator(Sequence):
+    """Batches of `n` things by number, without end when iterated over."""
+
+    white_list_formats = WHITE_LIST
+
+    def __init__(self, n, batch_size, shuffle, seed, **kwargs):
+        super().__init__(**kwargs)
+        self.n, self.batch_size, self.shuffle, self.seed = n, batch_size, shuffle, seed
+        self.batch_index = 0
+        self.total_batches_seen = 0
+        self.lock = threading.Lock()
+        self.index_array = None
+        self.index_generator = self._flow_index()
+
+    def _set_index_array(self):
+        self.index_array = np.arange(self.n)
+        if self.shuffle:
+            self.index_array = np.random.permutation(self.n)
+
+    def __getitem__(self, idx):
+        if idx >= len(self):
+            raise ValueError(
+                f"Asked to retrieve element {idx}, but the Sequence has length {len(self)}"
+            )
+        if self.seed is not None:
+            np.random.seed(self.seed + self.total_batches_seen)
+        self.total_batches_seen += 1
+        if self.index_array is None:
+            self._set_index_array()
+        rows = self.index_array[self.batch_size * idx : self.batch_size * (idx + 1)]
+        return self._get_batches_of_transformed_samples(rows)
+
+    def __len__(self):
+        return (self.n + self.batch_size - 1) // self.batch_size
+
+    def on_epoch_end(self):
+        """Draws a new order."""
+        self._set_index_array()
+
+    def reset(self):
+        """Begins again with the first batch."""
+        self.batch_index = 0
+
+    def _flow_index(self):
+        self.reset()
+        while True:
+            if self.seed is not None:
+                np.random.seed(self.seed + self.total_batches_seen)
+            if self.batch_index == 0:
+                self._set_index_array()
+            start = (self.batch_index * self.batch_size) % self.n if self.n else 0
+            if self.n > start + self.batch_size:
+                self.batch_index += 1
+            else:
+                self.batch_index = 0
+            self.total_batches_seen += 1
+            yield self.index_array[start : start + self.batch_size]
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with self.lock:
+            rows = next(self.index_generator)
+        return self._get_batches_of_transformed_samples(rows)
+
+    next = __next__
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        raise NotImplementedError(f"{type(self).__name__} must say what the things of a batch are.")
+
+    def _save(self, batch, index_array):
+        """Writes the images of a batch to `save_to_dir`."""
+        for i, row in enumerate(index_array):
+            img = array_to_img(batch[i], self.data_format, scale=True)
+            name = f"{self.save_prefix}_{row}_{np.random.randint(10**7)}.{self.save_format}"
+            img.save(os.path.join(self.save_to_dir, name))
+
+
+class NumpyArrayIterator(Iterator):
+    """Batches of an array of images, changed by an ImageDataGenerator."""
+
+    def __init__(
+        self,
+        x,
+        y,
+        image_data_generator,
+        batch_size=32,
+        shuffle=False,
+        sample_weight=None,
+        seed=None,
+        data_format=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        subset=None,
+        ignore_class_split=False,
+        dtype=None,
+    ):
+        self.data_format = data_format or settings.image_data_format()
+        self.dtype = dtype or settings.floatx()
+        more = []
+        if isinstance(x, (tuple, list)) and not isinstance(x, np.ndarray):
+            more = [np.asarray(each) for each in x[1]] if isinstance(x[1], list) else [np.asarray(x[1])]
+            x = x[0]
+        for other, what in ((y, "labels"), (sample_weight, "sample weights"), *((m, "x") for m in more)):
+            if other is not None and len(other) != len(x):
+                raise ValueError(
+                    f"`x` (images tensor) and {what} should have the same length. Found: "
+                    f"{np.shape(x)} and {np.shape(other)}"
+                )
+        if subset is not None:
+            if subset not in ("training", "validation"):
+                raise ValueError(
+                    f'Invalid subset name: {subset}; expected "training" or "validation".'
+                )
+            at = int(len(x) * image_data_generator._validation_split)
+            part = slice(None, at) if subset == "validation" else slice(at, None)
+            x, more = x[part], [m[part] for m in more]
+            y = None if y is None else y[part]
+            sample_weight = None if sample_weight is None else sample_weight[part]
+        self.x = np.asarray(x, dtype=self.dtype)
+        self.x_misc = more
+        if self.x.ndim != 4:
+            raise ValueError(
+                "Input data in `NumpyArrayIterator` should have rank 4. You passed an array with "
+                f"shape {self.x.shape}"
+            )
+        self.y = None if y is None else np.asarray(y)
+        self.sample_weight = None if sample_weight is None else np.asarray(sample_weight)
+        self.image_data_generator = image_data_generator
+        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
+        super().__init__(len(self.x), batch_size, shuffle, seed)
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        change = self.image_data_generator
+        images = []
+        for row in index_array:
+            params = change.get_random_transform(self.x.shape[1:])
+            x = change.apply_transform(self.x[row].astype(self.dtype), params)
+            images.append(change.standardize(x))
+        batch = np.stack(images).astype(self.dtype) if images else self.x[:0]
+        if self.save_to_dir:
+            self._save(batch, index_array)
+        inputs = batch if not self.x_misc else [batch, *(m[index_array] for m in self.x_misc)]
+        output = (inputs,)
+        if self.y is None:
+            return output[0]
+        output += (self.y[index_array],)
+        if self.sample_weight is not None:
+            output += (self.sample_weight[index_array],)
+        return output
+
+
+class _Files(Iterator):
+    """Batches of image files."""
+
+    def set_processing_attrs(
+        self,
+        image_data_generator,
+        target_size,
+        color_mode,
+        data_format,
+        save_to_dir,
+        save_prefix,
+        save_format,
+        subset,
+        interpolation,
+        keep_aspect_ratio,
+    ):
+        """Keeps how files become arrays."""
+        if color_mode not in ("rgb", "rgba", "grayscale"):
+            raise ValueError(
+                f'Invalid color mode: {color_mode}; expected "rgb", "rgba", or "grayscale".'
+            )
+        self.image_data_generator = image_data_generator
+        self.target_size, self.color_mode = tuple(target_size), color_mode
+        self.keep_aspect_ratio, self.interpolation = keep_aspect_ratio, interpolation
+        self.data_format = data_format
+        channels = {"rgb": 3, "rgba": 4, "grayscale": 1}[color_mode]
+        last = data_format == "channels_last"
+        self.image_shape = (*self.target_size, channels) if last else (channels, *self.target_size)
+        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
+        self.split = None
+        if subset is not None:
+            part = image_data_generator._validation_split
+            if subset not in ("training", "validation"):
+                raise ValueError(
+                    f"Invalid subset name: {subset};expected 'training' or 'validation'"
+                )
+            self.split = (0, part) if subset == "validation" else (part, 1)
+        self.subset = subset
+
+    def _get_batches_of_transformed_samples(self, index_array):
+        change = self.image_data_generator
+        batch = np.zeros((len(index_array), *self.image_shape), dtype=self.dtype)
+        for i, row in enumerate(index_array):
+            img = load_img(
+                self.filepaths[row], self.color_mode, self.target_size, self.interpolation,
+                self.keep_aspect_ratio,
+            )  # fmt: skip
+            x = img_to_array(img, self.data_format)
+            img.close()
+            if change:
+                x = change.apply_transform(x, change.get_random_transform(x.shape))
+                x = change.standardize(x)
+            batch[i] = x
+        if self.save_to_dir:
+            self._save(batch, index_array)
+        labels = self._labels(batch, index_array)
+        if labels is None:
+            return batch
+        if self.sample_weight is None:
+            return batch, labels
+        return batch, labels, self.sample_weight[index_array]
+
+    def _labels(self, batch, rows):
+        mode = self.class_mode
+        if mode == "input":
+            return batch.copy()
+        if mode in ("binary", "sparse"):
+            return np.asarray(self.labels)[rows].astype(self.dtype)
+        if mode == "categorical":
+            found = np.zeros((len(batch), len(self.class_indices)), dtype=self.dtype)
+            found[np.arange(len(batch)), np.asarray(self.labels)[rows]] = 1.0
+            return found
+        if mode == "multi_output":
+            return [output[rows] for output in self.labels]
+        return np.asarray(self.labels)[rows] if mode == "raw" else None
+
+
+class DirectoryIterator(_Files):
+    """Batches of the images of a folder that has a folder for every class."""
+
+    allowed_class_modes = {"categorical", "binary", "sparse", "input", None}
+
+    def __init__(
+        self,
+        directory,
+        image_data_generator,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        data_format=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        follow_links=False,
+        subset=None,
+        interpolation="nearest",
+        keep_aspect_ratio=False,
+        dtype=None,
+    ):
+        data_format = data_format or settings.image_data_format()
+        self.set_processing_attrs(
+            image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix,
+            save_format, subset, interpolation, keep_aspect_ratio,
+        )  # fmt: skip
+        self.directory, self.dtype = os.fspath(directory), dtype or settings.floatx()
+        if class_mode not in self.allowed_class_modes:
+            raise ValueError(
+                f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}"
+            )
+        self.class_mode, self.classes = class_mode, classes
+        if not classes:
+            classes = sorted(d.name for d in os.scandir(self.directory) if d.is_dir())
+        self.num_classes = len(classes)
+        self.class_indices = {name: i for i, name in enumerate(classes)}
+        self.filenames, numbers = [], []
+        for name in classes:
+            found = sorted(_images(os.path.join(self.directory, name), follow_links))
+            if self.split:
+                found = found[int(self.split[0] * len(found)) : int(self.split[1] * len(found))]
+            self.filenames += [os.path.relpath(path, self.directory) for path in found]
+            numbers += [self.class_indices[name]] * len(found)
+        self.samples = len(self.filenames)
+        self.classes = np.array(numbers, dtype="int32")
+        print(f"Found {self.samples} images belonging to {self.num_classes} classes.")
+        self._filepaths = [os.path.join(self.directory, name) for name in self.filenames]
+        super().__init__(self.samples, batch_size, shuffle, seed)
+
+    @property
+    def filepaths(self):
+        """The paths of the images."""
+        return self._filepaths
+
+    @property
+    def labels(self):
+        """The numbers of their classes."""
+        return self.classes
+
+    @property
+    def sample_weight(self):
+        """None: files have no weights."""
+        return None
+
+
+class DataFrameIterator(_Files):
+    """Batches of the images that a table of pandas names."""
+
+    allowed_class_modes = set(_CLASS_MODES)
+
+    def __init__(self, dataframe, directory=None, image_data_generator=None, x_col="filename",
+                 y_col="class", weight_col=None, target_size=(256, 256), color_mode="rgb",
+                 classes=None, class_mode="categorical", batch_size=32, shuffle=True, seed=None,
+                 data_format=None, save_to_dir=None, save_prefix="", save_format="png", subset=None,
+                 interpolation="nearest", keep_aspect_ratio=False, dtype=None,
+                 validate_filenames=True):  # fmt: skip
+        data_format = data_format or settings.image_data_format()
+        self.set_processing_attrs(
+            image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix,
+            save_format, subset, interpolation, keep_aspect_ratio,
+        )  # fmt: skip
+        if class_mode not in self.allowed_class_modes:
+            raise ValueError(f"Invalid class_mode: {class_mode}")
+        self.directory, self.class_mode = directory or "", class_mode
+        self.dtype = dtype or settings.floatx()
+        frame = dataframe
+        if validate_filenames:
+            frame = frame[[os.path.isfile(os.path.join(self.directory, n)) for n in frame[x_col]]]
+        if class_mode in ("categorical", "binary", "sparse"):
+            classes = list(classes) if classes else sorted(set(frame[y_col]))
+            frame = frame[frame[y_col].isin(classes)]
+            self.class_indices = {name: i for i, name in enumerate(classes)}
+        if self.split:
+            count = len(frame)
+            frame = frame[int(self.split[0] * count) : int(self.split[1] * count)]
+        self.filenames = list(frame[x_col])
+        self.samples = len(self.filenames)
+        if class_mode in ("categorical", "binary", "sparse"):
+            self.labels = [self.class_indices[name] for name in frame[y_col]]
+        elif class_mode == "multi_output":
+            self.labels = [np.array(frame[column].tolist()) for column in y_col]
+        else:
+            self.labels = frame[y_col].to_numpy() if class_mode == "raw" else None
+        self.sample_weight = None if weight_col is None else frame[weight_col].to_numpy()
+        self.filepaths = [os.path.join(self.directory, name) for name in self.filenames]
+        print(f"Found {self.samples} validated image filenames.")
+        super().__init__(self.samples, batch_size, shuffle, seed)
+
+
+def _images(folder, follow_links):
+    for root, _, names in os.walk(folder, followlinks=follow_links):
+        for name in sorted(names):
+            if name.lower().endswith(tuple(f".{ending}" for ending in WHITE_LIST)):
+                yield os.path.join(root, name)
+
+
+class ImageDataGenerator:
+    """Batches of images with random turns, shifts, shears, zooms, flips and colours, and standardized values."""
+
+    def __init__(
+        self,
+        featurewise_center=False,
+        samplewise_center=False,
+        featurewise_std_normalization=False,
+        samplewise_std_normalization=False,
+        zca_whitening=False,
+        zca_epsilon=1e-6,
+        rotation_range=0,
+        width_shift_range=0.0,
+        height_shift_range=0.0,
+        brightness_range=None,
+        shear_range=0.0,
+        zoom_range=0.0,
+        channel_shift_range=0.0,
+        fill_mode="nearest",
+        cval=0.0,
+        horizontal_flip=False,
+        vertical_flip=False,
+        rescale=None,
+        preprocessing_function=None,
+        data_format=None,
+        validation_split=0.0,
+        interpolation_order=1,
+        dtype=None,
+    ):
+        self.featurewise_center = featurewise_center or zca_whitening
+        self.samplewise_center = samplewise_center or samplewise_std_normalization
+        self.featurewise_std_normalization = featurewise_std_normalization
+        self.featurewise_center = self.featurewise_center or featurewise_std_normalization
+        self.samplewise_std_normalization = samplewise_std_normalization
+        self.zca_whitening, self.zca_epsilon = zca_whitening, zca_epsilon
+        self.rotation_range = rotation_range
+        self.width_shift_range, self.height_shift_range = width_shift_range, height_shift_range
+        self.shear_range, self.channel_shift_range = shear_range, channel_shift_range
+        self.fill_mode, self.cval = fill_mode, cval
+        self.horizontal_flip, self.vertical_flip = horizontal_flip, vertical_flip
+        self.rescale, self.preprocessing_function = rescale, preprocessing_function
+        self.dtype, self.interpolation_order = dtype or settings.floatx(), interpolation_order
+        self.data_format = data_format or settings.image_data_format()
+        if self.data_format not in ("channels_last", "channels_first"):
+            raise ValueError(
+                '`data_format` should be `"channels_last"` (channel after row and column) or '
+                '`"channels_first"` (channel before row and column). Received: '
+                f"{data_format}"
+            )
+        last = self.data_format == "channels_last"
+        self.channel_axis, self.row_axis, self.col_axis = (3, 1, 2) if last else (1, 2, 3)
+        if validation_split and not 0 < validation_split < 1:
+            raise ValueError(
+                f"`validation_split` must be strictly between 0 and 1.  Received: {validation_split}"
+            )
+        self._validation_split = validation_split
+        self.mean = self.std = self.zca_whitening_matrix = None
+        if isinstance(zoom_range, (float, int)):
+            self.zoom_range = [1 - zoom_range, 1 + zoom_range]
+        elif len(zoom_range) == 2 and all(isinstance(v, (float, int)) for v in zoom_range):
+            self.zoom_range = [zoom_range[0], zoom_range[1]]
+        else:
+            raise ValueError(
+                "`zoom_range` should be a float or a tuple or list of two floats. Received: "
+                f"{zoom_range}"
+            )
+        if brightness_range is not None and (
+            not isinstance(brightness_range, (tuple, list)) or len(brightness_range) != 2
+        ):
+            raise ValueError(
+                f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}"
+            )
+        self.brightness_range = brightness_range
+
+    def flow(
+        self,
+        x,
+        y=None,
+        batch_size=32,
+        shuffle=True,
+        sample_weight=None,
+        seed=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        ignore_class_split=False,
+        subset=None,
+    ):
+        """Batches of an array of images (and of labels and weights)."""
+        return NumpyArrayIterator(
+            x, y, self, batch_size, shuffle, sample_weight, seed, self.data_format, save_to_dir,
+            save_prefix, save_format, subset, ignore_class_split, self.dtype,
+        )  # fmt: skip
+
+    def flow_from_directory(
+        self,
+        directory,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        follow_links=False,
+        subset=None,
+        interpolation="nearest",
+        keep_aspect_ratio=False,
+    ):
+        """Batches of the images of a folder that has a folder for every class."""
+        return DirectoryIterator(
+            directory, self, target_size, color_mode, classes, class_mode, batch_size, shuffle, seed,
+            self.data_format, save_to_dir, save_prefix, save_format, follow_links, subset,
+            interpolation, keep_aspect_ratio, self.dtype,
+        )  # fmt: skip
+
+    def flow_from_dataframe(
+        self,
+        dataframe,
+        directory=None,
+        x_col="filename",
+        y_col="class",
+        weight_col=None,
+        target_size=(256, 256),
+        color_mode="rgb",
+        classes=None,
+        class_mode="categorical",
+        batch_size=32,
+        shuffle=True,
+        seed=None,
+        save_to_dir=None,
+        save_prefix="",
+        save_format="png",
+        subset=None,
+        interpolation="nearest",
+        validate_filenames=True,
+        **kwargs,
+    ):
+        """Batches of the images that a table of pandas names."""
+        return DataFrameIterator(
+            dataframe, directory, self, x_col, y_col, weight_col, target_size, color_mode, classes,
+            class_mode, batch_size, shuffle, seed, self.data_format, save_to_dir, save_prefix,
+            save_format, subset, interpolation, False, self.dtype, validate_filenames,
+        )  # fmt: skip
+
+    def standardize(self, x):
+        """The image (or batch) with its values changed as the settings say."""
+        if self.preprocessing_function:
+            x = self.preprocessing_function(x)
+        if self.rescale:
+            x = x * self.rescale
+        if self.samplewise_center:
+            x = x - np.mean(x, keepdims=True)
+        if self.samplewise_std_normalization:
+            x = x / (np.std(x, keepdims=True) + 1e-6)
+        if self.featurewise_center and self.mean is not None:
+            x = x - self.mean
+        if self.featurewise_std_normalization and self.std is not None:
+            x = x / (self.std + 1e-6)
+        if self.zca_whitening and self.zca_whitening_matrix is not None:
+            flat = x.reshape(-1, np.prod(x.shape[-3:]))
+            x = (flat @ self.zca_whitening_matrix).reshape(x.shape)
+        return x
+
+    def get_random_transform(self, img_shape, seed=None):
+        """The parameters of a random change of an image of this shape."""
+        rows, columns = img_shape[self.row_axis - 1], img_shape[self.col_axis - 1]
+        if seed is not None:
+            np.random.seed(seed)
+        theta = np.random.uniform(-self.rotation_range, self.rotation_range) if self.rotation_range else 0
+        tx = self._shift(self.height_shift_range, rows)
+        ty = self._shift(self.width_shift_range, columns)
+        shear = np.random.uniform(-self.shear_range, self.shear_range) if self.shear_range else 0
+        zx = zy = 1
+        if tuple(self.zoom_range) != (1, 1):
+            zx, zy = np.random.uniform(self.zoom_range[0], self.zoom_range[1], 2)
+        flips = [(np.random.random() < 0.5) * flip
+                 for flip in (self.horizontal_flip, self.vertical_flip)]  # fmt: skip
+        channel = brightness = None
+        if self.channel_shift_range != 0:
+            channel = np.random.uniform(-self.channel_shift_range, self.channel_shift_range)
+        if self.brightness_range is not None:
+            brightness = np.random.uniform(*self.brightness_range)
+        return {
+            "theta": theta, "tx": tx, "ty": ty, "shear": shear, "zx": zx, "zy": zy,
+            "flip_horizontal": flips[0], "flip_vertical": flips[1],
+            "channel_shift_intensity": channel, "brightness": brightness,
+        }  # fmt: skip
+
+    @staticmethod
+    def _shift(given, size):
+        if not np.any(given):
+            return 0
+        if np.ndim(given):
+            return np.random.choice(given) * np.random.choice([-1, 1])
+        if isinstance(given, int) and given >= 1:
+            return np.random.choice(np.arange(-given + 1, given))
+        move = np.random.uniform(-given, given)
+        return move * size if np.max(given) < 1 else move
+
+    def apply_transform(self, x, transform_parameters):
+        """The image changed by parameters such as `get_random_transform` gives."""
+        get = transform_parameters.get
+        row, column, channel = self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
+        x = transforms.apply_affine_transform(
+            x, get("theta", 0), get("tx", 0), get("ty", 0), get("shear", 0), get("zx", 1), get("zy", 1),
+            row, column, channel, self.fill_mode, self.cval, self.interpolation_order,
+        )  # fmt: skip
+        if get("channel_shift_intensity") is not None:
+            x = transforms.apply_channel_shift(x, get("channel_shift_intensity"), channel)
+        if get("flip_horizontal", False):
+            x = transforms.flip_axis(x, column)
+        if get("flip_vertical", False):
+            x = transforms.flip_axis(x, row)
+        if get("brightness") is not None:
+            x = transforms.apply_brightness_shift(x, get("brightness"), False)
+        return x
+
+    def random_transform(self, x, seed=None):
+        """The image changed at random."""
+        return self.apply_transform(x, self.get_random_transform(x.shape, seed))
+
+    def fit(self, x, augment=False, rounds=1, seed=None):
+        """Finds the mean, the deviation and the whitening that the settings ask for from images."""
+        x = np.array(x, dtype=self.dtype)
+        if x.ndim != 4:
+            raise ValueError(
+                f"Input to `.fit()` should have rank 4. Got array with shape: {x.shape}"
+            )
+        if seed is not None:
+            np.random.seed(seed)
+        if augment:
+            x = np.concatenate([np.stack([self.random_transform(i) for i in x]) for _ in range(rounds)])
+        axes = (0, self.row_axis, self.col_axis)
+        shape = [1, 1, 1]
+        shape[self.channel_axis - 1] = x.shape[self.channel_axis]
+        if self.featurewise_center:
+            self.mean = np.mean(x, axis=axes).reshape(shape)
+            x = x - self.mean
+        if self.featurewise_std_normalization:
+            self.std = np.std(x, axis=axes).reshape(shape)
+            x = x / (self.std + 1e-6)
+        if self.zca_whitening:
+            flat = x.reshape(len(x), -1)
+            u, s, _ = np.linalg.svd(flat.T, full_matrices=False)
+            scale = np.sqrt(len(flat)) / np.sqrt(s**2 + self.zca_epsilon)
+            self.zca_whitening_matrix = (u * scale) @ u.T

@@ -1,0 +1,179 @@
+"""Random and given changes of one image, a NumPy array: turns, shifts, shears, zooms, colours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array
+
+
+def apply_affine_transform(
+    x,
+    theta=0,
+    tx=0,
+    ty=0,
+    shear=0,
+    zx=1,
+    zy=1,
+    row_axis=1,
+    col_axis=2,
+    channel_axis=0,
+    fill_mode="nearest",
+    cval=0.0,
+    order=1,
+):
+    """The image turned by `theta` degrees, shifted, sheared by `shear` degrees and zoomed, around its centre."""
+    from scipy import ndimage
+
+    axes = (row_axis, col_axis, channel_axis)
+    if len({*axes}) != 3 or any(a not in (0, 1, 2) for a in axes):
+        raise ValueError(
+            "Invalid 'row_axis', 'col_axis' and 'channel_axis': they must be 0, 1 and 2 in some order; "
+            f"got {axes}"
+        )
+    if x.ndim != 3:
+        raise ValueError("Input arrays must be multi-channel 2D images.")
+    matrix = None
+    if theta:
+        a = np.deg2rad(theta)
+        matrix = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+    for step in (
+        np.array([[1, 0, tx], [0, 1, ty], [0, 0, 1]]) if tx or ty else None,
+        _shear_matrix(shear) if shear else None,
+        np.array([[zx, 0, 0], [0, zy, 0], [0, 0, 1]]) if zx != 1 or zy != 1 else None,
+    ):
+        if step is not None:
+            matrix = step if matrix is None else matrix @ step
+    if matrix is None:
+        return x
+    height, width = x.shape[row_axis], x.shape[col_axis]
+    to_centre = np.array([[1, 0, height / 2 - 0.5], [0, 1, width / 2 - 0.5], [0, 0, 1]])
+    back = np.array([[1, 0, -height / 2 + 0.5], [0, 1, -width / 2 + 0.5], [0, 0, 1]])
+    matrix = to_centre @ matrix @ back
+    planes = np.moveaxis(x, (channel_axis, row_axis, col_axis), (0, 1, 2))
+    planes = np.stack([
+        ndimage.affine_transform(p, matrix[:2, :2], matrix[:2, 2], order=order, mode=fill_mode, cval=cval)
+        for p in planes
+    ])  # fmt: skip
+    return np.moveaxis(planes, (0, 1, 2), (channel_axis, row_axis, col_axis))
+
+
+def _shear_matrix(shear):
+    a = np.deg2rad(shear)
+    return np.array([[1, -np.sin(a), 0], [0, np.cos(a), 0], [0, 0, 1]])
+
+
+def random_rotation(
+    x,
+    rg,
+    row_axis=1,
+    col_axis=2,
+    channel_axis=0,
+    fill_mode="nearest",
+    cval=0.0,
+    interpolation_order=1,
+):
+    """The image turned by up to `rg` degrees."""
+    return apply_affine_transform(
+        x, theta=np.random.uniform(-rg, rg), row_axis=row_axis, col_axis=col_axis,
+        channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order,
+    )  # fmt: skip
+
+
+def random_shift(
+    x,
+    wrg,
+    hrg,
+    row_axis=1,
+    col_axis=2,
+    channel_axis=0,
+    fill_mode="nearest",
+    cval=0.0,
+    interpolation_order=1,
+):
+    """The image shifted by up to these parts of its width and height."""
+    return apply_affine_transform(
+        x, tx=np.random.uniform(-hrg, hrg) * x.shape[row_axis],
+        ty=np.random.uniform(-wrg, wrg) * x.shape[col_axis], row_axis=row_axis, col_axis=col_axis,
+        channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order,
+    )  # fmt: skip
+
+
+def random_shear(
+    x,
+    intensity,
+    row_axis=1,
+    col_axis=2,
+    channel_axis=0,
+    fill_mode="nearest",
+    cval=0.0,
+    interpolation_order=1,
+):
+    """The image sheared by up to `intensity` degrees."""
+    return apply_affine_transform(
+        x, shear=np.random.uniform(-intensity, intensity), row_axis=row_axis, col_axis=col_axis,
+        channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=interpolation_order,
+    )  # fmt: skip
+
+
+def random_zoom(
+    x,
+    zoom_range,
+    row_axis=1,
+    col_axis=2,
+    channel_axis=0,
+    fill_mode="nearest",
+    cval=0.0,
+    interpolation_order=1,
+):
+    """The image zoomed by factors in the range. Raises ValueError for what is no range."""
+    if len(zoom_range) != 2:
+        raise ValueError(
+            f"`zoom_range` should be a tuple or list of two floats. Received: {zoom_range}"
+        )
+    zx = zy = 1
+    if tuple(zoom_range) != (1, 1):
+        zx, zy = np.random.uniform(zoom_range[0], zoom_range[1], 2)
+    return apply_affine_transform(
+        x, zx=zx, zy=zy, row_axis=row_axis, col_axis=col_axis, channel_axis=channel_axis,
+        fill_mode=fill_mode, cval=cval, order=interpolation_order,
+    )  # fmt: skip
+
+
+def apply_channel_shift(x, intensity, channel_axis=0):
+    """The image with `intensity` added to all channels, within the image's own range."""
+    return np.clip(x + intensity, np.min(x), np.max(x))
+
+
+def random_channel_shift(x, intensity_range, channel_axis=0):
+    """The image with up to `intensity_range` added to all channels."""
+    intensity = np.random.uniform(-intensity_range, intensity_range)
+    return apply_channel_shift(x, intensity, channel_axis=channel_axis)
+
+
+def apply_brightness_shift(x, brightness, scale=True):
+    """The image as bright as `brightness` times before."""
+    from PIL import ImageEnhance
+
+    low, high = np.min(x), np.max(x)
+    local = (low < 0) or (high > 255)
+    img = array_to_img(x, scale=local or scale)
+    img = ImageEnhance.Brightness(img).enhance(brightness)
+    x = img_to_array(img)
+    if not scale and local:
+        x = x / 255 * (high - low) + low
+    return x
+
+
+def random_brightness(x, brightness_range, scale=True):
+    """The image with a brightness in the range. Raises ValueError for what is no range."""
+    if len(brightness_range) != 2:
+        raise ValueError(
+            f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}"
+        )
+    return apply_brightness_shift(x, np.random.uniform(*brightness_range), scale)
+
+
+def flip_axis(x, axis):
+    """The array backwards along an axis."""
+    return np.flip(x, axis)

@@ -1,0 +1,182 @@
+"""`tf.keras.preprocessing.sequence`: lists of numbers as arrays, and windows of series."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+
+from tapeflow.keras.utils.sequence import Sequence
+
+
+def pad_sequences(
+    sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0
+):
+    """Lists of numbers as one array, padded or cut to one length.
+
+    Raises ValueError for what are no lists, or an unknown side.
+    """
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
+    lengths, sample_shape = [], None
+    for each in sequences:
+        if not hasattr(each, "__len__"):
+            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {each!s}")
+        lengths.append(len(each))
+        if sample_shape is None and len(each):
+            sample_shape = np.asarray(each).shape[1:]
+    if maxlen is None:
+        maxlen = max(lengths, default=0)
+    text = np.issubdtype(np.dtype(dtype) if dtype is not object else object, np.str_)
+    if isinstance(value, str) and dtype is not object and not text:
+        raise ValueError(
+            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\nYou should set "
+            "`dtype=object` for variable length strings."
+        )
+    found = np.full((len(lengths), maxlen, *(sample_shape or ())), value, dtype=dtype)
+    for i, each in enumerate(sequences):
+        if not len(each):
+            continue
+        if truncating == "pre":
+            kept = each[-maxlen:] if maxlen else each[:0]
+        elif truncating == "post":
+            kept = each[:maxlen]
+        else:
+            raise ValueError(f'Truncating type "{truncating}" not understood')
+        kept = np.asarray(kept, dtype=dtype)
+        if kept.shape[1:] != sample_shape:
+            raise ValueError(
+                f"Shape of sample {kept.shape[1:]} of sequence at position {i} is different from "
+                f"expected shape {sample_shape}"
+            )
+        if padding == "post":
+            found[i, : len(kept)] = kept
+        elif padding == "pre":
+            found[i, maxlen - len(kept) :] = kept
+        else:
+            raise ValueError(f'Padding type "{padding}" not understood')
+    return found
+
+
+def make_sampling_table(size, sampling_factor=1e-5):
+    """How likely the word of each rank is to be kept, by Zipf's law, as word2vec samples."""
+    gamma = 0.577
+    rank = np.arange(size)
+    rank[0] = 1
+    frequency = rank * (np.log(rank) + gamma) + 0.5 - 1.0 / (12.0 * rank)
+    scaled = sampling_factor * frequency
+    return np.minimum(1.0, scaled / np.sqrt(scaled))
+
+
+def skipgrams(
+    sequence,
+    vocabulary_size,
+    window_size=4,
+    negative_samples=1.0,
+    shuffle=True,
+    categorical=False,
+    sampling_table=None,
+    seed=None,
+):
+    """(pairs of words, labels): 1 for words near each other, 0 for a word and a random one."""
+    pairs, labels = [], []
+    for i, word in enumerate(sequence):
+        if not word:
+            continue
+        if sampling_table is not None and sampling_table[word] < random.random():
+            continue
+        for j in range(max(0, i - window_size), min(len(sequence), i + window_size + 1)):
+            if j != i and sequence[j]:
+                pairs.append([word, sequence[j]])
+                labels.append([0, 1] if categorical else 1)
+    if negative_samples > 0:
+        count = int(len(labels) * negative_samples)
+        words = [pair[0] for pair in pairs]
+        random.shuffle(words)
+        pairs += [
+            [words[i % len(words)], random.randint(1, vocabulary_size - 1)] for i in range(count)
+        ]
+        labels += [[1, 0] if categorical else 0] * count
+    if shuffle:
+        if seed is None:
+            seed = random.randint(0, 10**6)
+        random.seed(seed)
+        random.shuffle(pairs)
+        random.seed(seed)
+        random.shuffle(labels)
+    return pairs, labels
+
+
+class TimeseriesGenerator(Sequence):
+    """Batches of windows of a series, each with the target at its end."""
+
+    def __init__(
+        self,
+        data,
+        targets,
+        length,
+        sampling_rate=1,
+        stride=1,
+        start_index=0,
+        end_index=None,
+        shuffle=False,
+        reverse=False,
+        batch_size=128,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if len(data) != len(targets):
+            raise ValueError(
+                f"Data and targets have to be of same length. Data length is {len(data)} while "
+                f"target length is {len(targets)}"
+            )
+        self.data, self.targets, self.length = data, targets, length
+        self.sampling_rate, self.stride = sampling_rate, stride
+        self.start_index = start_index + length
+        self.end_index = len(data) - 1 if end_index is None else end_index
+        self.shuffle, self.reverse, self.batch_size = shuffle, reverse, batch_size
+        if self.start_index > self.end_index:
+            raise ValueError(
+                f"`start_index+length={self.start_index} > end_index={self.end_index}` is disallowed, "
+                "as no part of the sequence would be left to be used as current step."
+            )
+
+    def __len__(self):
+        span = self.batch_size * self.stride
+        return (self.end_index - self.start_index + span) // span
+
+    def __getitem__(self, index):
+        if self.shuffle:
+            rows = np.random.randint(self.start_index, self.end_index + 1, size=self.batch_size)
+        else:
+            first = self.start_index + self.batch_size * self.stride * index
+            last = min(first + self.batch_size * self.stride, self.end_index + 1)
+            rows = np.arange(first, last, self.stride)
+        samples = np.array(
+            [self.data[row - self.length : row : self.sampling_rate] for row in rows]
+        )
+        targets = np.array([self.targets[row] for row in rows])
+        return (samples[:, ::-1, ...] if self.reverse else samples), targets
+
+    def get_config(self):
+        """The constructor's arguments; the data as JSON. Raises TypeError where that is not possible."""
+        data, targets = (v.tolist() if isinstance(v, np.ndarray) else v
+                         for v in (self.data, self.targets))  # fmt: skip
+        names = ("length", "sampling_rate", "stride", "start_index", "end_index", "shuffle",
+                 "reverse", "batch_size")  # fmt: skip
+        try:
+            kept = {"data": json.dumps(data), "targets": json.dumps(targets)}
+        except TypeError as error:
+            raise TypeError(f"Data not JSON Serializable: {data!r}") from error
+        return {**kept, **{name: getattr(self, name) for name in names}}
+
+    def to_json(self, **kwargs):
+        """The config as JSON."""
+        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)
+
+
+def _remove_long_seq(maxlen, seq, label):
+    """The sequences shorter than maxlen, and their labels."""
+    kept = [(s, y) for s, y in zip(seq, label) if len(s) < maxlen]
+    return [s for s, _ in kept], [y for _, y in kept]

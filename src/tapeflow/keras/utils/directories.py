@@ -1,0 +1,272 @@
+"""Datasets of the files of a folder that has a folder for every class."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.data.dataset import AUTOTUNE, Dataset
+from tapeflow.keras import settings
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import one_hot
+from tapeflow.ops.image_codec import decode_image
+from tapeflow.ops.image_geometry import resize
+from tapeflow.ops.layout import expand_dims, transpose
+
+_IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
+_CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
+
+
+def _read(path):
+    from tapeflow.ops.file import read_file
+
+    return read_file(path)
+
+
+def image_dataset_from_directory(
+    directory,
+    labels="inferred",
+    label_mode="int",
+    class_names=None,
+    color_mode="rgb",
+    batch_size=32,
+    image_size=(256, 256),
+    shuffle=True,
+    seed=None,
+    validation_split=None,
+    subset=None,
+    interpolation="bilinear",
+    follow_links=False,
+    crop_to_aspect_ratio=False,
+    pad_to_aspect_ratio=False,
+    data_format=None,
+    format="tf",
+    verbose=True,
+):
+    """Batches of (images, labels); with subset="both", the training and the validation ones.
+
+    Raises ValueError for settings that do not fit, or a folder without images.
+    """
+    if color_mode not in _CHANNELS:
+        raise ValueError(
+            '`color_mode` must be one of {"rgb", "rgba", "grayscale"}. Received: '
+            f"color_mode={color_mode}"
+        )
+    channels = _CHANNELS[color_mode]
+    first = (data_format or settings.image_data_format()) == "channels_first"
+
+    def image(path):
+        img = decode_image(_read(path), channels=channels, expand_animations=False)
+        img.set_shape([None, None, channels])
+        if crop_to_aspect_ratio:
+            from tapeflow.keras.preprocessing.image.arrays import smart_resize
+
+            img = smart_resize(img, image_size, interpolation)
+        elif pad_to_aspect_ratio:
+            from tapeflow.ops.image_geometry import resize_with_pad
+
+            img = resize_with_pad(img, *image_size, method=interpolation)
+        else:
+            img = resize(img, image_size, method=interpolation)
+        img = cast(img, settings.floatx())
+        img.set_shape([*image_size, channels])
+        return transpose(img, [2, 0, 1]) if first else img
+
+    return _datasets(directory, labels, label_mode, class_names, _IMAGES, image, batch_size, shuffle,
+                     seed, validation_split, subset, follow_links, verbose, "file_paths")  # fmt: skip
+
+
+def text_dataset_from_directory(
+    directory,
+    labels="inferred",
+    label_mode="int",
+    class_names=None,
+    batch_size=32,
+    max_length=None,
+    shuffle=True,
+    seed=None,
+    validation_split=None,
+    subset=None,
+    follow_links=False,
+    format="tf",
+    verbose=True,
+):
+    """Batches of (texts, labels), of the .txt files of a folder; see image_dataset_from_directory."""
+
+    def text(path):
+        from tapeflow.ops.strings import substr
+
+        found = _read(path)
+        return found if max_length is None else substr(found, 0, max_length)
+
+    return _datasets(directory, labels, label_mode, class_names, (".txt",), text, batch_size, shuffle,
+                     seed, validation_split, subset, follow_links, verbose, "file_paths")  # fmt: skip
+
+
+def audio_dataset_from_directory(
+    directory,
+    labels="inferred",
+    label_mode="int",
+    class_names=None,
+    batch_size=32,
+    sampling_rate=None,
+    output_sequence_length=None,
+    ragged=False,
+    shuffle=True,
+    seed=None,
+    validation_split=None,
+    subset=None,
+    follow_links=False,
+    verbose=True,
+):
+    """Batches of (sounds, labels), of the .wav files of a folder; see image_dataset_from_directory."""
+    from tapeflow.ops.audio import decode_wav
+
+    def sound(path):
+        audio, _ = decode_wav(_read(path), 1, output_sequence_length or -1)
+        return audio
+
+    return _datasets(directory, labels, label_mode, class_names, (".wav",), sound, batch_size, shuffle,
+                     seed, validation_split, subset, follow_links, verbose, "file_paths")  # fmt: skip
+
+
+def _datasets(directory, labels, label_mode, class_names, endings, load, batch_size, shuffle, seed,
+              split, subset, follow_links, verbose, paths_name):  # fmt: skip
+    _check(labels, label_mode, class_names, split, subset, shuffle, seed)
+    if labels is None:
+        label_mode = None
+    paths, numbers, names = index_directory(
+        directory, labels, endings, class_names, shuffle, seed, follow_links, verbose
+    )
+    if label_mode == "binary" and len(names) != 2:
+        raise ValueError(
+            'When passing `label_mode="binary"`, there must be exactly 2 class_names. Received: '
+            f"class_names={names}"
+        )
+
+    def dataset(part_paths, part_labels, mix):
+        if not part_paths:
+            raise ValueError(
+                f"No files found in directory {directory}. Allowed formats: {endings}"
+            )
+        found = Dataset.from_tensor_slices(np.array(part_paths))
+        kept = None
+        if label_mode is not None:
+            kept = np.asarray(part_labels)
+            found = Dataset.zip((found, Dataset.from_tensor_slices(kept)))
+        if mix:
+            found = found.shuffle(max(batch_size or 32, 1) * 8, seed=seed)
+
+        def element(path, label=None):
+            value = load(path)
+            return value if label is None else (value, _label(label, label_mode, len(names)))
+
+        found = found.map(element, num_parallel_calls=AUTOTUNE)
+        if batch_size is not None:
+            found = found.batch(batch_size)
+        found = found.prefetch(AUTOTUNE)
+        found.class_names = names
+        setattr(found, paths_name, part_paths)
+        return found
+
+    if subset == "both":
+        parts = (_part(paths, numbers, split, "training"), _part(paths, numbers, split, "validation"))
+        if verbose:
+            print(f"Using {len(parts[0][0])} files for training.")
+            print(f"Using {len(parts[1][0])} files for validation.")
+        return [dataset(*parts[0], shuffle), dataset(*parts[1], False)]
+    if subset is not None:
+        paths, numbers = _part(paths, numbers, split, subset)
+        if verbose:
+            print(f"Using {len(paths)} files for {subset}.")
+    return dataset(paths, numbers, shuffle)
+
+
+def _check(labels, label_mode, class_names, split, subset, shuffle, seed):
+    if not isinstance(labels, (list, tuple)) and labels not in ("inferred", None):
+        raise ValueError(
+            '`labels` argument should be a list/tuple of integer labels, of the same size as the '
+            f'number of files in the target directory. Received: labels={labels}'
+        )
+    if class_names and labels != "inferred":
+        raise ValueError(
+            "You can only pass `class_names` if `labels=\"inferred\"`. Received: "
+            f"labels={labels}, and class_names={class_names}"
+        )
+    if label_mode not in ("int", "categorical", "binary", None):
+        raise ValueError(
+            '`label_mode` argument must be one of "int", "categorical", "binary", or None. Received: '
+            f"label_mode={label_mode}"
+        )
+    if split and not 0 < split < 1:
+        raise ValueError(f"`validation_split` must be between 0 and 1, received: {split}")
+    if bool(split) != bool(subset):
+        raise ValueError("If `subset` is set, `validation_split` must be set, and inversely.")
+    if subset not in ("training", "validation", "both", None):
+        raise ValueError(
+            '`subset` must be either "training", "validation" or "both", received: ' + str(subset)
+        )
+    if split and shuffle and seed is None:
+        raise ValueError(
+            "If using `validation_split` and shuffling the data, you must provide a `seed` argument, to "
+            "make sure that there is no overlap between the training and validation subset."
+        )
+
+
+def index_directory(directory, labels, formats, class_names=None, shuffle=True, seed=None,
+                    follow_links=False, verbose=True):  # fmt: skip
+    """(paths, labels, names of classes) of the files of a folder that end in one of `formats`."""
+    directory = os.fspath(directory)
+    if not os.path.isdir(directory):
+        raise FileNotFoundError(f"[Errno 2] No such directory: {directory!r}")
+    folders = sorted(d.name for d in os.scandir(directory) if d.is_dir())
+    names = folders if labels == "inferred" else []
+    if class_names is not None and labels == "inferred":
+        if set(class_names) != set(folders):
+            raise ValueError(
+                "The `class_names` passed did not match the names of the subdirectories of the target "
+                f"directory. Expected: {folders} (or a subset of it), but received: "
+                f"class_names={class_names}"
+            )
+        names = list(class_names)
+    paths, numbers = [], []
+    for number, name in enumerate(names if labels == "inferred" else [""]):
+        for root, _, files in sorted(os.walk(os.path.join(directory, name), followlinks=follow_links)):
+            for file in sorted(files):
+                if file.lower().endswith(tuple(formats)):
+                    paths.append(os.path.join(root, file))
+                    numbers.append(number)
+    if isinstance(labels, (list, tuple)):
+        if len(labels) != len(paths):
+            raise ValueError(
+                "Expected the lengths of `labels` to match the number of files in the target "
+                f"directory. len(labels) is {len(labels)} while we found {len(paths)} files in "
+                f"directory {directory}."
+            )
+        numbers = list(labels)
+        names = [str(label) for label in sorted(set(labels))]
+    if verbose:
+        classes = f" belonging to {len(names)} classes" if labels is not None else ""
+        print(f"Found {len(paths)} files{classes}.")
+    if shuffle:
+        order = np.random.RandomState(np.random.randint(10**6) if seed is None else seed)
+        rows = np.arange(len(paths))
+        order.shuffle(rows)
+        paths, numbers = [paths[i] for i in rows], [numbers[i] for i in rows]
+    return paths, numbers, names
+
+
+def _part(paths, numbers, split, subset):
+    count = int(split * len(paths))
+    part = slice(None, -count or None) if subset == "training" else slice(len(paths) - count, None)
+    return paths[part], numbers[part]
+
+
+def _label(label, mode, classes):
+    if mode == "categorical":
+        return one_hot(label, classes)
+    if mode == "binary":
+        return expand_dims(cast(label, "float32"), -1)
+    return cast(convert_to_tensor(label), "int32")

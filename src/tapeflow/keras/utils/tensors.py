@@ -1,0 +1,64 @@
+"""Small questions about symbolic tensors, batches and dtypes."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.keras import settings
+from tapeflow.keras.engine.symbolic import KerasTensor
+
+
+def is_keras_tensor(x):
+    """Whether x is a symbolic tensor of the functional API."""
+    return isinstance(x, KerasTensor)
+
+
+def get_source_inputs(tensor):
+    """The inputs that a symbolic tensor is made from, each once."""
+    found, waiting, seen = [], [tensor], set()
+    while waiting:
+        t = waiting.pop()
+        if id(t) in seen:
+            continue
+        seen.add(id(t))
+        parents = t.node.parents()
+        if parents:
+            waiting += reversed(parents)
+        else:
+            found.append(t)
+    return found
+
+
+def pack_x_y_sample_weight(x, y=None, sample_weight=None):
+    """A batch as a tuple of the parts that there are."""
+    if y is None:
+        return x if not isinstance(x, (tuple, list)) else (x,)
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
+
+
+def unpack_x_y_sample_weight(data):
+    """(x, y, sample_weight) of a batch, None for what there is not. Raises ValueError for other batches."""
+    if isinstance(data, list):
+        data = tuple(data)
+    if not isinstance(data, tuple):
+        return data, None, None
+    if not 1 <= len(data) <= 3:
+        raise ValueError(
+            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
+            f"found: {data}"
+        )
+    return (*data, None, None)[:3]
+
+
+def standardize_dtype(dtype):
+    """The name of a dtype; of floatx for None, int32 for "int". Raises ValueError for none."""
+    if dtype is None:
+        return settings.floatx()
+    known = {bool: "bool", int: "int32", "int": "int32", float: "float32", "float": "float32", str: "string"}
+    if dtype in known:
+        return known[dtype]
+    try:
+        return dtypes.as_dtype(dtype).name
+    except TypeError as error:
+        raise ValueError(f"Invalid dtype: {dtype}") from error
+
+

@@ -1,0 +1,5 @@
+"""tf.linalg.experimental: iterative methods."""
+
+from tapeflow.ops.conjugate_gradient import conjugate_gradient
+
+__all__ = ["conjugate_gradient"]

@@ -1,0 +1,44 @@
+"""Products of dense matrices taken at the places of a sparse one only."""
+
+from __future__ import annotations
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public
+from tapeflow.ops.array import Shape
+from tapeflow.ops.assertions import assert_equal_v1
+from tapeflow.ops.casting import cast
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.gather import gather_nd
+from tapeflow.ops.joining import concat
+from tapeflow.ops.matrix_function import matrix_transpose
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.static import static_value
+
+
+@public
+def sampled_addmm(
+    indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32
+):
+    """(`indices`, `alpha` times the elements of `mat1 @ mat2` at `indices` plus `beta * values`, `dense_shape`).
+
+    Only the elements asked for are computed. Raises ValueError for a dense shape that is known not to be that of the
+    product, InvalidArgumentError for indices outside of it.
+    """
+    kind = dtypes.as_dtype(output_type)
+    indices, dense_shape = convert_to_tensor(indices), convert_to_tensor(dense_shape)
+    values, mat1, mat2 = (cast(v, kind) for v in (values, mat1, mat2))
+    sizes = concat([Shape(mat1)[:-1], Shape(mat2)[-1:]], 0)
+    known, given = static_value(sizes), static_value(dense_shape)
+    if known is not None and given is not None:
+        if known.shape != given.shape or (known != given).any():
+            raise ValueError(f"Dense shape: {given} does not match output shape: {known}")
+    check = assert_equal_v1(cast(sizes, dtypes.int64), cast(dense_shape, dtypes.int64),
+                            message="dense_shape is not the shape of the product")  # fmt: skip
+    with control_dependencies([] if check is None else [check]):
+        rows = gather_nd(mat1, indices[:, :-1])
+        columns = gather_nd(
+            matrix_transpose(mat2), concat([indices[:, :-2], indices[:, -1:]], 1)
+        )
+    products = reduce_sum(rows * columns, -1)
+    return indices, cast(alpha, kind) * products + cast(beta, kind) * values, dense_shape

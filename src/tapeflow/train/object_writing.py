@@ -1,0 +1,84 @@
+"""Objects written as checkpoints: their values gathered, and written now or while the program goes on."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeflow.graph.session import get_default_session
+from tapeflow.ops.variable import Variable
+from tapeflow.saved_model.bundle_writing import write_bundle
+from tapeflow.train.checkpoint_options import CheckpointOptions
+from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, Walk
+from tapeflow.train.sharding import shards_of
+
+
+def write_objects(
+    root: Any,
+    path: str,
+    session: Any = None,
+    options: CheckpointOptions | None = None,
+    then: Callable[[], None] | None = None,
+) -> Any:
+    """Writes all values that `root` holds, those of a graph's variables in a session.
+
+    Args:
+      then: is called when the checkpoint is there.
+
+    Returns the future of a write that goes on, else None.
+    """
+    options = options or CheckpointOptions()
+    tensors = gathered(root, session, options)
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+
+    def write() -> None:
+        callback = options.experimental_sharding_callback
+        write_bundle(path, tensors if callback is None else shards_of(callback, tensors))
+        if then is not None:
+            then()
+        options.written(path)
+
+    if options.enable_async:
+        return _writer().submit(write)
+    write()
+    return None
+
+
+def gathered(root: Any, session: Any, options: CheckpointOptions) -> dict[str, Any]:
+    """All values by key, and the graph of the objects."""
+    walk = Walk(root, with_slots=not options.experimental_skip_slot_variables)
+    saved = Saved(root, walk)
+    tensors = {key: read() for key, read in saved.values.items()}
+    of_graph = {key: v for key, v in tensors.items() if isinstance(v, Variable)}
+    if of_graph:
+        tensors |= session_of(session).run(of_graph)
+    tensors = {
+        key: np.asarray(value, object) if isinstance(value, (str, bytes)) else value
+        for key, value in tensors.items()
+    }
+    if options.enable_async:  # what the program changes meanwhile is not written
+        tensors = {key: np.array(value) for key, value in tensors.items()}
+    return {**tensors, OBJECT_GRAPH_KEY: np.asarray(saved.graph, object)}
+
+
+def session_of(session: Any) -> Any:
+    """The session to use. Raises RuntimeError where there is none."""
+    found = get_default_session() if session is None else session
+    if found is None:
+        raise RuntimeError(
+            "Variables of a graph are saved and restored in a session: give one, or make one the default."
+        )
+    return found
+
+
+@functools.cache
+def _writer() -> concurrent.futures.ThreadPoolExecutor:
+    """The thread that writes; one, so that checkpoints are complete in the order in which they were saved."""
+    return concurrent.futures.ThreadPoolExecutor(1, "checkpoint")

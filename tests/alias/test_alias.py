@@ -1,0 +1,188 @@
+"""`import tensorflow` on tapeflow: each case is a process of its own, as the alias lasts as long as the process."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(code, *options):
+    done = subprocess.run(
+        [sys.executable, "-m", "tapeflow.run", *options, "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+def test_forms_of_import():
+    shown = run("""
+        import tensorflow as tf
+        import tensorflow.compat.v1 as tf1
+        import tensorflow.contrib.eager as tfe
+        import tensorflow.keras.backend as K
+        from tensorflow import keras
+        from tensorflow.keras import layers
+        from tensorflow.keras.layers import Dense
+        from tensorflow.contrib import summary
+        from tensorflow.compat.v1 import nn as nn1
+        print(keras is tf.keras, layers is tf.keras.layers, Dense is layers.Dense)
+        print(tf1 is tf.compat.v1, tf1.placeholder.__name__, callable(tfe.defun), callable(summary.scalar))
+        print(K.__name__, nn1.__name__, tf.__name__)
+        print(sorted(n for n in ("zeros", "keras", "compat") if n in dir(tf)))
+    """)
+    assert shown == [
+        "True True True",
+        "True placeholder True True",
+        "tensorflow.keras.backend tensorflow.compat.v1.nn tensorflow",
+        "['compat', 'keras', 'zeros']",
+    ]
+
+
+def test_internals():
+    shown = run("""
+        import tensorflow as tf
+        from tensorflow.python.framework import ops, dtypes, tensor_util, test_util
+        from tensorflow.python.ops import array_ops, math_ops, variable_scope as vs, control_flow_ops
+        from tensorflow.python.ops.rnn_cell_impl import BasicLSTMCell, RNNCell
+        from tensorflow.python.keras.layers import Dense
+        from tensorflow.python.platform import gfile, tf_logging as logging
+        from tensorflow.python.util import nest
+        from tensorflow.python.client import device_lib
+        from tensorflow.python.training import optimizer
+        from tensorflow.core.framework import graph_pb2
+        print(ops.Graph is tf.Graph, dtypes.float32 is tf.float32, Dense is tf.keras.layers.Dense)
+        print(tensor_util.constant_value(tf.constant(3)), nest.flatten([1, [2, 3]]))
+        print(math_ops.reduce_sum([1, 2], keep_dims=True).numpy(), array_ops.shape(tf.zeros([2])).numpy())
+        print(device_lib.list_local_devices()[0].device_type, graph_pb2.GraphDef().node[:])
+        print(optimizer.Optimizer.__name__, issubclass(BasicLSTMCell, RNNCell))
+    """)
+    assert shown == [
+        "True True True",
+        "3 [1, 2, 3]",
+        "[3] [2]",
+        "CPU []",
+        "Optimizer True",
+    ]
+
+
+def test_version_of_each_namespace():
+    code = """
+        import tensorflow as tf
+        print(tf.__version__.split(".")[0], tf.executing_eagerly(), hasattr(tf, "placeholder"))
+    """
+    assert run(code) == ["2 True False"]
+    assert run(code, "--v1") == ["1 False True"]
+
+
+def test_eager_execution_can_be_enabled_in_1x():
+    shown = run(
+        """
+        import tensorflow as tf
+        tf.enable_eager_execution()
+        print(tf.add(1, 2))
+        """,
+        "--v1",
+    )
+    assert shown == ["tf.Tensor(3, shape=(), dtype=int32)"]
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "parts"),
+    [
+        ("tf.placeholder", "AttributeError", ["in 1.x only, up to 1.15", "tf.compat.v1.placeholder"]),
+        ("tf.nn.rulu", "AttributeError", ["nor among the public names", "tf.nn.relu"]),
+        ("tf.contrib.crf.crf_decode", "AttributeError", ["tensorflow.contrib.crf", "in 1.x only"]),
+        ("from tensorflow.nn import rulu", "ImportError", ["tensorflow.nn.rulu", "tf.nn.relu"]),
+        ("import tensorflow.contrib.timeseries", "ImportError", ["in 1.x only, up to 1.15"]),
+        ("from tensorflow.python.framework import nothing", "ImportError", ["internals"]),
+    ],
+)
+def test_missing_name_says_what_it_is(code, error, parts):
+    shown = run(f"""
+        import tensorflow as tf
+        try:
+            exec({code!r})
+        except {error} as e:
+            print(e)
+    """)
+    assert all(part in shown[0] for part in parts), shown
+
+
+def test_probing_for_a_name_is_false():
+    assert run("import tensorflow as tf; print(hasattr(tf, 'no_such'), getattr(tf.nn, 'x', 0))") == [
+        "False 0"
+    ]
+
+
+def test_keras_is_that_of_tapeflow_where_there_is_none():
+    shown = run("""
+        import importlib.util, sys
+        import tensorflow as tf
+        import keras
+        from keras.layers import Dense
+        mine = Dense is tf.keras.layers.Dense
+        print(mine or "tapeflow" not in keras.__file__)
+    """)
+    assert shown == ["True"]
+
+
+def test_digits_in_batches():
+    shown = run("""
+        from tensorflow.examples.tutorials.mnist import input_data
+        data = input_data.read_data_sets("MNIST_data", one_hot=True)
+        x, y = data.train.next_batch(32)
+        print(x.shape, y.shape, y.sum(), 0 <= x.min() < x.max() <= 1, len(data.test.images))
+    """)
+    assert shown == ["(32, 784) (32, 10) 32.0 True 2000"]
+
+
+def test_install_in_a_process():
+    code = """
+        import sys
+        import tapeflow
+        assert "tensorflow" not in sys.modules
+        tf = tapeflow.install_as_tensorflow()
+        import tensorflow
+        assert tensorflow is tf and tapeflow.install_as_tensorflow() is tf
+        try:
+            tapeflow.install_as_tensorflow(v1=True)
+        except RuntimeError as e:
+            print("installed already" in str(e))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"
+
+
+def test_a_loaded_tensorflow_is_not_shadowed():
+    code = """
+        import sys, types
+        sys.modules["tensorflow"] = types.ModuleType("tensorflow")
+        import tapeflow
+        try:
+            tapeflow.install_as_tensorflow()
+        except RuntimeError as e:
+            print("loaded already" in str(e))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"
+
+
+def test_the_alias_loads_few_modules():
+    # Time is too noisy to test; what the alias adds is its own few modules.
+    code = """
+        import sys, tapeflow
+        before = set(sys.modules)
+        tapeflow.install_as_tensorflow()
+        import tensorflow
+        print(len(set(sys.modules) - before))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 20

@@ -1,0 +1,68 @@
+"""SavedModels written here and loaded by TensorFlow, and the reverse."""
+
+import json
+import os
+import runpy
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+pytestmark = pytest.mark.oracle
+SCRIPT = Path(__file__).with_name("oracle_models.py")
+v1 = tf.compat.v1
+EVERYTHING = runpy.run_path(str(Path(__file__).with_name("everything.py")))
+EXPECTED = EVERYTHING["EXPECTED"]
+look_at = EVERYTHING["look_at"]
+save = EVERYTHING["save"]
+
+
+def oracle(*arguments):
+    python = os.environ.get("TF_PYTHON")
+    if not python:
+        pytest.skip("TF_PYTHON names no Python")
+    result = subprocess.run(
+        [python, str(SCRIPT), *map(str, arguments)], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_written_here(tmp_path):
+    save(tf, tmp_path)
+    model = tf.saved_model.load(tmp_path / "model")
+    tf.saved_model.save(model, tmp_path / "again", signatures=model.signatures)
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        y = tf.matmul(x, v1.get_variable("w", initializer=[[1.0], [2.0]]), name="y")
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, str(tmp_path / "graph"), {"x": x}, {"y": y})
+    layers = tf.keras.layers
+    keras = tf.keras.Sequential([
+        layers.Dense(3, activation="relu", input_shape=(4,)), layers.BatchNormalization(),
+        layers.Reshape([3, 1]), layers.LSTM(2), layers.Dense(1),
+    ])  # fmt: skip
+    tf.saved_model.save(keras, tmp_path / "keras")
+    first, second, look, graph, called = json.loads(
+        oracle("load", *(tmp_path / n for n in ("model", "again", "graph", "keras"))).splitlines()[-1]
+    )
+    assert first == EXPECTED
+    assert second == EXPECTED
+    assert look == [0, 5, 8, -2]
+    assert graph == [[3.0]]
+    np.testing.assert_allclose(called, keras(tf.ones([2, 4])), rtol=1e-5)
+
+
+def test_written_by_tensorflow(tmp_path):
+    oracle("save", tmp_path)
+    assert look_at(tf, tf.saved_model.load(tmp_path / "model")) == EXPECTED
+    with tf.Graph().as_default(), v1.Session() as session:
+        meta = v1.saved_model.load(session, ["serve"], str(tmp_path / "model"))
+        look = meta.signature_def["look"]
+        keys = {look.inputs["k"].name: ["b", "x", "?"]}
+        assert session.run(look.outputs["output_0"].name, keys).tolist() == [0, 5, -2]
+    graph = tf.saved_model.load(tmp_path / "graph")
+    assert graph.signatures["serving_default"](tf.ones([1, 2]))["y"].numpy().tolist() == [[3.0]]
