@@ -7,14 +7,15 @@
 
 namespace tapeflow {
 
-// A 2-D convolution of float32: activations NHWC or NCHW, filter [height, width, in_depth / groups,
-// out_depth]. Only 64-bit members: the plugin compares them as bytes.
+// A convolution of float32 over 2 or 3 axes with windows, (depth,) height, width: activations with the channels last
+// or first, filter [(depth,) height, width, in_depth / groups, out_depth]. Only 64-bit members: the plugin compares
+// them as bytes.
 struct Convolution {
   enum Pass : int64_t { kForward, kBackwardInput, kBackwardFilter };
-  int64_t pass, channels_first, groups;
+  int64_t pass, channels_first, groups, windows;
   int64_t batch, in_depth, out_depth;
-  int64_t in[2], out[2], filter[2], stride[2], dilation[2];  // height, width
-  int64_t pad_before[2], pad_after[2];
+  int64_t in[3], out[3], filter[3], stride[3], dilation[3];
+  int64_t pad_before[3], pad_after[3];
 };
 
 struct OneDnn {

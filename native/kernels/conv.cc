@@ -1,4 +1,4 @@
-// Conv2D, DepthwiseConv2dNative and their gradients for float32: everything is checked here, oneDNN
+// Conv2D, Conv3D, DepthwiseConv2dNative and their gradients for float32: everything is checked here, oneDNN
 // computes. A depthwise convolution is one with as many groups as channels; its filter
 // [height, width, channels, multiplier] lies in memory as that one's [height, width, 1, out_depth].
 #include <algorithm>
@@ -15,57 +15,65 @@ namespace {
 struct ConvAttrs {
   Format format;
   Padding padding;
-  int64_t stride[2], dilation[2];
+  int64_t stride[3], dilation[3];
 };
 
-bool parse(const KernelCall& c, bool depthwise, ConvAttrs* a) {
-  // strides, (use_cudnn_on_gpu,) padding, explicit_paddings, data_format, dilations
+enum Kind { kImages, kDepthwise, kVolumes };
+constexpr int windows_of(Kind kind) { return kind == kVolumes ? 3 : 2; }
+
+bool parse(const KernelCall& c, Kind kind, ConvAttrs* a) {
+  // strides, (use_cudnn_on_gpu,) padding, explicit_paddings, data_format, dilations; of volumes strides, padding,
+  // data_format, dilations
   const Attr& strides = c.attrs[0];
-  const Attr* rest = c.attrs + (depthwise ? 1 : 2);
-  const Attr& dilations = rest[3];
-  if (!parse_format(rest[2], &a->format)) return false;
-  if (strides.n != 4) throw invalid("Sliding window strides field must specify 4 dimensions");
-  if (dilations.n != 4) throw invalid("Sliding window dilations field must specify 4 dimensions");
+  const Attr* rest = c.attrs + (kind == kImages ? 2 : 1);
+  const Attr* explicit_paddings = kind == kVolumes ? nullptr : rest + 1;
+  const Attr &data_format = rest[kind == kVolumes ? 1 : 2], &dilations = rest[kind == kVolumes ? 2 : 3];
+  if (!parse_format(data_format, &a->format) || a->format.windows != windows_of(kind)) return false;
+  const int rank = a->format.rank();
+  if (strides.n != rank) throw invalid("Sliding window strides field must specify ", rank, " dimensions");
+  if (dilations.n != rank) throw invalid("Sliding window dilations field must specify ", rank, " dimensions");
   if (strides.ints[0] != 1 || strides.ints[a->format.channels] != 1)
     throw unimplemented(
         "Current implementation does not yet support strides in the batch and depth dimensions.");
   if (dilations.ints[0] != 1 || dilations.ints[a->format.channels] != 1)
     throw invalid(
         "Current implementation does not yet support dilations in the batch and depth dimensions.");
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < a->format.windows; ++i) {
     a->stride[i] = strides.ints[a->format.spatial(i)];
     a->dilation[i] = dilations.ints[a->format.spatial(i)];
     if (a->stride[i] <= 0) throw invalid("Stride must be > 0, but got ", a->stride[i]);
     if (a->dilation[i] <= 0) throw invalid("Dilated rates should be larger than 0.");
   }
-  a->padding = parse_padding(rest[0], &rest[1], a->format);
+  a->padding = parse_padding(rest[0], explicit_paddings, a->format);
   return true;
 }
 
 // Places the filter `filter` over an input of shape `in`; fills all but the pass.
-Convolution place(const ConvAttrs& a, const int64_t* in, const int64_t* filter, bool depthwise) {
+Convolution place(const ConvAttrs& a, const int64_t* in, const int64_t* filter, Kind kind) {
   Convolution v{};
+  v.windows = a.format.windows;
+  const int64_t* depths = filter + v.windows;  // in, out
   v.channels_first = a.format.channels_first;
   v.batch = in[0];
   v.in_depth = in[a.format.channels];
-  if (depthwise) {
-    if (v.in_depth != filter[2])
-      throw invalid("input and filter must have the same depth: ", v.in_depth, " vs ", filter[2]);
-    if (__builtin_mul_overflow(filter[2], filter[3], &v.out_depth))
-      throw invalid("out depth ", filter[2], " * ", filter[3], " is too large");
+  if (kind == kDepthwise) {
+    if (v.in_depth != depths[0])
+      throw invalid("input and filter must have the same depth: ", v.in_depth, " vs ", depths[0]);
+    if (__builtin_mul_overflow(depths[0], depths[1], &v.out_depth))
+      throw invalid("out depth ", depths[0], " * ", depths[1], " is too large");
     v.groups = v.in_depth;
   } else {
-    if (filter[2] == 0) throw invalid("filter depth must be stricly positive, got 0");
-    if (v.in_depth % filter[2] != 0)
+    if (depths[0] == 0) throw invalid("filter depth must be stricly positive, got 0");
+    if (v.in_depth % depths[0] != 0)
       throw invalid("input depth must be evenly divisible by filter depth: ", v.in_depth, " vs ",
-                    filter[2]);
-    v.groups = v.in_depth / filter[2];
-    v.out_depth = filter[3];
+                    depths[0]);
+    v.groups = v.in_depth / depths[0];
+    v.out_depth = depths[1];
     if (v.groups > 0 && v.out_depth % v.groups != 0)
       throw invalid("output depth must be evenly divisible by number of groups: ", v.out_depth,
                     " vs ", v.groups);
   }
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < v.windows; ++i) {
     Window w{in[a.format.spatial(i)], 0, filter[i], a.stride[i], a.dilation[i], 0, 0};
     if (w.size == 0)
       throw invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)");
@@ -85,7 +93,7 @@ Convolution place(const ConvAttrs& a, const int64_t* in, const int64_t* filter, 
 bool moderate(const Convolution& v) {
   constexpr int64_t most = 1 << 24;
   if (v.batch > most || v.in_depth > most || v.out_depth > most) return false;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < v.windows; ++i) {
     const int64_t extent = (v.filter[i] - 1) * v.dilation[i] + 1;
     if (v.in[i] > most || v.out[i] > most || extent > most || v.stride[i] > most ||
         v.pad_before[i] > most || v.pad_after[i] > most)
@@ -98,16 +106,17 @@ bool moderate(const Convolution& v) {
 bool run(KernelCall& c, Convolution& v, Convolution::Pass pass, const Tensor* first,
          const Tensor* second, const int64_t* result_dims) {
   v.pass = pass;
-  OwnedTensor result(new_tensor(DType::kFloat32, 4, result_dims));
+  OwnedTensor result(new_tensor(DType::kFloat32, static_cast<int>(v.windows) + 2, result_dims));
   if (result->size() > 0) {
     if (first->size() == 0 || second->size() == 0) {
       std::memset(result->data, 0, result->bytes());
     } else {
       const OneDnn* const library = moderate(v) ? onednn() : nullptr;
       if (!library) return false;
-      const double madds = static_cast<double>(v.batch) * v.out[0] * v.out[1] * v.filter[0] *
-                           v.filter[1] * v.out_depth * (v.in_depth / v.groups);
-      const int threads = intra_op_threads();
+      double madds = static_cast<double>(v.batch) * v.out_depth * (v.in_depth / v.groups);
+      for (int i = 0; i < v.windows; ++i) madds *= static_cast<double>(v.out[i]) * v.filter[i];
+      // The threads of a small one would wait for each other longer than they work.
+      const int threads = madds / 50 < static_cast<double>(parallel_ns) ? 1 : intra_op_threads();
       bool done;
       {
         ReleaseGil release(static_cast<int64_t>(std::min(madds / 50, 1e18)));
@@ -124,21 +133,24 @@ bool run(KernelCall& c, Convolution& v, Convolution::Pass pass, const Tensor* fi
 void output_dims(const ConvAttrs& a, const Convolution& v, int64_t* dims) {
   dims[0] = v.batch;
   dims[a.format.channels] = v.out_depth;
-  for (int i = 0; i < 2; ++i) dims[a.format.spatial(i)] = v.out[i];
+  for (int i = 0; i < v.windows; ++i) dims[a.format.spatial(i)] = v.out[i];
 }
 
-template <bool depthwise> bool conv2d(KernelCall& c) {
+void require_rank(const char* what, const Tensor* t, const ConvAttrs& a) {
+  if (t->rank() != a.format.rank())
+    throw invalid(what, " must be ", a.format.rank(), "-dimensional: ", t->shape->str());
+}
+
+template <Kind kind> bool convolve(KernelCall& c) {
   const Tensor *input = c.in[0], *filter = c.in[1];
   ConvAttrs a;
-  if (!parse(c, depthwise, &a)) return false;
-  if (input->rank() != 4)
-    throw invalid("convolution input must be 4-dimensional: ", input->shape->str());
-  if (filter->rank() != 4)
-    throw invalid("convolution filter must be 4-dimensional: ", filter->shape->str());
+  if (!parse(c, kind, &a)) return false;
+  require_rank("convolution input", input, a);
+  require_rank("convolution filter", filter, a);
   if (filter->size() == 0)
     throw invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)");
-  Convolution v = place(a, input->shape->dims, filter->shape->dims, depthwise);
-  int64_t dims[4];
+  Convolution v = place(a, input->shape->dims, filter->shape->dims, kind);
+  int64_t dims[5];
   output_dims(a, v, dims);
   return run(c, v, Convolution::kForward, input, filter, dims);
 }
@@ -148,8 +160,8 @@ void read_sizes(const Tensor* t, const char* op, const char* name, int64_t* dims
   if (t->rank() != 1) throw invalid(op, ": ", name, " input must be 1-dim, not ", t->rank());
   if (t->dtype != DType::kInt32 && t->dtype != DType::kInt64)
     throw invalid(op, ": ", name, " must be int32, got ", dtype_name(t->dtype));
-  *n = static_cast<int>(std::min<int64_t>(t->size(), 5));
-  for (int i = 0; i < std::min(*n, 4); ++i) {
+  *n = static_cast<int>(std::min<int64_t>(t->size(), 6));
+  for (int i = 0; i < std::min(*n, 5); ++i) {
     dims[i] = t->dtype == DType::kInt32 ? t->as<int32_t>()[i] : t->as<int64_t>()[i];
     if (dims[i] < 0) throw invalid("Dimension ", dims[i], " must be >= 0");
   }
@@ -164,7 +176,7 @@ void check_backprop(const char* op, const ConvAttrs& a, const Convolution& v, co
   if (got[a.format.channels] != v.out_depth)
     throw invalid(op, ": filter and out_backprop must have the same out_depth: ", v.out_depth,
                   " vs ", got[a.format.channels]);
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < v.windows; ++i) {
     const int axis = a.format.spatial(i);
     if (got[axis] != v.out[i])
       throw invalid(op, ": Size of out_backprop doesn't match computed: actual = ", got[axis],
@@ -175,56 +187,60 @@ void check_backprop(const char* op, const ConvAttrs& a, const Convolution& v, co
 }
 
 // Without a filter (or its sum over nothing) the placement has no meaning, the gradient is zero.
-bool zeros(KernelCall& c, const int64_t* dims) {
-  Tensor* t = new_tensor(DType::kFloat32, 4, dims);
+bool zeros(KernelCall& c, int rank, const int64_t* dims) {
+  Tensor* t = new_tensor(DType::kFloat32, rank, dims);
   std::memset(t->data, 0, t->bytes());
   c.out[0] = t;
   return true;
 }
 
-template <bool depthwise> bool conv2d_backprop_input(KernelCall& c) {
-  constexpr const char* op = depthwise ? "DepthwiseConv2DBackpropInput" : "Conv2DBackpropInput";
+constexpr const char* name_of(Kind kind, bool of_input) {
+  if (kind == kVolumes) return of_input ? "Conv3DBackpropInputV2" : "Conv3DBackpropFilterV2";
+  if (kind == kDepthwise) return of_input ? "DepthwiseConv2DBackpropInput" : "DepthwiseConv2DBackpropFilter";
+  return of_input ? "Conv2DBackpropInput" : "Conv2DBackpropFilter";
+}
+
+template <Kind kind> bool backprop_input(KernelCall& c) {
+  constexpr const char* op = name_of(kind, true);
   const Tensor *filter = c.in[1], *dy = c.in[2];
   ConvAttrs a;
-  if (!parse(c, depthwise, &a)) return false;
-  int64_t dims[4];
+  if (!parse(c, kind, &a)) return false;
+  const int rank = a.format.rank(), windows = a.format.windows;
+  int64_t dims[5];
   int n;
   read_sizes(c.in[0], op, "input_sizes", dims, &n);
-  if (n != 4 && (n != 2 || depthwise))
-    throw invalid(
-        op, " requires input_sizes to contain 4 values or 2 values, but got: ", c.in[0]->size());
-  if (filter->rank() != 4)
-    throw invalid(op, ": filter must be 4-dimensional: ", filter->shape->str());
-  if (dy->rank() != 4)
-    throw invalid(op, ": out_backprop must be 4-dimensional: ", dy->shape->str());
-  if (n == 2) {
+  if (n != rank && (n != 2 || kind != kImages))
+    throw invalid(op, " requires input_sizes to contain ", rank, " values", kind == kImages ? " or 2 values" : "",
+                  ", but got: ", c.in[0]->size());
+  if (filter->rank() != rank) throw invalid(op, ": filter must be ", rank, "-dimensional: ", filter->shape->str());
+  if (dy->rank() != rank) throw invalid(op, ": out_backprop must be ", rank, "-dimensional: ", dy->shape->str());
+  if (n != rank) {
     const int64_t size[2] = {dims[0], dims[1]};
     dims[0] = dy->dim(0);
-    dims[a.format.channels] = filter->dim(2);
+    dims[a.format.channels] = filter->dim(windows);
     for (int i = 0; i < 2; ++i) dims[a.format.spatial(i)] = size[i];
   }
-  if (filter->size() == 0) return dy->dim(0) == dims[0] ? zeros(c, dims) : false;
-  Convolution v = place(a, dims, filter->shape->dims, depthwise);
+  if (filter->size() == 0) return dy->dim(0) == dims[0] ? zeros(c, rank, dims) : false;
+  Convolution v = place(a, dims, filter->shape->dims, kind);
   check_backprop(op, a, v, dy);
   return run(c, v, Convolution::kBackwardInput, filter, dy, dims);
 }
 
-template <bool depthwise> bool conv2d_backprop_filter(KernelCall& c) {
-  constexpr const char* op = depthwise ? "DepthwiseConv2DBackpropFilter" : "Conv2DBackpropFilter";
+template <Kind kind> bool backprop_filter(KernelCall& c) {
+  constexpr const char* op = name_of(kind, false);
   const Tensor *input = c.in[0], *dy = c.in[2];
   ConvAttrs a;
-  if (!parse(c, depthwise, &a)) return false;
-  int64_t dims[4];
+  if (!parse(c, kind, &a)) return false;
+  const int rank = a.format.rank();
+  int64_t dims[5];
   int n;
   read_sizes(c.in[1], op, "filter_sizes", dims, &n);
-  if (n != 4)
-    throw invalid(op, ": filter must be 4-dimensional, got ", c.in[1]->size(), " filter_sizes");
-  if (input->rank() != 4) throw invalid(op, ": input must be 4-dimensional: ", input->shape->str());
-  if (dy->rank() != 4)
-    throw invalid(op, ": out_backprop must be 4-dimensional: ", dy->shape->str());
-  for (int i = 0; i < 4; ++i)
-    if (dims[i] == 0) return dy->dim(0) == input->dim(0) ? zeros(c, dims) : false;
-  Convolution v = place(a, input->shape->dims, dims, depthwise);
+  if (n != rank) throw invalid(op, ": filter must be ", rank, "-dimensional, got ", c.in[1]->size(), " filter_sizes");
+  if (input->rank() != rank) throw invalid(op, ": input must be ", rank, "-dimensional: ", input->shape->str());
+  if (dy->rank() != rank) throw invalid(op, ": out_backprop must be ", rank, "-dimensional: ", dy->shape->str());
+  for (int i = 0; i < rank; ++i)
+    if (dims[i] == 0) return dy->dim(0) == input->dim(0) ? zeros(c, rank, dims) : false;
+  Convolution v = place(a, input->shape->dims, dims, kind);
   check_backprop(op, a, v, dy);
   return run(c, v, Convolution::kBackwardFilter, input, dy, dims);
 }
@@ -233,12 +249,15 @@ template <bool depthwise> bool conv2d_backprop_filter(KernelCall& c) {
 
 void register_conv() {
   const std::initializer_list<DType> f32 = {DType::kFloat32};
-  register_kernel("Conv2D", f32, conv2d<false>);
-  register_kernel("Conv2DBackpropInput", f32, conv2d_backprop_input<false>);
-  register_kernel("Conv2DBackpropFilter", f32, conv2d_backprop_filter<false>);
-  register_kernel("DepthwiseConv2dNative", f32, conv2d<true>);
-  register_kernel("DepthwiseConv2dNativeBackpropInput", f32, conv2d_backprop_input<true>);
-  register_kernel("DepthwiseConv2dNativeBackpropFilter", f32, conv2d_backprop_filter<true>);
+  register_kernel("Conv2D", f32, convolve<kImages>);
+  register_kernel("Conv2DBackpropInput", f32, backprop_input<kImages>);
+  register_kernel("Conv2DBackpropFilter", f32, backprop_filter<kImages>);
+  register_kernel("DepthwiseConv2dNative", f32, convolve<kDepthwise>);
+  register_kernel("DepthwiseConv2dNativeBackpropInput", f32, backprop_input<kDepthwise>);
+  register_kernel("DepthwiseConv2dNativeBackpropFilter", f32, backprop_filter<kDepthwise>);
+  register_kernel("Conv3D", f32, convolve<kVolumes>);
+  register_kernel("Conv3DBackpropInputV2", f32, backprop_input<kVolumes>);
+  register_kernel("Conv3DBackpropFilterV2", f32, backprop_filter<kVolumes>);
 }
 
 }  // namespace tapeflow

@@ -12,8 +12,10 @@ constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 
 bool parse_format(const Attr& data_format, Format* format) {
   const std::string_view name = data_format.str();
-  if (name == "NHWC") *format = {false, 1, 2, 3};
-  else if (name == "NCHW") *format = {true, 2, 3, 1};
+  if (name == "NHWC") *format = {false, 2, 3};
+  else if (name == "NCHW") *format = {true, 2, 1};
+  else if (name == "NDHWC") *format = {false, 3, 4};
+  else if (name == "NCDHW") *format = {true, 3, 1};
   else return false;
   return true;
 }
@@ -24,17 +26,17 @@ Padding parse_padding(const Attr& padding, const Attr* explicit_paddings, const 
   Padding p{};
   if (kind == "EXPLICIT" && explicit_paddings) {
     p.kind = Padding::kExplicit;
-    if (given != 8)
-      throw invalid("explicit_paddings attribute must contain 8 values, but got: ", given);
-    for (int i = 0; i < 8; ++i) {
+    if (given != 2 * format.rank())
+      throw invalid("explicit_paddings attribute must contain ", 2 * format.rank(), " values, but got: ", given);
+    for (int i = 0; i < given; ++i) {
       const int64_t value = explicit_paddings->ints[i];
       if (value < 0) throw invalid("All elements of explicit_paddings must be nonnegative");
       if (value > kMost) throw invalid("explicit_paddings value ", value, " is too large");
       const int axis = i / 2;
-      if (value != 0 && axis != format.height && axis != format.width)
+      if (value != 0 && (axis == 0 || axis == format.channels))
         throw invalid("Nonzero explicit padding in the batch or depth dimensions is not supported");
     }
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < format.windows; ++i) {
       p.before[i] = explicit_paddings->ints[2 * format.spatial(i)];
       p.after[i] = explicit_paddings->ints[2 * format.spatial(i) + 1];
     }

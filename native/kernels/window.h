@@ -1,5 +1,5 @@
-// Sliding windows over height and width: what convolution and pooling read from their attrs,
-// checked.
+// Sliding windows over height and width, and depth of volumes: what convolution and pooling read from
+// their attrs, checked.
 #pragma once
 #include <string_view>
 
@@ -7,18 +7,20 @@
 
 namespace tapeflow {
 
-// Where the axes of an activation are. False for a format other than NHWC and NCHW.
+// Where the axes of an activation are: `windows` of them, (depth,) height, width, have windows.
 struct Format {
   bool channels_first;
-  int height, width, channels;
-  int spatial(int i) const { return i == 0 ? height : width; }
+  int windows, channels;
+  int rank() const { return windows + 2; }
+  int spatial(int i) const { return (channels_first ? 2 : 1) + i; }
 };
+// False for a format other than NHWC, NCHW, NDHWC and NCDHW.
 bool parse_format(const Attr& data_format, Format* format);
 
 // Padding attrs of an op.
 struct Padding {
   enum Kind { kValid, kSame, kExplicit } kind;
-  int64_t before[2], after[2];  // explicit ones, of height and width
+  int64_t before[3], after[3];  // explicit ones, of the axes with windows
 };
 Padding parse_padding(const Attr& padding, const Attr* explicit_paddings, const Format& format);
 
@@ -29,7 +31,7 @@ struct Window {
   int64_t pad_before, pad_after;
   int64_t extent() const { return (size - 1) * dilation + 1; }
 };
-// Computes out and the padding of axis i (0: height, 1: width) from the rest.
+// Computes out and the padding of the i-th axis with windows from the rest.
 void place_window(Window* window, const Padding& padding, int i);
 
 // A tensor that is released unless handed on.

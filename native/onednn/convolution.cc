@@ -47,21 +47,29 @@ struct Plan {
   void run(const float* a, const float* b, float* out, char* scratch) const;
 };
 
+// The numbers of the axes with windows, behind others.
+dims along(const Convolution& c, const int64_t* numbers, dims before = {}) {
+  before.insert(before.end(), numbers, numbers + c.windows);
+  return before;
+}
+
 memory::desc activations(const Convolution& c, int64_t depth, const int64_t* size) {
-  return {dims{c.batch, depth, size[0], size[1]}, f32,
-          c.channels_first ? memory::format_tag::nchw : memory::format_tag::nhwc};
+  using tag = memory::format_tag;
+  const bool volume = c.windows == 3;
+  return {along(c, size, {c.batch, depth}), f32,
+          c.channels_first ? (volume ? tag::ncdhw : tag::nchw) : (volume ? tag::ndhwc : tag::nhwc)};
 }
 
 dims filter_dims(const Convolution& c) {
   const int64_t in = c.in_depth / c.groups, out = c.out_depth / c.groups;
-  if (c.groups == 1) return {out, in, c.filter[0], c.filter[1]};
-  return {c.groups, out, in, c.filter[0], c.filter[1]};
+  return along(c, c.filter, c.groups == 1 ? dims{out, in} : dims{c.groups, out, in});
 }
 
 memory::desc our_filter(const Convolution& c) {
-  const int64_t in = c.in_depth / c.groups, out = c.out_depth, row = in * out;
-  if (c.groups == 1) return {filter_dims(c), f32, dims{1, out, c.filter[1] * row, row}};
-  return {filter_dims(c), f32, dims{out / c.groups, 1, out, c.filter[1] * row, row}};
+  const int64_t in = c.in_depth / c.groups, out = c.out_depth;
+  int64_t steps[3], step = in * out;
+  for (int64_t i = c.windows - 1; i >= 0; step *= c.filter[i--]) steps[i] = step;
+  return {filter_dims(c), f32, along(c, steps, c.groups == 1 ? dims{1, out} : dims{out / c.groups, 1, out})};
 }
 
 // Activations keep our layout, the filter takes the one that oneDNN likes: measured, that is at
@@ -71,8 +79,9 @@ Plan::Plan(const Convolution& c) {
                      output = activations(c, c.out_depth, c.out);
   const memory::desc filter = our_filter(c),
                      any_filter(filter_dims(c), f32, memory::format_tag::any);
-  const dims stride{c.stride[0], c.stride[1]}, dilation{c.dilation[0] - 1, c.dilation[1] - 1};
-  const dims before{c.pad_before[0], c.pad_before[1]}, after{c.pad_after[0], c.pad_after[1]};
+  const dims stride = along(c, c.stride), before = along(c, c.pad_before), after = along(c, c.pad_after);
+  dims dilation = along(c, c.dilation);
+  for (auto& d : dilation) --d;  // oneDNN counts the gaps
   const auto algorithm = dnnl::algorithm::convolution_direct;
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);

@@ -25,7 +25,8 @@ def test_random_numbers_are_tensorflows():
 def test_random_functions_begin_anew_with_each_iterator_but_not_with_each_pass():
     dataset = Dataset.range(3).map(lambda x: tf.random.uniform([], seed=5))
     first = values(dataset)
-    assert values(dataset) == first and len(set(first)) == 3
+    assert values(dataset) == first
+    assert len(set(first)) == 3
     assert len(set(values(dataset.repeat(2)))) == 6
 
 
@@ -50,7 +51,8 @@ def test_rejection_resample():
     for initial in (None, [0.75, 0.25]):
         kept = dataset.rejection_resample(lambda x: x, [0.5, 0.5], initial, seed=1)
         classes = [int(number) for number, _ in kept]
-        assert 700 < len(classes) < 1300 and 0.4 < np.mean(classes) < 0.6
+        assert 700 < len(classes) < 1300
+        assert 0.4 < np.mean(classes) < 0.6
 
 
 def test_errors_in_batches():
@@ -169,7 +171,7 @@ def test_functions_are_converted_by_autograph():
 
 
 @pytest.mark.parametrize(
-    "error, expected",
+    ("error", "expected"),
     [
         (ValueError, tf.errors.InvalidArgumentError),
         (NotImplementedError, tf.errors.UnimplementedError),
@@ -189,3 +191,18 @@ def test_errors_of_python_functions(error, expected):
     with pytest.raises(expected, match=r"Dataset\.map, at element 1"):
         next(iterator)
     assert int(next(iterator)) == 2
+
+
+def test_fingerprints():
+    def make(n, k=2):
+        return Dataset.from_tensor_slices(np.arange(n)).map(lambda x: x * k).batch(2)
+
+    assert make(3).fingerprint() == make(3).fingerprint()
+    different = {int(make(3).fingerprint()), int(make(4).fingerprint()), int(make(3, 5).fingerprint())}
+    assert len(different) == 3
+
+    def branching(k):
+        return Dataset.range(3).map(lambda x: tf.cond(x > 1, lambda: x * k, lambda: x))
+
+    assert branching(2).fingerprint() == branching(2).fingerprint()
+    assert branching(2).fingerprint() != branching(3).fingerprint()

@@ -40,7 +40,7 @@ def test_records_of_csv_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line, message",
+    ("line", "message"),
     [
         (b"1,2,3", "Expect 2 fields but have more in record"),
         (b"1", "Expect 2 fields but have 1 in record"),
@@ -56,7 +56,7 @@ def test_bad_csv_records_are_named_and_passed_by(tmp_path, line, message):
     iterator = iter(experimental.CsvDataset(path, [tf.int32, tf.int32]))
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         next(iterator)
-    if b'"1,2' != line:
+    if line != b'"1,2':
         assert [int(x) for x in next(iterator)] == [5, 6]
 
 
@@ -231,7 +231,8 @@ def test_save_and_load(tmp_path):
     dataset = Dataset.range(6).map(lambda x: {"a": x, "b": tf.range(x)})
     dataset.save(path, shard_func=lambda features: features["a"] % 2, compression="GZIP")
     loaded = Dataset.load(path)
-    assert loaded.element_spec == dataset.element_spec and len(loaded) == 6
+    assert loaded.element_spec == dataset.element_spec
+    assert len(loaded) == 6
     assert [x["b"].tolist() for x in loaded.as_numpy_iterator()] == [list(range(i)) for i in range(6)]
     in_turn = Dataset.load(path, reader_func=lambda shards: shards.flat_map(lambda shard: shard))
     assert [int(x["a"]) for x in in_turn] == [0, 2, 4, 1, 3, 5]

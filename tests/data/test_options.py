@@ -10,10 +10,12 @@ Options = tf.data.Options
 
 def test_defaults_and_types():
     options = Options()
-    assert options == Options() and options.deterministic is None
+    assert options == Options()
+    assert options.deterministic is None
     assert options.experimental_distribute.auto_shard_policy == tf.data.experimental.AutoShardPolicy.AUTO
     options.threading.private_threadpool_size = 3
-    assert options != Options() and options.experimental_threading is options.threading
+    assert options != Options()
+    assert options.experimental_threading is options.threading
     with pytest.raises(TypeError, match='"deterministic" must be of type'):
         options.deterministic = 3
     with pytest.raises(AttributeError, match="Cannot set the property foo on Options"):
@@ -50,5 +52,6 @@ def test_merge():
     first.dataset_name = "a"
     second.threading.max_intra_op_parallelism = 2
     merged = first.merge(second)
-    assert merged.dataset_name == "a" and merged.threading.max_intra_op_parallelism == 2
+    assert merged.dataset_name == "a"
+    assert merged.threading.max_intra_op_parallelism == 2
     assert first.threading.max_intra_op_parallelism is None

@@ -27,7 +27,7 @@ std::string listed(const Attr& a) {
 bool plan(const KernelCall& c, bool has_explicit, const char* what, const int64_t* in, Pooling* p) {
   const Attr &ksize = c.attrs[0], &strides = c.attrs[1];
   Format format;
-  if (!parse_format(c.attrs[has_explicit ? 4 : 3], &format)) return false;
+  if (!parse_format(c.attrs[has_explicit ? 4 : 3], &format) || format.windows != 2) return false;
   if (ksize.n != 4) throw invalid("Sliding window ksize field must specify 4 dimensions");
   if (strides.n != 4) throw invalid("Sliding window strides field must specify 4 dimensions");
   for (int i = 0; i < 4; ++i) {
@@ -51,7 +51,7 @@ bool plan(const KernelCall& c, bool has_explicit, const char* what, const int64_
   }
   const int64_t deep = ksize.ints[format.channels];
   if (deep != 1 || strides.ints[format.channels] != 1) {
-    if (ksize.ints[format.height] != 1 || ksize.ints[format.width] != 1)
+    if (ksize.ints[format.spatial(0)] != 1 || ksize.ints[format.spatial(1)] != 1)
       throw unimplemented(
           what,
           "Pooling supports exactly one of pooling across depth or pooling across width/height.");

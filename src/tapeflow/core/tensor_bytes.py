@@ -15,7 +15,9 @@ from tapeflow.core.wire import (
     bytes_field,
     fields,
     packed_varints,
+    read_varint,
     signed,
+    varint,
     varint_field,
 )
 
@@ -38,6 +40,32 @@ def encode(array: np.ndarray, dtype: DType) -> bytes:
         texts = (t if isinstance(t, bytes) else str(t).encode() for t in array.ravel())
         return out + b"".join(bytes_field(_STRINGS, t) for t in texts)
     return out + (bytes_field(_CONTENT, array.tobytes()) if array.size else b"")
+
+
+def encode_packed(array: np.ndarray) -> bytes:
+    """The message of an array of strings with their lengths and then their bytes as its memory."""
+    dims = b"".join(bytes_field(2, varint_field(1, d)) for d in array.shape)
+    out = varint_field(_DTYPE, int(dtypes.string.as_datatype_enum)) + bytes_field(_SHAPE, dims)
+    texts = array.ravel().tolist()
+    content = b"".join(varint(len(t)) for t in texts) + b"".join(texts)
+    return out + (bytes_field(_CONTENT, content) if texts else b"")
+
+
+def _unpacked(content: bytes, count: int) -> list[bytes]:
+    """The strings of such memory."""
+    lengths, at = [], 0
+    if count > len(content):
+        raise WireError(f"{len(content)} bytes for {count} strings")
+    for _ in range(count):
+        length, at = read_varint(content, at)
+        lengths.append(length)
+    if sum(lengths) != len(content) - at:
+        raise WireError(f"{len(content) - at} bytes for strings of {sum(lengths)}")
+    strings = []
+    for length in lengths:
+        strings.append(content[at : at + length])
+        at += length
+    return strings
 
 
 def decode(message: bytes) -> tuple[np.ndarray, DType]:
@@ -66,6 +94,8 @@ def decode(message: bytes) -> tuple[np.ndarray, DType]:
         raise WireError(f"a tensor of shape {shape}")
     if dtype == dtypes.string:
         flat = np.empty(count, object)
+        if content:
+            strings = _unpacked(content, count)
         if count and len(strings) != count:
             if not strings:
                 strings = [b""]

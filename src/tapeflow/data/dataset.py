@@ -63,6 +63,7 @@ class Dataset(_WithOptions, Making, Transforming):
         made._captured = ()
         made._make = None
         made._parents = ()
+        made._made_of = ()  # the method that made it, and its arguments
         made._outer = ()  # the shape of a batch of datasets
         made._effects = False  # whether Python of the user's runs with its elements
         return made
@@ -192,6 +193,12 @@ class Dataset(_WithOptions, Making, Transforming):
     def output_classes(self):
         """The structure of Python classes of an element (1.x)."""
         return element.map_leaves(iterating.class_of, self.element_spec)
+
+    def fingerprint(self):
+        """A scalar uint64 tensor, equal for datasets made by the same steps of equal values."""
+        from tapeflow.data.fingerprint import fingerprint
+
+        return fingerprint(self)
 
     def cardinality(self):
         """The number of elements as an int64 scalar; -1: infinite, -2: unknown."""

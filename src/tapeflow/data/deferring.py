@@ -94,6 +94,7 @@ def deferred(method: Callable[..., Any]) -> Callable[..., Any]:
             made = method(*bound.args, **bound.kwargs)
         else:
             made = make(method, bound.args, bound.kwargs)
+        made._made_of = (method.__name__, dict(bound.arguments))
         if any(isinstance(x, Traced) and x.runs_python for x in bound.arguments.values()):
             made._effects = True
         return made

@@ -372,5 +372,9 @@ def from_variant(variant, structure):
     return leaves.from_tensors(element.DatasetSpec(structure), [variant])
 
 
-sample_from_datasets = Dataset.sample_from_datasets
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+    """See Dataset.sample_from_datasets."""
+    return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
 choose_from_datasets = Dataset.choose_from_datasets

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapeflow.core import context
 from tapeflow.core.public import public, public_methods
 
 # Makes the scopes and stores of variables; given by the room of 1.x names, which stands above.
 scoping: Any = None
+
+
+# The templates that are being called, the innermost last.
+_running: list[Any] = []
+
+
+class Dependency(NamedTuple):
+    """An object that another one holds, and its name there."""
+
+    name: str
+    ref: Any
 
 
 @public_methods
@@ -26,6 +37,7 @@ class Template:
         self._store = scoping.new_store() if context.executing_eagerly() else None
         self._scope: Any = None
         self._called = False
+        self._inner: dict[str, Any] = {}  # templates that were called while this one was
         if create_scope_now:
             with scoping.scope(self._unique_name, self._name, self._custom_getter) as scope:
                 self._scope = scope
@@ -33,6 +45,20 @@ class Template:
     def __call__(self, *args, **kwargs):
         """Calls the function; variables are created on the first call, and only found on later ones."""
         kwargs = {**self._kwargs, **kwargs}
+        if _running:
+            names = [name for name, each in _running[-1]._inner.items() if each is self]
+            if not names:
+                _running[-1]._inner[self._name] = self
+        _running.append(self)
+        try:
+            return self._call(args, kwargs)
+        finally:
+            _running.pop()
+            for restoration, node in self.__dict__.get("_pending_restores", ()):
+                for name, child in self._trackable_children().items():
+                    restoration.attach(node, name, child)
+
+    def _call(self, args, kwargs):
         if self._store is not None:
             with self._store.as_default(), self._opened() as scope:
                 self._scope = scope
@@ -97,6 +123,23 @@ class Template:
         return (
             [] if self._store is not None or self._scope is None else self._scope.local_variables()
         )
+
+    def _trackable_children(self):
+        """What checkpoints follow: its variables, and the templates called in it, by their names in its scope."""
+        inner = dict(self._inner)
+        within = [id(v) for each in inner.values() for v in each.variables]
+        scope = f"{self.variable_scope_name}/" if self._scope is not None else ""
+        own = {
+            v.name.partition(":")[0].removeprefix(scope): v
+            for v in self.variables
+            if id(v) not in within
+        }
+        return {**own, **inner}
+
+    @property
+    def _checkpoint_dependencies(self):
+        """`_trackable_children` as a list of (name, ref)."""
+        return [Dependency(name, ref) for name, ref in self._trackable_children().items()]
 
     weights = variables
     trainable_weights = trainable_variables

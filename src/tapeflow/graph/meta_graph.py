@@ -246,7 +246,8 @@ def restore(
         around = graph.get_name_scope()
         scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else around
         elements = import_graph_def(
-            source, name=import_scope or "", input_map=input_map, return_elements=return_elements,
+            source, name=import_scope or (f"{around}/" if around else ""), input_map=input_map,
+            return_elements=return_elements,
             producer_op_list=producer,
         )  # fmt: skip
     for key, collection in sorted(meta_graph.collection_def.items()):

@@ -25,7 +25,12 @@ _KINDS = {
     7: "func",
 }
 # Attrs that are any object for their rows; of others the default tells what they are.
-_OTHER_KINDS = {("Bucketize", "boundaries"): "list(float)"}
+_OTHER_KINDS = {
+    ("Bucketize", "boundaries"): "list(float)",
+    ("FixedUnigramCandidateSampler", "unigrams"): "list(float)",
+    ("FractionalAvgPool", "pooling_ratio"): "list(float)",
+    ("FractionalMaxPool", "pooling_ratio"): "list(float)",
+}
 _ELEMENTS = {float: "list(float)", str: "list(string)", DType: "list(type)", int: "list(int)"}
 
 

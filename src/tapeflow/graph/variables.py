@@ -270,7 +270,8 @@ class UnreadVariable(variable.Variable):
             graph = self._assignment.graph
             final, graph._finalized = graph._finalized, False
             try:
-                self._value = self._read_in_graph()
+                with graph.as_default():
+                    self._value = self._read_in_graph()
             finally:
                 graph._finalized = final
         return self._value

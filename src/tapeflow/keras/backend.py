@@ -10,7 +10,78 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.keras import activations, losses, session, settings
-from tapeflow.keras.activations import hard_sigmoid, relu
+from tapeflow.keras.activations import elu, hard_sigmoid, relu
+from tapeflow.keras.backend_images import (
+    conv1d,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    depthwise_conv2d,
+    local_conv1d,
+    local_conv2d,
+    pool2d,
+    pool3d,
+    resize_images,
+    resize_volumes,
+    separable_conv1d,
+    separable_conv2d,
+    spatial_2d_padding,
+    spatial_3d_padding,
+    temporal_padding,
+)
+from tapeflow.keras.backend_math import (
+    abs,
+    backend,
+    batch_dot,
+    batch_normalization,
+    binary_focal_crossentropy,
+    categorical_focal_crossentropy,
+    cos,
+    ctc_batch_cost,
+    ctc_decode,
+    ctc_label_dense_to_sparse,
+    equal,
+    exp,
+    foldl,
+    foldr,
+    gradients,
+    greater,
+    greater_equal,
+    is_float_dtype,
+    is_int_dtype,
+    is_sparse,
+    less,
+    less_equal,
+    log,
+    map_fn,
+    maximum,
+    minimum,
+    name_scope,
+    normalize_batch_in_training,
+    not_equal,
+    pow,
+    print_tensor,
+    random_bernoulli,
+    random_binomial,
+    repeat,
+    reshape,
+    result_type,
+    round,
+    shape,
+    sigmoid,
+    sign,
+    sin,
+    softplus,
+    softsign,
+    square,
+    standardize_dtype,
+    stop_gradient,
+    tanh,
+    tile,
+    to_dense,
+    transpose,
+)
+from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.functions import function, placeholder
@@ -29,24 +100,13 @@ from tapeflow.keras.settings import (
     set_image_data_format,
     set_learning_phase,
 )
-from tapeflow.ops.activation import elu, softplus, softsign
 from tapeflow.ops.argmax import argmax as argmax_of
 from tapeflow.ops.argmax import argmin as argmin_of
-from tapeflow.ops.arithmetic import maximum, minimum, pow
-from tapeflow.ops.array import shape, stop_gradient
 from tapeflow.ops.bias import bias_add as nn_bias_add
-from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.broadcasting import repeat as repeat_along
 from tapeflow.ops.casting import cast as cast_tensor
 from tapeflow.ops.clip import clip_by_value
-from tapeflow.ops.comparison import (
-    equal,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    not_equal,
-    where,
-)
+from tapeflow.ops.comparison import where
 from tapeflow.ops.construction import one_hot as one_hot_of
 from tapeflow.ops.construction import ones as ones_of
 from tapeflow.ops.construction import ones_like as ones_like_of
@@ -56,13 +116,12 @@ from tapeflow.ops.construction import zeros_like as zeros_like_of
 from tapeflow.ops.cumulative import cumprod as cumprod_of
 from tapeflow.ops.cumulative import cumsum as cumsum_of
 from tapeflow.ops.dropout import dropout as nn_dropout
-from tapeflow.ops.elementwise import abs, exp, log, round, sign, square
 from tapeflow.ops.elementwise import sqrt as sqrt_of
 from tapeflow.ops.gather import gather as gather_rows
 from tapeflow.ops.joining import concat
 from tapeflow.ops.joining import stack as stack_tensors
 from tapeflow.ops.layout import expand_dims as expand_axis
-from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.layout import transpose as transpose_axes
 from tapeflow.ops.layout import squeeze as squeeze_axes
 from tapeflow.ops.matmul import matmul, tensordot
 from tapeflow.ops.normalization import l2_normalize as normalize
@@ -83,7 +142,6 @@ from tapeflow.ops.reduction import (
 from tapeflow.ops.reorder import reverse as reverse_axes
 from tapeflow.ops.selection import in_top_k as top_k_of
 from tapeflow.ops.tensor_diagonal import eye as eye_of
-from tapeflow.ops.trigonometric import cos, sigmoid, sin, tanh
 from tapeflow.ops.variable import Variable
 
 softmax = activations.softmax
@@ -240,6 +298,8 @@ def learning_phase_scope(value):
 def in_train_phase(x, alt, training=None):
     """x (or x()) while training, alt otherwise."""
     if training is None:
+        training = calling.state.training
+    if training is None:
         training = learning_phase()
 
     def value(chosen):
@@ -266,6 +326,12 @@ def switch(condition, then_expression, else_expression):
         v() if callable(v) and not hasattr(v, "dtype") else convert_to_tensor(v)
         for v in (then_expression, else_expression)
     ]
+    if condition.shape.rank > values[0].shape.rank:
+        raise ValueError(
+            "Rank of `condition` should be less than or equal to rank of `then_expression` and "
+            f"`else_expression`. ndim(condition)={condition.shape.rank}, "
+            f"ndim(then_expression)={values[0].shape.rank}"
+        )
     while condition.shape.rank < values[0].shape.rank:
         condition = expand_axis(condition, -1)
     return where(condition, *values)
@@ -391,12 +457,12 @@ def squeeze(x, axis):
 
 def permute_dimensions(x, pattern):
     """The axes in another order."""
-    return transpose(x, pattern)
+    return transpose_axes(x, pattern)
 
 
 def repeat_elements(x, rep, axis):
     """Each element of an axis `rep` times."""
-    return repeat(x, rep, axis)
+    return repeat_along(x, rep, axis)
 
 
 def stack(x, axis=0):
@@ -508,22 +574,35 @@ __all__ = [
     "arange",
     "argmax",
     "argmin",
+    "backend",
+    "batch_dot",
     "batch_flatten",
     "batch_get_value",
+    "batch_normalization",
     "batch_set_value",
     "bias_add",
     "binary_crossentropy",
+    "binary_focal_crossentropy",
     "cast",
     "cast_to_floatx",
     "categorical_crossentropy",
+    "categorical_focal_crossentropy",
     "clear_session",
     "clip",
     "concatenate",
     "constant",
+    "conv1d",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
     "cos",
     "count_params",
+    "ctc_batch_cost",
+    "ctc_decode",
+    "ctc_label_dense_to_sparse",
     "cumprod",
     "cumsum",
+    "depthwise_conv2d",
     "dot",
     "dropout",
     "dtype",
@@ -536,11 +615,14 @@ __all__ = [
     "eye",
     "flatten",
     "floatx",
+    "foldl",
+    "foldr",
     "function",
     "gather",
     "get_session",
     "get_uid",
     "get_value",
+    "gradients",
     "greater",
     "greater_equal",
     "hard_sigmoid",
@@ -549,40 +631,59 @@ __all__ = [
     "in_top_k",
     "in_train_phase",
     "int_shape",
+    "is_float_dtype",
+    "is_int_dtype",
     "is_keras_tensor",
+    "is_sparse",
     "l2_normalize",
     "learning_phase",
     "learning_phase_scope",
     "less",
     "less_equal",
+    "local_conv1d",
+    "local_conv2d",
     "log",
     "logsumexp",
+    "map_fn",
     "max",
     "maximum",
     "mean",
     "min",
     "minimum",
     "moving_average_update",
+    "name_scope",
     "ndim",
+    "normalize_batch_in_training",
     "not_equal",
     "one_hot",
     "ones",
     "ones_like",
     "permute_dimensions",
     "placeholder",
+    "pool2d",
+    "pool3d",
     "pow",
+    "print_tensor",
     "prod",
+    "random_bernoulli",
+    "random_binomial",
     "random_normal",
     "random_normal_variable",
     "random_uniform",
     "random_uniform_variable",
     "relu",
+    "repeat",
     "repeat_elements",
     "reset_uids",
     "reshape",
+    "resize_images",
+    "resize_volumes",
+    "result_type",
     "reverse",
     "rnn",
     "round",
+    "separable_conv1d",
+    "separable_conv2d",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
@@ -597,15 +698,21 @@ __all__ = [
     "softplus",
     "softsign",
     "sparse_categorical_crossentropy",
+    "spatial_2d_padding",
+    "spatial_3d_padding",
     "sqrt",
     "square",
     "squeeze",
     "stack",
+    "standardize_dtype",
     "std",
     "stop_gradient",
     "sum",
     "switch",
     "tanh",
+    "temporal_padding",
+    "tile",
+    "to_dense",
     "transpose",
     "truncated_normal",
     "update",

@@ -31,23 +31,38 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
 
 
 class _GraphFunction:
-    """Runs tensors of a graph in the session of Keras."""
+    """Runs tensors of a graph in the session of Keras.
 
-    def __init__(self, inputs, outputs, updates):
+    Attributes:
+      fetches: further tensors and operations to run.
+      fetch_callbacks: functions of the values of some of these.
+      feed_dict: further tensors to feed.
+    """
+
+    def __init__(self, inputs, outputs, updates, feed_dict=None, fetches=None, options=None, run_metadata=None):
         from tapeflow.keras.engine.graph_tensors import graph_tensors
 
         self._inputs = nest.flatten(graph_tensors(inputs))
         self._outputs = graph_tensors(outputs)
         self._updates = [_update_op(update) for update in updates or ()]
+        self.fetches = list(fetches or ())
+        self.fetch_callbacks = {}
+        self.feed_dict = feed_dict
+        self.run_options, self.run_metadata = options, run_metadata
 
     def __call__(self, inputs=()):
         values = nest.flatten(list(inputs)) if isinstance(inputs, (list, tuple)) else [inputs]
         feeds = {
             tensor: value for tensor, value in zip(self._inputs, values) if value is not None
-        }
-        graph = current_graph()
-        result = session.get_session(graph).run([self._outputs, self._updates], feeds)[0]
-        return result
+        } | dict(self.feed_dict or {})
+        in_session = session.get_session(self._inputs or nest.flatten(self._outputs))
+        results = in_session.run(
+            [self._outputs, self._updates, self.fetches], feeds, self.run_options, self.run_metadata
+        )
+        for fetch, value in zip(self.fetches, results[2]):
+            if fetch in self.fetch_callbacks:
+                self.fetch_callbacks[fetch](value)
+        return results[0]
 
 
 def _update_op(update):
@@ -91,7 +106,7 @@ def function(inputs, outputs, updates=None, name=None, **kwargs):
     Raises ValueError for keywords that only sessions know, where there is none.
     """
     if current_graph() is not None:
-        return _GraphFunction(inputs, outputs, updates)
+        return _GraphFunction(inputs, outputs, updates, **kwargs)
     if kwargs:
         raise ValueError(
             f"Session keyword arguments are not supported during eager execution. You passed: {kwargs}"

@@ -8,18 +8,25 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.context import current_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.session import Session, get_default_session
 from tapeflow.ops.variable import Variable
+from tapeflow.train import object_writing
 
 _sessions: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
-def get_session(graph: Any = None) -> Any:
-    """The default session, else the one of Keras for a graph. Its variables are initialized.
+def get_session(op_input_list: Any = ()) -> Any:
+    """The default session, else the one of Keras for the graph of some tensors, or the current one.
+
+    Its variables are initialized.
 
     Raises RuntimeError if operations run eagerly.
     """
-    graph = current_graph() if graph is None else graph
+    graph = op_input_list if isinstance(op_input_list, Graph) else None
+    if graph is None:
+        graphs = [x.graph for x in op_input_list or () if hasattr(x, "graph")]
+        graph = graphs[0] if graphs else current_graph()
     if graph is None:
         raise RuntimeError("`get_session` is not available when using TensorFlow 2.0.")
     session = get_default_session()
@@ -74,3 +81,6 @@ def set_values(pairs: Any) -> None:
             variable.assign(value)
         else:
             variable.load(np.asarray(value), get_session(variable.graph))
+
+
+object_writing.fallback_session = get_session

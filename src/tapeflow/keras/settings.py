@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import defaultdict
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import current_graph, name_scope
 
 _settings = {
     "floatx": "float32",
@@ -12,7 +15,10 @@ _settings = {
     "image_data_format": "channels_last",
     "learning_phase": None,
 }
+# For each graph of 1.x, and for eager execution, the counts of names so far.
 _name_counts: dict[str, int] = defaultdict(int)
+_counts_of_graphs: weakref.WeakKeyDictionary[Any, dict[str, int]] = weakref.WeakKeyDictionary()
+_phases_of_graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def floatx():
@@ -52,8 +58,21 @@ def set_image_data_format(data_format):
 
 
 def learning_phase():
-    """1 while training, 0 otherwise, for layers that are not told."""
-    return _settings["learning_phase"] or 0
+    """1 while training, 0 otherwise, for layers that are not told; in a graph of 1.x a tensor that can be fed."""
+    known = _settings["learning_phase"]
+    if known is not None:
+        return known
+    graph = current_graph()
+    if graph is None or graph.building_function:
+        return 0
+    if graph not in _phases_of_graphs:
+        from tapeflow.graph.placeholders import placeholder_with_default
+
+        with graph.as_default(), name_scope(""):
+            _phases_of_graphs[graph] = placeholder_with_default(
+                False, shape=(), name="keras_learning_phase"
+            )
+    return _phases_of_graphs[graph]
 
 
 def learning_phase_is_set():
@@ -68,22 +87,35 @@ def set_learning_phase(value):
     _settings["learning_phase"] = int(value)
 
 
+def _counts():
+    """The counts of names: each graph that a program builds has its own."""
+    graph = current_graph()
+    while getattr(graph, "building_function", False):
+        graph = graph.outer_graph
+    if graph is None:
+        return _name_counts
+    return _counts_of_graphs.setdefault(graph, defaultdict(int))
+
+
 def unique_name(base, zero_based=True):
     """`base` the first time, then base_1, base_2, ... (base_1 at first when not zero_based)."""
-    _name_counts[base] += 1
-    number = _name_counts[base] - (1 if zero_based else 0)
+    counts = _counts()
+    counts[base] += 1
+    number = counts[base] - (1 if zero_based else 0)
     return base if number == 0 else f"{base}_{number}"
 
 
 def get_uid(prefix=""):
     """The next number for names that begin with `prefix`, from 1."""
-    _name_counts[prefix] += 1
-    return _name_counts[prefix]
+    counts = _counts()
+    counts[prefix] += 1
+    return counts[prefix]
 
 
 def reset_uids():
     """Lets layer names begin again."""
     _name_counts.clear()
+    _counts_of_graphs.clear()
 
 
 def clear_session():

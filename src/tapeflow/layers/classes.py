@@ -15,7 +15,6 @@ from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
 from tapeflow.keras.registry import snake_case
 from tapeflow.layers import style
-from tapeflow._native import Variable
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached
 

@@ -218,6 +218,11 @@ def _sets():
     return tuple(map(_functions, (_UNARY, _BINARY, _TERNARY, _OF_LISTS, _SPARSE)))
 
 
+@cache
+def _known_functions() -> set[Any]:
+    return {*_special(), *_sparse_special()}.union(*_sets())
+
+
 def _is_ragged(value: Any) -> bool:
     return isinstance(value, (RaggedTensor, RaggedTensorValue, DynamicRaggedShape))
 
@@ -228,6 +233,8 @@ def _is_sparse(value: Any) -> bool:
 
 def dispatch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of `function` for ragged or sparse arguments, NotImplemented where there is none."""
+    if function not in _known_functions():
+        return NotImplemented
     given = [*args, *kwargs.values()]
     values = nest.flatten([v for v in given if not _is_sparse(v)])
     values += [v for v in given if _is_sparse(v)]

@@ -141,7 +141,7 @@ def ParseExampleDenseFeature(
         out = np.empty((len(found), *shape), _numpy_type(kind))
         for i, rows in enumerate(found):
             out[i, ...] = rows  # not out[i]: a scalar's array is not to be an element
-    return out.reshape(*serialized.shape, *out.shape[1:])
+    return out.reshape((*serialized.shape, *out.shape[1:]))
 
 
 def _sparse_rule(call):
@@ -238,7 +238,7 @@ def ParseSequenceDenseList(xp, serialized, names, key, dtype, feature_shape, all
         for j, row in enumerate(rows):
             out[i, j] = row
     lengths = np.array([len(rows) for rows in found], np.int64)
-    return out.reshape(*serialized.shape, *out.shape[1:]), lengths.reshape(serialized.shape)
+    return out.reshape((*serialized.shape, *out.shape[1:])), lengths.reshape(serialized.shape)
 
 
 def _sparse_list_rule(call):

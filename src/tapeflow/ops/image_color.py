@@ -16,6 +16,7 @@ from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import Cast, cast, saturate_cast
 from tapeflow.ops.comparison import logical_and
 from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.graph_scope import in_scope
 from tapeflow.ops.image_shape import as_images
 from tapeflow.ops.joining import stack
 from tapeflow.ops.joining import unstack as unstacked
@@ -288,18 +289,21 @@ def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
 
 
 @public
+@in_scope("adjust_brightness")
 def adjust_brightness(image, delta):
     """`image + delta`, the image being taken for [0, 1] if it is of integers."""
     return in_floats(lambda x: x + cast(delta, x.dtype), image)
 
 
 @public
+@in_scope("adjust_contrast")
 def adjust_contrast(images, contrast_factor):
     """Images `[..., height, width, channels]` with the distance from the mean of their channel scaled."""
     return in_floats(lambda x: AdjustContrastv2(x, contrast_factor), as_images(images))
 
 
 @public
+@in_scope("adjust_gamma")
 def adjust_gamma(image, gamma=1, gain=1):
     """`gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
 
@@ -386,6 +390,7 @@ def yuv_to_rgb(images):
 
 
 @public
+@in_scope("per_image_standardization")
 def per_image_standardization(image):
     """Images `[..., height, width, channels]` scaled to mean 0 and variance 1 each; uniform ones become 0."""
     image = as_images(image)

@@ -11,6 +11,7 @@ from tapeflow.ops import arithmetic, casting, control
 from tapeflow.ops.array import Shape
 from tapeflow.ops.elementwise import floor
 from tapeflow.ops.elementwise import round as round_
+from tapeflow.ops.graph_scope import in_scope
 from tapeflow.ops.image_resize import (
     ResizeArea,
     ResizeBicubic,
@@ -39,12 +40,14 @@ def _flipped(image, axis: int):
 
 
 @public
+@in_scope("flip_left_right")
 def flip_left_right(image):
     """Images `[..., height, width, channels]` of 3 or 4 dimensions, mirrored along their width."""
     return _flipped(image, 1)
 
 
 @public
+@in_scope("flip_up_down")
 def flip_up_down(image):
     """Images of 3 or 4 dimensions, mirrored along their height."""
     return _flipped(image, 0)
@@ -126,6 +129,7 @@ def _bounds(*values):
 
 
 @public
+@in_scope("crop_to_bounding_box")
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The box of the given upper left corner and size, of images of 3 or 4 dimensions.
 
@@ -138,6 +142,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 @public
+@in_scope("pad_to_bounding_box")
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """Images of 3 or 4 dimensions set into zeros of the target size, with the given upper left corner.
 
@@ -162,6 +167,7 @@ def _half(value):
 
 
 @public
+@in_scope("resize_image_with_crop_or_pad")
 def resize_with_crop_or_pad(image, target_height, target_width):
     """Images of 3 or 4 dimensions cut or zero-padded evenly on both sides to the target size.
 
@@ -188,6 +194,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 
 
 @public
+@in_scope("central_crop")
 def central_crop(image, central_fraction):
     """The middle of images of 3 or 4 dimensions: `central_fraction` of their height and of their width.
 

@@ -11,6 +11,7 @@ from tapeflow.ops.assertions import Assert
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import where
 from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.graph_scope import in_scope
 from tapeflow.ops.image_codec import adjust_jpeg_quality
 from tapeflow.ops.image_color import (
     adjust_brightness,
@@ -38,24 +39,28 @@ def _flipped(image, axis: int, draw):
 
 
 @public
+@in_scope("random_flip_left_right")
 def random_flip_left_right(image, seed=None):
     """Each image mirrored along its width with even odds."""
     return _flipped(image, 1, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
 @public
+@in_scope("random_flip_up_down")
 def random_flip_up_down(image, seed=None):
     """Each image mirrored along its height with even odds."""
     return _flipped(image, 0, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
 @public
+@in_scope("stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image, seed):
     """`random_flip_left_right` that depends on `seed` (two integers) only."""
     return _flipped(image, 1, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
 @public
+@in_scope("stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image, seed):
     """`random_flip_up_down` that depends on `seed` (two integers) only."""
     return _flipped(image, 0, lambda shape: random_stateless.stateless_uniform(shape, seed))

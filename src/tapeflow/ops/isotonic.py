@@ -12,6 +12,7 @@ from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.gather import gather
+from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.segment import unsorted_segment_mean
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import REAL, Sample, dtype, op
@@ -69,10 +70,9 @@ def _(call, dy, _segments):
         return None
     # Each element of a block moves all of it by its share.
     segments = call.segments
-    if segments.shape.rank == 0:
-        return cast(dy, call.dtype("input"))
-    width = size_of(segments, -1)
-    flat = layout.reshape(segments, [-1, width])
+    # Of a scalar the last dimension is this one.
+    width = concat([[1], shape_of(segments)], 0)[-1]
+    flat = layout.reshape(segments, stack([-1, width]))
     rows = size_of(flat, 0)
     numbers = layout.reshape(flat + layout.expand_dims(range_(rows) * width, 1), [-1])
     shares = unsorted_segment_mean(layout.reshape(dy, [-1]), numbers, rows * width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tapeflow.ops import arithmetic, hashing
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal, where
 from tapeflow.ops.control import group, no_op
+from tapeflow.ops.lookup_dense import DenseTable
 from tapeflow.ops.lookup_rows import (
     LINE_NUMBER,
     WHOLE_LINE,
@@ -394,8 +396,7 @@ class _Growing(_Lookup):
         return {"table": {end: functools.partial(self._exported, i) for i, end in enumerate(ends)}}
 
     def _restore_tensors(self, found):
-        self._table.entries = {}
-        self._table.insert(found["-keys"], found["-values"])
+        self._table.insert(np.asarray(found["-keys"]), np.asarray(found["-values"]), True)
 
 
 @public_methods
@@ -473,15 +474,11 @@ class DenseHashTable(_Growing):
     ):
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
         self._default_value = convert_to_tensor(default_value, value_dtype, name="default_value")
-        if initial_num_buckets is not None and initial_num_buckets & (initial_num_buckets - 1):
-            raise InvalidArgumentError(
-                None, None, f"Number of buckets must be a power of 2, got {initial_num_buckets}"
-            )
         empty = convert_to_tensor(empty_key, key_dtype, name="empty_key")
         deleted = convert_to_tensor(deleted_key, key_dtype, name="deleted_key")
-        table = Table(key_dtype, value_dtype, tuple(empty.shape.as_list()),
-                      tuple(self._default_value.shape.as_list()))  # fmt: skip
-        kept = {}
+        if empty.shape.as_list() != deleted.shape.as_list():
+            raise InvalidArgumentError(None, None, "Empty and deleted keys must have same shape")
+        kept: dict[Any, str] = {}
         for tensor, what in ((empty, "empty_key"), (deleted, "deleted_key")):
             known = static_value(tensor)
             if known is not None:
@@ -489,6 +486,9 @@ class DenseHashTable(_Growing):
                 kept[key.item() if isinstance(key, np.generic) else key] = what
         if static_value(empty) is not None and len(kept) < 2:
             raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
+        marks = list(kept) if len(kept) == 2 else [None, None]
+        table = DenseTable(key_dtype, value_dtype, tuple(empty.shape.as_list()),
+                           tuple(self._default_value.shape.as_list()), *marks, initial_num_buckets)  # fmt: skip
         table.forbidden = kept
         super().__init__(key_dtype, value_dtype, name, table)
 

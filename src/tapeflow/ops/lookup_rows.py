@@ -118,6 +118,11 @@ class Table:
                 out[i] = entries[key]
         return out.reshape((*outer, *self.value_shape))
 
+    def remove(self, keys: np.ndarray) -> None:
+        """Take the entries of `keys` away; those that are missing do nothing."""
+        for key in self.keys_of(keys):
+            self.contents().pop(key, None)
+
     def export(self) -> tuple[np.ndarray, np.ndarray]:
         entries = self.contents()
         return _array(list(entries), self.key_dtype, self.key_shape), _array(
@@ -235,9 +240,7 @@ for _row in (LookupTableInsertV2, LookupTableImportV2, InitializeTableV2):
     "LookupTableRemoveV2", "table_handle: resource, keys: Tin ->", types={"Tin": ANY}, stateful=True
 )
 def LookupTableRemoveV2(xp, table_handle, keys):
-    table = _table(table_handle)
-    for key in table.keys_of(np.asarray(keys)):
-        table.contents().pop(key, None)
+    _table(table_handle).remove(np.asarray(keys))
     return ()
 
 

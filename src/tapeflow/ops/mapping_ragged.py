@@ -12,9 +12,15 @@ from tapeflow.ops import control, sparse
 from tapeflow.ops.array import Shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.joining import concat, stack
-from tapeflow.ops.layout import reshape
+from tapeflow.ops.layout import expand_dims, reshape
 from tapeflow.ops.ragged_functions import stack as stack_ragged
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
+from tapeflow.ops.ragged_tensor import (
+    RaggedTensor,
+    RaggedTensorSpec,
+    rowids_of_splits,
+    splits_of_lengths,
+)
+from tapeflow.ops.reduction import reduce_max
 from tapeflow.ops.static import static_value
 from tapeflow.ops.tensor_array import TensorArray
 
@@ -61,19 +67,34 @@ class _Results:
 
     def __init__(self, spec: Any, count: Any):
         self.spec, self.ragged = spec, isinstance(spec, RaggedTensorSpec)
+        self.sparse = isinstance(spec, SparseTensorSpec)
         kind = dtypes.as_dtype(getattr(spec, "dtype", spec))
-        if isinstance(spec, SparseTensorSpec):
-            raise ValueError("Sparse results of map_fn are put together in eager mode only")
-        if self.ragged:
+        if self.sparse:
+            self.kinds = [kind] + [dtypes.int64] * 3
+        elif self.ragged:
             self.kinds = [kind] + [spec.row_splits_dtype] * (spec.ragged_rank + 1)
         else:
             self.kinds = [kind]
         self.count = count
 
+    def _whole_sparse(self, arrays: list[Any]) -> Any:
+        values, places, counts = (array.concat() for array in arrays[:3])
+        shapes, rank = arrays[3].stack(), self.spec.shape.rank
+        values.set_shape([None])
+        places.set_shape([None, rank])
+        counts.set_shape([None])
+        shapes.set_shape([None, rank])
+        rows = rowids_of_splits(splits_of_lengths(counts))
+        sizes = concat([reshape(cast(self.count, dtypes.int64), [1]), reduce_max(shapes, 0)], 0)
+        return SparseTensor(concat([expand_dims(rows, 1), places], 1), values, sizes)
+
     def arrays(self) -> list[Any]:
         return [TensorArray(kind, self.count, infer_shape=False) for kind in self.kinds]
 
     def parts(self, value: Any) -> list[Any]:
+        if self.sparse:
+            count = cast(Shape(value.values), dtypes.int64)
+            return [value.values, value.indices, count, value.dense_shape]
         if not self.ragged:
             return [convert_to_tensor(value, dtype_hint=self.kinds[0])]
         kind, out = self.spec.row_splits_dtype, []
@@ -85,6 +106,8 @@ class _Results:
         return [value, reshape(cast(Shape(rows)[0], kind), [1]), *out]
 
     def whole(self, arrays: list[Any]) -> Any:
+        if self.sparse:
+            return self._whole_sparse(arrays)
         if not self.ragged:
             out = arrays[0].stack()
             shape = getattr(self.spec, "shape", None)
@@ -109,6 +132,8 @@ def map_rows(fn: Any, elems: Any, signature: Any, options: dict[str, Any]) -> An
     Raises ValueError where elements differ in number, InvalidArgumentError for a result of another dtype or kind.
     """
     flat = [v if isinstance(v, _VALUES) else convert_to_tensor(v) for v in nest.flatten(elems)]
+    if any(v.shape.rank == 0 for v in flat):
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     promised = nest.flatten(signature) if signature is not None else [_spec_of(v) for v in flat]
     like = elems if signature is None else signature
     counts = {int(c) for c in map(static_value, map(_count, flat)) if c is not None}

@@ -79,11 +79,17 @@ def sorted_ids(data, ids, limit=None) -> int:
         return 0
     if not known(ids):
         return -1
-    if (np.diff(ids) < 0).any():
+    if limit is None and ids[-1] < 0:
+        raise invalid("segment ids must be >= 0")
+    rows = int(ids[-1]) + 1 if limit is None else limit
+    falls = np.flatnonzero(np.diff(ids) < 0)
+    outside = np.flatnonzero((ids < 0) | (ids >= rows))
+    # What comes first in the order of segments; of the same segment, that it is not in order.
+    if falls.size and not (outside.size and ids[outside[0]] != ids[falls[0]] and outside[0] < falls[0]):
         raise invalid("segment ids are not increasing")
-    if ids[0] < 0:
+    if outside.size:
         raise invalid(
-            f"Segment id {ids[0]} out of range [0, {int(ids[-1]) + 1}), "
+            f"Segment id {ids[outside[0]]} out of range [0, {rows}), "
             "possibly because 'segment_ids' input is not sorted."
         )
     return int(ids[-1]) + 1

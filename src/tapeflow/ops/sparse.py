@@ -476,7 +476,7 @@ def mask(a, mask_indices, name=None):
 def _scaled(row):
     def function(sparse, dense):
         if isinstance(dense, SparseTensor):
-            raise TypeError("Sparse tensors can be scaled by dense tensors only")
+            raise ValueError("Sparse tensors can be scaled by dense tensors only")
         dense = convert_to_tensor(dense, sparse.dtype)
         return sparse.with_values(row(*_parts(sparse), dense))
 

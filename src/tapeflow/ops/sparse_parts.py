@@ -67,7 +67,7 @@ def grouped(keys) -> tuple[np.ndarray, np.ndarray]:
     if not len(keys):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     new = np.ones(len(keys), bool)
-    new[1:] = (keys[1:] != keys[:-1]).reshape(len(keys) - 1, -1).any(1)
+    new[1:] = (keys[1:] != keys[:-1]).any(axis=tuple(range(1, keys.ndim)))
     return np.flatnonzero(new), np.cumsum(new) - 1
 
 

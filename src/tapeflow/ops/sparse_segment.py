@@ -38,11 +38,10 @@ def _weights(xp, kind, segment_ids, rows):
 
 def _reduced(xp, kind, data, indices, segment_ids, rows):
     chosen = _chosen(data, indices, segment_ids)
-    count = segment.sorted_ids(chosen, segment_ids)
-    if rows is None:
-        rows = count
-    elif count > rows:
+    if rows is not None and known(segment_ids) and segment_ids.size and segment_ids[-1] >= rows:
         raise invalid("segment ids must be < num_segments")
+    count = segment.sorted_ids(chosen, segment_ids, rows)
+    rows = count if rows is None else rows
     total = segment.accumulate(xp, "add", chosen, segment_ids, rows, 0)
     if kind == "Sum":
         return total

@@ -20,8 +20,9 @@ def _packed(array: np.ndarray, form):
     """An array as one element of a string or variant tensor."""
     if form == dtypes.variant:
         return array
-    kind = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
-    return tensor_bytes.encode(array, kind)
+    if array.dtype == object:
+        return tensor_bytes.encode_packed(array)
+    return tensor_bytes.encode(array, dtypes.as_dtype(array.dtype))
 
 
 def _unpacked(element) -> np.ndarray:
@@ -234,9 +235,9 @@ def serialize_many_sparse_v1(sp_input, name=None, out_type=dtypes.string):
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     """The sparse tensor whose elements along the first dimension are the rows of a matrix of three columns.
 
-    `rank` is that of the elements, where it is known. Raises InvalidArgumentError for other strings or dtypes.
+    `rank` is that of the result, where it is known. Raises InvalidArgumentError for other strings or dtypes.
     """
     made = SparseTensor(*DeserializeManySparse(serialized_sparse, dtypes.as_dtype(dtype)))
     if rank is not None:
-        made.indices.shape.assert_is_compatible_with(TensorShape([None, rank + 1]))
+        made.indices.shape.assert_is_compatible_with(TensorShape([None, rank]))
     return made

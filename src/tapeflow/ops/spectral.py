@@ -266,6 +266,14 @@ def _check_static_rank(x, rank: int) -> None:
         raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
 
 
+def _vector(fft_length):
+    """The lengths as an int32 vector. Raises ValueError for another rank."""
+    lengths = convert_to_tensor(fft_length, dtypes.int32)
+    if lengths.shape.rank not in (None, 1):
+        raise ValueError(f"Shape {lengths.shape} must have rank 1")
+    return lengths
+
+
 def _rfft(input_tensor, fft_length, rank: int):
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
     if x.dtype not in REAL_PARTS:
@@ -274,7 +282,7 @@ def _rfft(input_tensor, fft_length, rank: int):
     _check_static_rank(x, rank)
     if fft_length is None:
         return FORWARD_REAL[rank](x, shape_of(x)[-rank:], target)
-    lengths = convert_to_tensor(fft_length, dtypes.int32)
+    lengths = _vector(fft_length)
     if lengths.shape.is_compatible_with([rank]):
         x = _extended(x, lengths, rank)
     return FORWARD_REAL[rank](x, lengths, target)
@@ -290,7 +298,7 @@ def _irfft(input_tensor, fft_length, rank: int):
         inner = shape_of(x)[-rank:]
         last = arithmetic.Maximum(arithmetic.Mul(2, arithmetic.Sub(inner[-1:], 1)), 0)
         return BACKWARD_REAL[rank](x, concat([inner[:-1], last], 0), target)
-    lengths = convert_to_tensor(fft_length, dtypes.int32)
+    lengths = _vector(fft_length)
     if lengths.shape.is_compatible_with([rank]):
         half = arithmetic.Add(arithmetic.FloorDiv(lengths[-1:], 2), 1)
         x = _extended(x, concat([lengths[:-1], half], 0), rank)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import state
+from tapeflow.ops.static import is_eager
 from tapeflow.ops.variable import Variable
 
 
 def _scatter(row, ref, indices, updates):
     if not isinstance(ref, Variable):
         raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
-    return ref._after(row(ref, indices, convert_to_tensor(updates, ref.dtype)))
+    indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, ref.dtype)
+    if not is_eager(indices, updates) and updates.shape.rank != 0:
+        wanted = indices.shape.concatenate(ref.shape[1:])
+        if not updates.shape.is_compatible_with(wanted):
+            raise ValueError(f"Must have updates.shape = {wanted} or [], got {updates.shape}")
+    return ref._after(row(ref, indices, updates))
 
 
 @public

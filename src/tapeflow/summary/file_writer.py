@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import time
 import warnings
+import weakref
 from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.public import public_methods
 from tapeflow.summary.events import EventFile
+
+
+# The files of each session, by folder.
+_of_sessions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 @public_methods
@@ -35,11 +40,21 @@ class FileWriter:
     ):
         self._logdir = os.fspath(logdir)
         self._arguments = (self._logdir, max_queue, flush_secs, filename_suffix or "")
-        self._file = EventFile(*self._arguments)
+        self._file = self._first(session)
         self._file.flush()
         self._seen_tags: set[str] = set()
         if graph is not None or graph_def is not None:
-            self.add_graph(graph if graph is not None else graph_def)
+            self.add_graph(graph, graph_def=graph_def)
+
+    def _first(self, session):
+        """The file to begin with; the writers of one session share that of a folder."""
+        if session is None:
+            return EventFile(*self._arguments)
+        files = _of_sessions.setdefault(session, {})
+        known = files.get(self._logdir)
+        if known is None or known.closed:
+            known = files[self._logdir] = EventFile(*self._arguments)
+        return known
 
     def __enter__(self):
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
-from tapeflow.core.context import executing_eagerly
+from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.comparison import logical_and
 from tapeflow.ops.control import cond, no_op, py_function
+from tapeflow.ops.static import static_value
 from tapeflow.summary.events import EventFile
 
 
@@ -28,8 +30,43 @@ class _State(threading.local):
 state = _State()
 
 
+class Slot:
+    """The event file of a writer, or of all writers of one name: open, closed, or not made yet."""
+
+    def __init__(self, arguments: tuple[Any, ...]):
+        self._arguments = arguments
+        self.file: EventFile | None = None
+
+    def open(self) -> EventFile:
+        """The file; a new one where there was none, or it was closed."""
+        if self.file is None:
+            self.file = EventFile(*self._arguments)
+        return self.file
+
+    def flush(self) -> None:
+        if self.file is not None:
+            self.file.flush()
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+        self.file = None
+
+
+_shared: weakref.WeakValueDictionary[str, Slot] = weakref.WeakValueDictionary()
+# The collection of the operations that make the files of a graph's writers.
+INITIALIZERS = "_SUMMARY_WRITER_INIT"
+
+
 class SummaryWriter:
-    """Writes summaries to an event file."""
+    """Writes summaries to an event file.
+
+    Args:
+      shared_name: writers of one name write to one file; None: to a file of its own.
+      reopens: whether a closed writer can be used again, with a new file.
+
+    Raises ValueError for arguments that are tensors of a graph.
+    """
 
     def __init__(
         self,
@@ -37,38 +74,51 @@ class SummaryWriter:
         max_queue: Any = None,
         flush_millis: Any = None,
         filename_suffix: Any = None,
-        init: bool = True,
+        shared_name: str | None = None,
+        reopens: bool = False,
     ):
-        self._arguments = (
-            _plain(logdir),
-            10 if max_queue is None else int(_plain(max_queue)),
-            (120_000 if flush_millis is None else int(_plain(flush_millis))) / 1000,
-            ".v2" if filename_suffix is None else _plain(filename_suffix),
+        arguments = (
+            _plain(logdir, "logdir"),
+            10 if max_queue is None else int(_plain(max_queue, "max_queue")),
+            (120_000 if flush_millis is None else int(_plain(flush_millis, "flush_millis"))) / 1000,
+            ".v2" if filename_suffix is None else _plain(filename_suffix, "filename_suffix"),
         )
-        self._file: EventFile | None = None
+        slot = None if shared_name is None else _shared.get(shared_name)
+        self._slot = Slot(arguments) if slot is None else slot
+        if shared_name is not None:
+            _shared[shared_name] = self._slot
+        self._resource = self._slot
+        self._reopens, self._closed = reopens, False
+        if _at_once():
+            self._open()
+        else:
+            current_graph().add_to_collection(INITIALIZERS, self.init())
+
+    def _open(self) -> None:
         self._closed = False
-        if init:
-            self.init()
+        self._slot.open()
 
     def init(self) -> Any:
-        """Makes the event file."""
-        if self._file is None:
-            self._file = EventFile(*self._arguments)
+        """Makes the event file; in a graph, an operation that does."""
+        self._check()
+        if not _at_once():
+            return py_function(self._open, [], [])
+        self._open()
         return None if executing_eagerly() else no_op()
+
+    def _check(self) -> None:
+        if self._closed and not self._reopens:
+            raise RuntimeError("SummaryWriter is already closed")
 
     @property
     def file(self) -> EventFile:
         """The event file, made when it is first needed. Raises RuntimeError after close."""
-        if self._closed:
-            raise RuntimeError("SummaryWriter is already closed")
-        self.init()
-        assert self._file is not None
-        return self._file
+        self._check()
+        return self._slot.open()
 
     def set_as_default(self, step: Any = None) -> None:
         """Lets summaries of this thread go here; `step`, where given, is their step."""
-        if self._closed:
-            raise RuntimeError("SummaryWriter is already closed")
+        self._check()
         state.writer = self
         if step is not None:
             state.step = step
@@ -76,8 +126,7 @@ class SummaryWriter:
     @contextlib.contextmanager
     def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
         """A context in which summaries go here; events are written out at its end."""
-        if self._closed:
-            raise RuntimeError("SummaryWriter is already closed")
+        self._check()
         before = state.writer, state.step
         state.writer = self
         if step is not None:
@@ -90,13 +139,7 @@ class SummaryWriter:
 
     def flush(self) -> Any:
         """Writes all events that wait; in a graph, an operation that does."""
-        if executing_eagerly():
-            return self._flush()
-        return py_function(self._flush, [], [])
-
-    def _flush(self) -> None:
-        if self._file is not None:
-            self._file.flush()
+        return flush_slot(self._slot)
 
     def close(self) -> Any:
         """Writes all events that wait, and closes the file; in a graph, an operation that does."""
@@ -105,16 +148,29 @@ class SummaryWriter:
         return py_function(self._close, [], [])
 
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._slot.close()
         self._closed = True
+
+
+def flush_slot(slot: Slot) -> Any:
+    """Writes all events of a file that wait; in a graph, an operation that does."""
+    if executing_eagerly():
+        return slot.flush()
+    return py_function(slot.flush, [], [])
+
+
+def _at_once() -> bool:
+    """Whether files are made now: not in graphs of 1.x, whose sessions make them."""
+    graph = current_graph()
+    while getattr(graph, "building_function", False):
+        graph = graph.outer_graph
+    return graph is None
 
 
 class NoopWriter(SummaryWriter):
     """A writer that records nothing."""
 
     def __init__(self) -> None:
-        self._file = None
         self._closed = False
 
     def init(self) -> None:
@@ -127,9 +183,18 @@ class NoopWriter(SummaryWriter):
         """Nothing."""
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, name: str) -> Any:
+    if isinstance(value, _native.Tensor) and not isinstance(value, _native.EagerTensor):
+        known = static_value(value) if current_graph() is not None else None
+        if known is None or getattr(current_graph(), "building_function", False):
+            raise ValueError(
+                f'Invalid graph Tensor argument "{name}={value}" to eager create_file_writer()'
+            )
+        value = known.item()
     if hasattr(value, "numpy"):
         value = value.numpy()
+    if hasattr(value, "__fspath__"):
+        value = value.__fspath__()
     return value.decode() if isinstance(value, bytes) else value
 
 
@@ -152,12 +217,11 @@ def is_recording(default: bool) -> Any:
     return condition() if callable(condition) else condition
 
 
-def record(default: bool, inputs: list[Any], write: Callable[..., Any]) -> Any:
-    """Calls `write(file, *arrays)` with the values of the inputs, if summaries are recorded.
+def record(recording: Any, inputs: list[Any], write: Callable[..., Any]) -> Any:
+    """Calls `write(file, *arrays)` with the values of the inputs, if `recording`, as `is_recording` gave it.
 
     In a graph this happens when the graph runs. Returns whether something was written, a bool tensor.
     """
-    recording = is_recording(default)
     if recording is False:
         return convert_to_tensor(False)
     writer = state.writer

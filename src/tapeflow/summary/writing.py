@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 
 import numpy as np
 
 from tapeflow import protos
 from tapeflow.core.context import current_name_scope, name_scope
+from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import public
 from tapeflow.ops import summary_values as values
 from tapeflow.ops.summary_encoding import bytes_of_images, png, wav
 from tapeflow.summary.recording import (
     NoopWriter,
+    Slot,
     SummaryWriter,
     condition_scope,
+    flush_slot,
     is_recording,
     record,
     state,
@@ -23,7 +27,15 @@ from tapeflow.summary.recording import (
 
 
 @public
-def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
+def create_file_writer(
+    logdir,
+    max_queue=None,
+    flush_millis=None,
+    filename_suffix=None,
+    name=None,
+    experimental_trackable=False,
+    experimental_mesh=None,
+):
     """A SummaryWriter of a new event file in a folder.
 
     Events wait in memory until there are `max_queue` (10), or for `flush_millis` (2 minutes), or until flush.
@@ -60,6 +72,8 @@ def set_step(step):
 def flush(writer=None, name=None):
     """Writes all events that wait, of the default writer unless another is given."""
     writer = state.writer if writer is None else writer
+    if isinstance(writer, Slot):
+        return flush_slot(writer)
     return None if writer is None else writer.flush()
 
 
@@ -69,7 +83,7 @@ def summary_scope(name, default_name="summary", values=None):
     name = name or default_name
     around = current_name_scope()
     tag = f"{around}{name}" if around else name
-    legal = "".join(c if c.isalnum() or c in "_.-/\\" else "_" for c in name.lstrip("_./-\\"))
+    legal = re.sub(r"[^A-Za-z0-9_./\\-]", "", name).lstrip("_./-\\")
     with name_scope(f"{legal or default_name}") as scope:
         yield tag, scope
 
@@ -94,8 +108,9 @@ def write(tag, tensor, step=None, metadata=None, name=None):
 
 
 def _write(tag, tensor, step, metadata, make=None):
-    if is_recording(True) is False:
-        return record(True, [], _nothing)
+    recording = is_recording(True)
+    if recording is False:
+        return record(False, [], _nothing)
     step = _step(step)
     metadata = metadata.SerializeToString() if hasattr(metadata, "SerializeToString") else metadata
     tensor = tensor() if callable(tensor) and not hasattr(tensor, "dtype") else tensor
@@ -104,7 +119,7 @@ def _write(tag, tensor, step, metadata, make=None):
         value = value if make is None else make(value)
         file.add_summary(values.tensor_summary(tag, value, metadata), int(step))
 
-    return record(True, [step, tensor], put)
+    return record(recording, [step, tensor], put)
 
 
 def _nothing(file):
@@ -187,24 +202,35 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
 
 @public
 def write_raw_pb(tensor, step=None, name=None):
-    """Writes a serialized Summary."""
-    if is_recording(True) is False:
-        return record(True, [], _nothing)
+    """Writes a serialized Summary, or several in one event. Raises DataLossError for bytes that are none."""
+    from google.protobuf.message import DecodeError
+
+    recording = is_recording(True)
+    if recording is False:
+        return record(False, [], _nothing)
 
     def put(file, step, data):
-        data = data.item() if hasattr(data, "item") else data
-        file.add_summary(protos.Summary.FromString(data), int(step))
+        merged = protos.Summary()
+        for i, one in enumerate(np.ravel(np.asarray(data, object))):
+            try:
+                merged.MergeFromString(one)
+            except DecodeError:
+                raise DataLossError(
+                    None, None, f"Bad tf.compat.v1.Summary binary proto tensor string at index {i}"
+                ) from None
+        file.add_summary(merged, int(step))
 
-    return record(True, [_step(step), tensor], put)
+    return record(recording, [_step(step), tensor], put)
 
 
 @public
 def graph(graph_data):
     """Writes a graph, or a GraphDef. Raises ValueError for anything else."""
-    if is_recording(True) is False:
-        return record(True, [], _nothing)
+    recording = is_recording(True)
+    if recording is False:
+        return record(False, [], _nothing)
     definition = graph_data.as_graph_def() if hasattr(graph_data, "as_graph_def") else graph_data
     if not hasattr(definition, "SerializeToString"):
         raise ValueError("'graph_data' is not tf.Graph or tf.compat.v1.GraphDef")
     event = protos.Event(wall_time=time.time(), step=0, graph_def=definition.SerializeToString())
-    return record(True, [], lambda file: file.add(event))
+    return record(recording, [], lambda file: file.add(event))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.public import public_methods
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train.checkpoint_options import CheckpointOptions
 from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint_state
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY
-from tapeflow.train.object_writing import session_of, write_objects
+from tapeflow.train.object_writing import session_of, staged, write_objects
 from tapeflow.train.restoring import (
     InitializationStatus,
     LoadStatus,
@@ -93,6 +93,8 @@ class Checkpoint(AutoTrackable):
     def write(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes a checkpoint under exactly this prefix; returns it. Nothing counts it."""
         session, options = _told(session, options)
+        if getattr(context.current_graph(), "building_function", False):
+            return staged(self, file_prefix)
         return self._write(os.fspath(file_prefix), session, options)
 
     def save(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:

@@ -58,14 +58,17 @@ class CheckpointManager:
         state = get_checkpoint_state(self._directory)
         now = time.time()
         self._latest = None
-        self._preserved = now
+        # A little ago, so that what is saved at once by a second manager counts as later.
+        self._preserved = now - 1.0
         if state is not None:
             self._latest = state.model_checkpoint_path
-            self._preserved = state.last_preserved_timestamp or now
-            stamps = state.all_model_checkpoint_timestamps or [now] * len(
-                state.all_model_checkpoint_paths
-            )
-            self._kept.update(zip(state.all_model_checkpoint_paths, stamps))
+            self._preserved = min(state.last_preserved_timestamp, now)
+            # What has no time was not saved by a manager, and is not this one's to remove.
+            paths = state.all_model_checkpoint_paths
+            stamps = state.all_model_checkpoint_timestamps or [self._preserved] * len(paths)
+            for path, stamp in zip(paths, stamps, strict=False):
+                if min(stamp, now) > self._preserved:
+                    self._kept[path] = min(stamp, now)
 
     @property
     def checkpoint(self) -> Any:
@@ -101,9 +104,8 @@ class CheckpointManager:
             if self._last_step is not None and step < self._last_step + self._interval:
                 return None
             self._last_step = step
-        if checkpoint_number is None:
-            number = self._checkpoint.next_number()
-        else:
+        number = self._checkpoint.next_number()
+        if checkpoint_number is not None:
             number = _number(checkpoint_number, None)
         self.sync()
         path = f"{self._prefix}-{number}"
@@ -126,7 +128,6 @@ class CheckpointManager:
         while len(self._kept) > self._max_to_keep:
             path, stamp = self._kept.popitem(last=False)
             gone = True
-            # What was there when the manager was made is not known to be this run's to preserve.
             if self._keep_every is not None and (
                 stamp - self._keep_every * 3600.0 >= self._preserved
             ):

@@ -154,7 +154,7 @@ def update_checkpoint_state(
             relative(path) for path in state.all_model_checkpoint_paths
         ]
     target = _state_path(folder, latest_filename)
-    if target == os.fspath(model_checkpoint_path):
+    if target == state.model_checkpoint_path:
         raise RuntimeError(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  "
             "Please use a different save path."

@@ -16,6 +16,8 @@ def get_global_step(graph=None):
     """The global step variable, or None. Raises TypeError when it is no integer scalar."""
     graph = graph or current_graph()
     found = _eager_step if graph is None else graph.get_collection("global_step")
+    if not found and graph is not None:
+        found = [v for v in graph.get_collection("variables") if v.name == "global_step:0"]
     if not found:
         return None
     assert_global_step(found[0])

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core.public import public
 from tapeflow.graph import meta_graph
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 from tapeflow.train.saver import Saver
 
@@ -68,11 +69,13 @@ def import_with_elements(
     source = meta_graph_or_file
     if not hasattr(source, "graph_def"):
         source = meta_graph.read(source)
+    graph = kwargs.get("graph") or get_default_graph()
+    scope = import_scope or graph.get_name_scope()
     variables, elements = meta_graph.restore(
         source, clear_devices, import_scope=import_scope, **kwargs
     )
     if source.HasField("saver_def"):
-        return Saver.from_proto(source.saver_def, import_scope), elements
+        return Saver.from_proto(source.saver_def, scope), elements
     if not variables:
         return None, elements
     return Saver({v.name.removesuffix(":0"): v for v in variables.values()}), elements

@@ -10,12 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import context
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.session import get_default_session
+from tapeflow.ops.array import identity
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.train.checkpoint_options import CheckpointOptions
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, Walk
+from tapeflow.train.saving_nodes import save_node
 from tapeflow.train.sharding import shards_of
+
+
+# The session of Keras, where that is loaded.
+fallback_session: Any = None
 
 
 def write_objects(
@@ -68,9 +77,26 @@ def gathered(root: Any, session: Any, options: CheckpointOptions) -> dict[str, A
     return {**tensors, OBJECT_GRAPH_KEY: np.asarray(saved.graph, object)}
 
 
+def staged(root: Any, path: Any) -> Any:
+    """The operations of a function that write what `root` holds whenever it runs; the path, a string tensor."""
+    saved = Saved(root)
+    numbers = dict(saved.keys_of_objects)
+    tensors: dict[str, Any] = {}
+    for key, read in saved.values.items():
+        variable = saved.objects[numbers[key]] if key in numbers else None
+        value = variable.read_value() if isinstance(variable, Variable) else read()
+        tensors[key] = convert_to_tensor(value)
+    tensors[OBJECT_GRAPH_KEY] = convert_to_tensor(saved.graph)
+    path = convert_to_tensor(path)
+    with control_dependencies([save_node(path, list(tensors), list(tensors.values()))]):
+        return identity(path)
+
+
 def session_of(session: Any) -> Any:
     """The session to use. Raises RuntimeError where there is none."""
     found = get_default_session() if session is None else session
+    if found is None and fallback_session is not None and not context.executing_eagerly():
+        found = fallback_session()
     if found is None:
         raise RuntimeError(
             "Variables of a graph are saved and restored in a session: give one, or make one the default."

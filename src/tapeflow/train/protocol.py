@@ -16,6 +16,9 @@ from tapeflow.train.sparse import is_sparse, without_duplicates
 
 _NAMES = ("_create_slots", "_resource_apply_dense", "_resource_apply_sparse", "_apply_dense", "_prepare", "_finish")
 
+# Where the optimizers are that speak it from inside.
+_OURS = ("tapeflow.train", "tapeflow.contrib.opt")
+
 
 class Protocol:
     """The methods that programs override or call; what an optimizer here does by itself stands behind them."""
@@ -31,7 +34,7 @@ class Protocol:
         if found is None:
             found = set()
             for base in cls.__mro__:
-                if not base.__module__.startswith("tapeflow.train"):
+                if not base.__module__.startswith(_OURS):
                     found.update(name for name in _NAMES if name in base.__dict__)
             cls._overridden = found
         return found
@@ -133,7 +136,7 @@ class Protocol:
 def _own_prepare(cls: type) -> Any:
     """The `_prepare` of the first base that is one of the optimizers here."""
     for base in cls.__mro__:
-        if base.__module__.startswith("tapeflow.train") and "_prepare" in base.__dict__:
+        if base.__module__.startswith(_OURS) and "_prepare" in base.__dict__:
             return base.__dict__["_prepare"]
     return lambda self, var: None
 

@@ -88,9 +88,6 @@ class Restoration:
             number, value = todo.pop(0)
             if number in self.objects:
                 continue
-            known = self._node_of.get(id(value))
-            if known is not None and known in self.objects and self.objects[known] is value:
-                continue
             self.objects[number] = value
             self._node_of[id(value)] = number
             self._restore(number, value)
@@ -125,6 +122,9 @@ class Restoration:
 
     def match_again(self) -> None:
         """Looks for objects that came without being announced."""
+        for optimizer in {key[0] for key in self._slots if key not in self._restored_slots}:
+            if optimizer in self.objects:
+                self._restore_slots(optimizer, self.objects[optimizer])
         for number, value in list(self.objects.items()):
             children = self.nodes[number]["children"]
             if any(child["node_id"] not in self.objects for child in children):
@@ -168,7 +168,8 @@ class Restoration:
             slot = None
             if hasattr(owner, "get_slot"):
                 slot = slot_of(owner, variable, name)
-            if slot is None and hasattr(owner, "_restore_slot") and isinstance(variable, Variable):
+            creates = hasattr(owner, "_restore_slot") and variable_is_eager(variable)
+            if slot is None and creates:
                 slot = owner._restore_slot(variable, name)
             if slot is not None:
                 self._take_slot(key, node, slot)
@@ -203,6 +204,11 @@ class Restoration:
                 f"{found.get(optimizer, '?')}'s state '{name}' for {found.get(original, '?')}"
             )
         return found
+
+
+def variable_is_eager(value: Any) -> bool:
+    """Whether a variable is none of a graph: slots of those are made by the optimizer alone."""
+    return isinstance(value, Variable) and value._parts is None
 
 
 def _setters(value: Any) -> dict[str, Any]:
@@ -252,8 +258,6 @@ class LoadStatus:
         names = restoration.names()
         for number, node in enumerate(restoration.nodes):
             if node["attributes"] and number not in restoration.objects:
-                if number in restoration._slots.values():
-                    continue
                 raise AssertionError(
                     f"Unresolved object in checkpoint {names.get(number)}: attributes {{\n"
                     + "".join(

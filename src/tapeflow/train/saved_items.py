@@ -29,24 +29,24 @@ def items_of(var_list: Any) -> list[Item]:
     Raises TypeError for what is no variable, ValueError for two variables of one name.
     """
     found: list[Item] = []
-    whole: dict[str, Any] = {}
-    parts: set[str] = set()
+    seen: set[str] = set()
+    owners: dict[str, Any] = {}  # of each name the variable; of a name of slices None, or what is partitioned
     for name, value in var_list.items() if isinstance(var_list, Mapping) else _named(var_list):
-        for variable in _variables(value):
+        parts = _variables(value)
+        for variable in parts:
             info = getattr(variable, "_save_slice_info", None)
-            spec = "" if info is None or (value is variable and isinstance(var_list, Mapping)) else info.spec
-            own = info.full_name if spec and not isinstance(var_list, Mapping) else name
-            if own in (parts if not spec else whole):
-                raise ValueError(f"Mixing slices and non-slices with the same name: {own}")
-            if not spec and own in whole:
-                if whole[own] is variable:
-                    continue
-                raise ValueError(f"At least two variables have the same name: {own}")
-            if spec:
-                parts.add(own)
+            if info is None or (value is variable and isinstance(var_list, Mapping)):
+                own, spec, owner = name, "", variable
+            elif value is variable:
+                own, spec, owner = info.full_name, info.spec, None
             else:
-                whole[own] = variable
-            found.append(Item(own, spec, variable))
+                own, spec, owner = name, info.spec, value
+            known = owners.setdefault(own, owner)
+            if known is not owner:
+                raise ValueError(f"At least two variables have the same name: {own}")
+            if spec or own not in seen:
+                found.append(Item(own, spec, variable))
+            seen.add(own)
     return found
 
 

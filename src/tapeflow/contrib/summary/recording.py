@@ -10,9 +10,11 @@ from tapeflow import protos
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
+from tapeflow.graph.session import get_default_session
 from tapeflow.ops import summary_values as values
 from tapeflow.ops.comparison import equal
 from tapeflow.summary.recording import (
+    INITIALIZERS,
     NoopWriter,
     SummaryWriter,
     condition_scope,
@@ -20,6 +22,7 @@ from tapeflow.summary.recording import (
     record,
     state,
 )
+from tapeflow.summary.writing import flush as flush_writer
 from tapeflow.summary.writing import graph as write_graph
 from tapeflow.summary.writing import summary_scope
 from tapeflow.train.global_step import get_or_create_global_step
@@ -32,7 +35,8 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
     """A SummaryWriter of a folder; one that records nothing for None."""
     if logdir is None:
         return NoopWriter()
-    return SummaryWriter(logdir, max_queue, flush_millis, filename_suffix, init=executing_eagerly())
+    shared = f"logdir:{logdir}" if name is None else name
+    return SummaryWriter(logdir, max_queue, flush_millis, filename_suffix, shared, reopens=True)
 
 
 create_summary_file_writer = create_file_writer
@@ -66,18 +70,33 @@ def record_summaries_every_n_global_steps(n, global_step=None):
 
 
 def initialize(graph=None, session=None):
-    """Writes a graph, if one is given; writers start by themselves."""
-    if graph is not None and state.writer is not None:
-        write_graph(graph)
+    """Starts the writers of the graph in a session, and writes a graph if one is given.
+
+    Raises ValueError in a graph without a session.
+    """
+    if executing_eagerly():
+        if graph is not None and state.writer is not None:
+            write_graph(graph)
+        return
+    if state.writer is None:
+        raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
+    session = get_default_session() if session is None else session
+    if session is None:
+        raise ValueError(
+            "Argument `session must be passed if no default session is available"
+        )
+    session.run(summary_writer_initializer_op())
+    if graph is not None:
+        session.run(write_graph(graph))
 
 
 def summary_writer_initializer_op():
-    """Operations that start writers: none, eagerly an error."""
+    """The operations that start the writers of the graph. Raises RuntimeError eagerly."""
     if executing_eagerly():
         raise RuntimeError(
             "tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode."
         )
-    return []
+    return list(current_graph().get_collection(INITIALIZERS))
 
 
 def all_summary_ops():
@@ -89,12 +108,12 @@ def all_summary_ops():
 @public
 def flush(writer=None, name=None):
     """Writes all events that wait, of the default writer unless another is given."""
-    writer = state.writer if writer is None else writer
-    return None if writer is None else writer.flush()
+    return flush_writer(writer)
 
 
 def _write(name, default_name, family, step, inputs, make):
-    if is_recording(False) is False:
+    recording = is_recording(False)
+    if recording is False:
         return record(False, [], _nothing)
     step = get_or_create_global_step() if step is None else step
     scope = f"{family}/{name}" if family else name
@@ -103,7 +122,7 @@ def _write(name, default_name, family, step, inputs, make):
         def put(file, step, *arrays):
             file.add_summary(make(tag, *arrays), int(step))
 
-        done = record(False, [step, *inputs], put)
+        done = record(recording, [step, *inputs], put)
     graph_now = current_graph()
     if graph_now is not None:
         graph_now.add_to_collection(_COLLECTION, done)
@@ -163,7 +182,7 @@ def generic(name, tensor, metadata=None, family=None, step=None):
 @public
 def import_event(tensor, name=None):
     """Writes a serialized Event."""
-    return record(False, [tensor], lambda file, data: file.add(np.asarray(data).item()))
+    return record(is_recording(False), [tensor], lambda file, data: file.add(np.asarray(data).item()))
 
 
 event = import_event

@@ -1,25 +1,23 @@
-"""Small data sets to learn and test with."""
+"""Data sets to learn and test with. MNIST comes with the package (a part of it); the others are downloaded."""
 
-import importlib
-from typing import Any
+from tapeflow.keras.datasets import (
+    boston_housing,
+    california_housing,
+    cifar10,
+    cifar100,
+    fashion_mnist,
+    imdb,
+    mnist,
+    reuters,
+)
 
-from tapeflow.keras.datasets import mnist as mnist
-
-_MODULES = (
-    "boston_housing", "california_housing", "cifar10", "cifar100", "fashion_mnist", "imdb", "mnist",
-    "reuters",
-)  # fmt: skip
 __all__ = [
-    "boston_housing", "california_housing", "cifar10", "cifar100", "fashion_mnist", "imdb", "mnist",
+    "boston_housing",
+    "california_housing",
+    "cifar10",
+    "cifar100",
+    "fashion_mnist",
+    "imdb",
+    "mnist",
     "reuters",
-]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"tapeflow.keras.datasets.{name}")
-    raise AttributeError(f"module 'tapeflow.keras.datasets' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+]

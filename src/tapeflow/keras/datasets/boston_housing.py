@@ -1,19 +1,29 @@
-"""Prices of houses in Boston, by 13 figures."""
+"""Prices of houses in Boston by 13 numbers."""
 
 import numpy as np
 
-from tapeflow.keras.datasets.word_sequences import ORIGIN
-from tapeflow.keras.utils.downloading import get_file
+from tapeflow.keras.utils.files import get_file
+
+_ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
 def load_data(path="boston_housing.npz", test_split=0.2, seed=113):
-    """`(x_train, y_train), (x_test, y_test)`: arrays (n, 13) and (n,). Raises ValueError for a bad test_split."""
+    """`(x_train, y_train), (x_test, y_test)`. Raises ValueError for a part outside [0, 1)."""
     if not 0 <= test_split < 1:
         raise ValueError(f"test_split must be in [0, 1), got {test_split}")
-    with np.load(get_file(path, origin=ORIGIN + "boston_housing.npz"), allow_pickle=True) as arrays:
+    file = get_file(
+        path, _ORIGIN + "boston_housing.npz",
+        file_hash="f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5",
+    )  # fmt: skip
+    return split(file, test_split, seed)
+
+
+def split(file, test_split, seed):
+    """The arrays x and y of a file in a new order, in two parts."""
+    with np.load(file, allow_pickle=False) as arrays:
         x, y = arrays["x"], arrays["y"]
-    order = np.arange(len(x))
-    np.random.RandomState(seed).shuffle(order)
-    x, y = x[order], y[order]
-    n = int(len(x) * (1 - test_split))
-    return (x[:n], y[:n]), (x[n:], y[n:])
+    rows = np.arange(len(x))
+    np.random.RandomState(seed).shuffle(rows)
+    x, y = x[rows], y[rows]
+    at = int(len(x) * (1 - test_split))
+    return (np.array(x[:at]), np.array(y[:at])), (np.array(x[at:]), np.array(y[at:]))

@@ -1,24 +1,23 @@
-"""Prices of houses in California, by eight figures."""
+"""Prices of houses in California by 8 numbers."""
 
-import numpy as np
-
-from tapeflow.keras.datasets.word_sequences import ORIGIN
-from tapeflow.keras.utils.downloading import get_file
+from tapeflow.keras.datasets.boston_housing import _ORIGIN, split
+from tapeflow.keras.utils.files import get_file
 
 
 def load_data(version="large", path="california_housing.npz", test_split=0.2, seed=113):
-    """`(x_train, y_train), (x_test, y_test)`: arrays (n, 8) and (n,); version "small" has 600 of 20,640.
-
-    Raises ValueError for another version.
-    """
-    if version not in ("small", "large"):
-        raise ValueError(f"Argument `version` must be 'small' or 'large', got {version!r}")
-    with np.load(get_file(path, origin=ORIGIN + "california_housing.npz"), allow_pickle=True) as arrays:
-        x, y = arrays["x"], arrays["y"]
+    """`(x_train, y_train), (x_test, y_test)`; the "small" version has the first 600 rows. Raises ValueError."""
+    if not 0 <= test_split < 1:
+        raise ValueError(f"test_split must be in [0, 1), got {test_split}")
+    if version not in ("large", "small"):
+        raise ValueError(
+            f"Argument `version` must be either 'small' or 'large'. Received: version={version}"
+        )
+    file = get_file(
+        path, _ORIGIN + "california_housing.npz",
+        file_hash="1a2e3a52e0398de6463aebe6f4a8da34fb21fbb6b934cf88c3425e766f2a1a6f",
+    )  # fmt: skip
     if version == "small":
-        x, y = x[:600], y[:600]
-    order = np.arange(len(x))
-    np.random.RandomState(seed).shuffle(order)
-    x, y = x[order], y[order]
-    n = int(len(x) * (1 - test_split))
-    return (x[:n], y[:n]), (x[n:], y[n:])
+        (x, y), (x_test, y_test) = split(file, test_split, seed)
+        at = int(600 * (1 - test_split))
+        return (x[:at], y[:at]), (x_test[: 600 - at], y_test[: 600 - at])
+    return split(file, test_split, seed)

@@ -1,19 +1,18 @@
-"""Small pictures in a hundred classes."""
+"""60,000 small pictures of 100 classes."""
 
-from tapeflow.keras.datasets import cifar
+from tapeflow.keras.datasets.cifar import read
+from tapeflow.keras.utils.files import get_file
 
 
 def load_data(label_mode="fine"):
-    """`(x_train, y_train), (x_test, y_test)`: uint8 arrays (n, 32, 32, 3) and (n, 1); 50,000 and 10,000.
-
-    Raises ValueError for a label_mode other than fine (100 classes) and coarse (20).
-    """
+    """`(x_train, y_train), (x_test, y_test)`; "coarse" labels are of 20 classes. Raises ValueError."""
     if label_mode not in ("fine", "coarse"):
         raise ValueError(
             f'`label_mode` must be one of `"fine"`, `"coarse"`. Received: label_mode={label_mode}.'
         )
-    folder = cifar.folder_of(
-        "cifar-100-python", "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz"
-    )
-    train, test = (cifar.read_batch(folder / part, f"{label_mode}_labels") for part in ("train", "test"))
-    return cifar.arranged(train, test)
+    archive = get_file(
+        "cifar-100-python.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz",
+        file_hash="85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7",
+    )  # fmt: skip
+    key = f"{label_mode}_labels"
+    return read(archive, ["train"], key), read(archive, ["test"], key)

@@ -1,33 +1,60 @@
-"""Film reviews, for or against."""
+"""50,000 reviews of films, good and bad, as lists of numbers of words."""
+
+import json
 
 import numpy as np
 
-from tapeflow.keras.datasets import word_sequences
-from tapeflow.keras.utils.downloading import get_file
+from tapeflow.keras.datasets.boston_housing import _ORIGIN
+from tapeflow.keras.datasets.word_numbers import as_array, chosen, short
+from tapeflow.keras.utils.files import get_file
 
 
 def load_data(
-    path="imdb.npz", num_words=None, skip_top=0, maxlen=None, seed=113, start_char=1, oov_char=2,
-    index_from=3, **kwargs,
-):  # fmt: skip
-    """`(x_train, y_train), (x_test, y_test)`: lists of the numbers of words, and 0 or 1; 25,000 each."""
-    with np.load(get_file(path, origin=word_sequences.ORIGIN + "imdb.npz"), allow_pickle=True) as arrays:
-        parts = [(arrays[f"x_{part}"], arrays[f"y_{part}"]) for part in ("train", "test")]
-    rng = np.random.RandomState(seed)
-    mixed = []
+    path="imdb.npz",
+    num_words=None,
+    skip_top=0,
+    maxlen=None,
+    seed=113,
+    start_char=1,
+    oov_char=2,
+    index_from=3,
+    **kwargs,
+):
+    """`(x_train, y_train), (x_test, y_test)`: arrays of lists, and labels 0 and 1.
+
+    The file is Keras' own, whose lists are pickled: its hash is checked before it is read.
+    """
+    if "nb_words" in kwargs:
+        num_words = kwargs.pop("nb_words")
+    if kwargs:
+        raise TypeError(f"Unrecognized keyword arguments: {kwargs}.")
+    file = get_file(
+        path, _ORIGIN + "imdb.npz",
+        file_hash="69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f",
+    )  # fmt: skip
+    with np.load(file, allow_pickle=True) as arrays:
+        parts = [(arrays[f"x_{k}"], arrays[f"y_{k}"]) for k in ("train", "test")]
+    found = []
+    random = np.random.RandomState(seed)
     for x, y in parts:
-        order = np.arange(len(x))
-        rng.shuffle(order)
-        mixed.append((x[order], y[order]))
-    texts = np.concatenate([x for x, _ in mixed])
-    labels = np.concatenate([y for _, y in mixed])
-    texts, labels = word_sequences.prepared(
-        texts, labels, num_words, skip_top, maxlen, start_char, oov_char, index_from
+        rows = np.arange(len(x))
+        random.shuffle(rows)
+        texts = chosen(x[rows], None, 0, start_char, None, index_from)
+        labels = y[rows]
+        if maxlen:
+            texts, labels = short(texts, labels, maxlen)
+        found.append((texts, labels))
+    most = num_words or max(max(map(max, texts)) for texts, _ in found) + 1
+    return tuple(
+        (as_array(chosen(texts, most, skip_top, None, oov_char, 0)), np.array(labels))
+        for texts, labels in found
     )
-    n = len(mixed[0][0])
-    return (texts[:n], labels[:n]), (texts[n:], labels[n:])
 
 
 def get_word_index(path="imdb_word_index.json"):
-    """{word: number}."""
-    return word_sequences.word_index(path, "imdb_word_index.json")
+    """The numbers of words."""
+    file = get_file(
+        path, _ORIGIN + "imdb_word_index.json", file_hash="bfafd718b763782e994055a2d397834f"
+    )
+    with open(file) as words:
+        return json.load(words)

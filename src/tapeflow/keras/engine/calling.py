@@ -29,6 +29,8 @@ class _CallState(threading.local):
     def __init__(self):
         self.depth = 0
         self.training = None
+        # Whether calls only describe a model: what they add stays until the next real call.
+        self.symbolic = False
 
 
 state = _CallState()
@@ -105,7 +107,7 @@ def call_layer(layer, args, kwargs):
             for name, x in kwargs.items()
         }
     depth, outer_training = state.depth, state.training
-    if depth == 0 and layer._losses_exist and not _in_graph_of_1x():
+    if depth == 0 and layer._losses_exist and not state.symbolic and not _in_graph_of_1x():
         layer._clear_losses()
     mask = None
     if masking.exist and layer.supports_masking:
@@ -176,6 +178,9 @@ def _resolve_training(signature, outer, rest, kwargs):
     training = outer
     if training is None and settings.learning_phase_is_set():
         training = bool(settings.learning_phase())
+    if training is None and signature.training_position is not None and _in_graph_of_1x():
+        training = signature.training_default
+        training = settings.learning_phase() if training is None else training
     if training is None:
         return signature.training_default, kwargs
     if signature.takes_training:

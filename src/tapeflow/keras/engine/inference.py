@@ -8,6 +8,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.keras.engine import masking
+from tapeflow.keras.engine.calling import state
 from tapeflow.keras.engine.symbolic import KerasTensor
 
 
@@ -23,13 +24,18 @@ def infer(function, inputs, args, kwargs):
             made[id(x)] = placeholder_for(x)
         return made[id(x)]
 
-    with graph.as_default():
-        outputs = function(
-            nest.map_structure(stand_in, inputs),
-            *nest.map_structure(stand_in, args),
-            **nest.map_structure(stand_in, kwargs),
-        )
-        return nest.map_structure(describe, outputs)
+    outer = state.symbolic
+    state.symbolic = True
+    try:
+        with graph.as_default():
+            outputs = function(
+                nest.map_structure(stand_in, inputs),
+                *nest.map_structure(stand_in, args),
+                **nest.map_structure(stand_in, kwargs),
+            )
+            return nest.map_structure(describe, outputs)
+    finally:
+        state.symbolic = outer
 
 
 def placeholder_for(x):

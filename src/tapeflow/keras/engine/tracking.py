@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tapeflow.core.module import Module
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import attached, is_trackable
@@ -48,7 +49,7 @@ class Tracked:
                     self._own_weights.append(variable)
                 self._tracked_variables[name] = variable
             elif (
-                isinstance(value, (Tracked, list, tuple, dict))
+                (isinstance(value, (Tracked, list, tuple, dict)) or is_trackable(value))
                 and not name.startswith("__")
                 and not isinstance(getattr(type(self), name, None), property)
             ):
@@ -93,8 +94,10 @@ class Tracked:
         for value in self._tracked.values():
             if isinstance(value, Tracked):
                 held.append(value)
-            else:
+            elif isinstance(value, (list, tuple, dict)):
                 _collect(value, held)
+            elif isinstance(value, Module):
+                held += [plain(variable) for variable in value.variables]
         return held
 
     def _sublayers(self):
@@ -112,6 +115,8 @@ def _collect(container, held):
             held.append(plain(value))
         elif isinstance(value, (list, tuple, dict)):
             _collect(value, held)
+        elif isinstance(value, Module):
+            held += value.variables
 
 
 def unique(variables):

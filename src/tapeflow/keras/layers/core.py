@@ -530,7 +530,7 @@ def _function_config(function):
     if name == "<lambda>":
         return function, "lambda", module
     known = getattr(function, "_keras_name", None)
-    return (known, "function", module) if known else (function, "function", module)
+    return (known, "function", module) if known else (function, "lambda", module)
 
 
 def _named_function(value, custom_objects):

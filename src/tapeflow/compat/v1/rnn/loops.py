@@ -71,7 +71,7 @@ def dynamic_rnn(
     Raises ValueError when neither `initial_state` nor `dtype` is given, or shapes are not known.
     """
     assert_like_rnncell("cell", cell)
-    with variable_scope(scope or "rnn"):
+    with variable_scope(scope or "rnn") as found:
         inputs = nest.map_structure(convert_to_tensor, inputs)
         flat = nest.flatten(inputs)
         if not time_major:
@@ -90,8 +90,14 @@ def dynamic_rnn(
             mask = expand_dims(transpose(sequence_mask(lengths, batch_of(flat[0])), [1, 0]), -1)
         structure = state
 
+        traced = False
+
         def step(part, states):
-            output, new = cell(part, nest.pack_sequence_as(structure, list(states)))
+            nonlocal traced
+            # A cell that asks for its variables by their names makes them at the first call only.
+            with variable_scope(found, reuse=True if traced else None, auxiliary_name_scope=False):
+                output, new = cell(part, nest.pack_sequence_as(structure, list(states)))
+            traced = True
             if not executing_eagerly() or nest.is_nested(structure):
                 nest.assert_same_structure(structure, new)
             return output, nest.flatten(new)
@@ -156,7 +162,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         raise TypeError("inputs must be a sequence")
     if not inputs:
         raise ValueError("inputs must not be empty")
-    with variable_scope(scope or "rnn"):
+    with variable_scope(scope or "rnn") as found:
         inputs = [nest.map_structure(convert_to_tensor, part) for part in inputs]
         first = nest.flatten(inputs[0])[0]
         if first.shape.rank != 1 and first.shape.rank is not None:
@@ -171,7 +177,8 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
         state = _initial_state(cell, inputs, batch, initial_state, dtype)
         outputs = []
         for time, part in enumerate(inputs):
-            output, new = cell(part, state)
+            with variable_scope(found, reuse=True if time else None, auxiliary_name_scope=False):
+                output, new = cell(part, state)
             if lengths is not None:
                 going = expand_dims(time < lengths, -1)
                 output = nest.map_structure(lambda x: where(going, x, zeros_like(x)), output)  # noqa: B023
@@ -261,7 +268,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")
-    with variable_scope(scope or "rnn"):
+    with variable_scope(scope or "rnn") as found:
         time = convert_to_tensor(0, "int32")
         finished, part, state, emit, loop_state = loop_fn(time, None, None, None)
         part = nest.map_structure(convert_to_tensor, part)
@@ -279,8 +286,13 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
         has_loop_state = loop_state is not None
         loop_state = convert_to_tensor(0) if loop_state is None else loop_state
 
+        traced = False
+
         def body(time, finished, part, state, arrays, loop_state):
-            output, cell_state = cell(part, state)
+            nonlocal traced
+            with variable_scope(found, reuse=True if traced else None, auxiliary_name_scope=False):
+                output, cell_state = cell(part, state)
+            traced = True
             nest.assert_same_structure(state, cell_state)
             next_time = time + 1
             given = loop_state if has_loop_state else None

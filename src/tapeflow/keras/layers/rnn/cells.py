@@ -159,7 +159,7 @@ class GatedCell(DropoutRNNCellMixin):
 
     def _project_by(self, inputs, kernel, bias, training, time_axis):
         """inputs @ kernel + bias with dropout, for one time, or a sequence with its times along `time_axis`."""
-        if not self.dropout or not training:
+        if not self.dropout or training is None or training is False:
             outputs = _times(inputs, kernel)
         else:
             one_time = (
@@ -179,7 +179,7 @@ class GatedCell(DropoutRNNCellMixin):
     def _recurrent(self, state, training, gates=None):
         """state @ recurrent_kernel, in parts, one per gate, with dropout."""
         gates = gates or self.gates
-        if not self.recurrent_dropout or not training:
+        if not self.recurrent_dropout or training is None or training is False:
             return MatMul(state, self.recurrent_kernel)
         masks = self.get_recurrent_dropout_mask_for_cell(state, training, gates)
         if gates == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.phases import by_phase
 from tapeflow.ops.construction import ones_like
 from tapeflow.ops.dropout import dropout as nn_dropout
 
@@ -42,11 +43,14 @@ class DropoutRNNCellMixin(Layer):
         return self._masks("_recurrent_dropout_masks", step_input, self.recurrent_dropout, True, 1)
 
     def _masks(self, name, inputs, rate, training, count):
-        if not rate or not training:
+        if not rate or training is None or training is False:
             return None
         if self.__dict__[name] is None:
             ones = ones_like(inputs)
             seed = getattr(self, "seed", None)
-            self.__dict__[name] = [nn_dropout(ones, rate, seed=seed) for _ in range(count)]
+            self.__dict__[name] = [
+                by_phase(training, lambda: nn_dropout(ones, rate, seed=seed), lambda: ones)
+                for _ in range(count)
+            ]
         masks = self.__dict__[name]
         return masks if count > 1 else masks[0]

@@ -1,0 +1,18 @@
+"""`tf.contrib.opt`: optimizers with decayed weights, averages, layer-wise rates, and SciPy's."""
+
+from tapeflow.contrib.opt.averaging import MovingAverageOptimizer, clip_gradients_by_global_norm
+from tapeflow.contrib.opt.decaying import (
+    AdamWOptimizer,
+    DecoupledWeightDecayExtension,
+    MomentumWOptimizer,
+    extend_with_decoupled_weight_decay,
+)
+from tapeflow.contrib.opt.external import ExternalOptimizerInterface, ScipyOptimizerInterface
+from tapeflow.contrib.opt.rules import (
+    AdaMaxOptimizer,
+    AddSignOptimizer,
+    LARSOptimizer,
+    LazyAdamOptimizer,
+    NadamOptimizer,
+    PowerSignOptimizer,
+)

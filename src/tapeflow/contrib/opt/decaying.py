@@ -1,0 +1,87 @@
+"""Optimizers that shrink weights by a share of themselves, apart from the gradient (Loshchilov & Hutter 2017)."""
+
+from __future__ import annotations
+
+from tapeflow import train
+from tapeflow.ops.casting import cast
+
+__all__ = [
+    "AdamWOptimizer", "DecoupledWeightDecayExtension", "MomentumWOptimizer",
+    "extend_with_decoupled_weight_decay",
+]  # fmt: skip
+
+
+class DecoupledWeightDecayExtension:
+    """What an optimizer with decayed weights has besides: `class MyW(DecoupledWeightDecayExtension, MyOptimizer)`.
+
+    Args:
+      weight_decay: a number, a tensor, or a function of none.
+    """
+
+    def __init__(self, weight_decay, **kwargs):
+        self._decay_var_list = None
+        self._weight_decay = weight_decay
+        super().__init__(**kwargs)
+
+    def minimize(
+        self, loss, global_step=None, var_list=None, gate_gradients=1, aggregation_method=None,
+        colocate_gradients_with_ops=False, name=None, grad_loss=None, decay_var_list=None,
+    ):  # fmt: skip
+        """See Optimizer; only the variables of decay_var_list shrink, by default all."""
+        self._decay_var_list = None if decay_var_list is None else {id(v) for v in decay_var_list}
+        return super().minimize(
+            loss, global_step=global_step, var_list=var_list, gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, name=name, grad_loss=grad_loss,
+        )  # fmt: skip
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None, decay_var_list=None):
+        """See Optimizer; only the variables of decay_var_list shrink."""
+        if decay_var_list is not None:
+            self._decay_var_list = {id(v) for v in decay_var_list}
+        return super().apply_gradients(grads_and_vars, global_step=global_step, name=name)
+
+    def _decay(self, var):
+        if self._decay_var_list is None or id(var) in self._decay_var_list:
+            rate = self._call_if_callable(self._weight_decay)
+            var.assign_sub(cast(rate, var.dtype.base_dtype) * var)
+
+    def _apply_dense(self, grad, var):
+        self._decay(var)
+        return super()._apply_dense(grad, var)
+
+    def _apply_sparse(self, values, indices, var):
+        self._decay(var)
+        return super()._apply_sparse(values, indices, var)
+
+
+def extend_with_decoupled_weight_decay(base_optimizer):
+    """The class of that optimizer with decayed weights; its first argument is the weight decay."""
+
+    class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):
+        """An optimizer with decayed weights."""
+
+        def __init__(self, weight_decay, *args, **kwargs):
+            self._decay_var_list, self._weight_decay = None, weight_decay
+            base_optimizer.__init__(self, *args, **kwargs)
+
+    return OptimizerWithDecoupledWeightDecay
+
+
+class MomentumWOptimizer(extend_with_decoupled_weight_decay(train.MomentumOptimizer)):  # type: ignore[misc]
+    """MomentumOptimizer with decayed weights."""
+
+    def __init__(
+        self, weight_decay, learning_rate, momentum, use_locking=False, name="MomentumW", use_nesterov=False
+    ):  # fmt: skip
+        super().__init__(weight_decay, learning_rate, momentum, use_locking, name, use_nesterov)
+
+
+class AdamWOptimizer(extend_with_decoupled_weight_decay(train.AdamOptimizer)):  # type: ignore[misc]
+    """AdamOptimizer with decayed weights."""
+
+    def __init__(
+        self, weight_decay, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False,
+        name="AdamW",
+    ):  # fmt: skip
+        super().__init__(weight_decay, learning_rate, beta1, beta2, epsilon, use_locking, name)

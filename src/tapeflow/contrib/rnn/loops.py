@@ -1,0 +1,149 @@
+"""Stacks of bidirectional layers, and cells that run over a whole sequence by themselves."""
+
+from __future__ import annotations
+
+from tapeflow.compat.v1.rnn.loops import (
+    bidirectional_dynamic_rnn,
+    dynamic_rnn,
+    static_bidirectional_rnn,
+    static_rnn,
+)
+from tapeflow.compat.v1.variable_scoping import variable_scope
+from tapeflow.contrib.rnn.cells import LSTMBlockCell
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import transpose
+from tapeflow.ops.reorder import reverse_sequence
+from tapeflow.core import nest
+
+__all__ = [
+    "FusedRNNCell", "FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN",
+    "stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn", "transpose_batch_time",
+]  # fmt: skip
+
+
+def transpose_batch_time(x):
+    """The first two axes exchanged."""
+    rank = x.shape.rank
+    if rank is None or rank < 2:
+        raise ValueError(f"Expected input tensor {x!r} to have rank at least 2, but saw shape: {x.shape}")
+    return transpose(x, [1, 0, *range(2, rank)])
+
+
+def _checked(cells_fw, cells_bw):
+    for name, cells in (("cells_fw", cells_fw), ("cells_bw", cells_bw)):
+        if not cells:
+            raise ValueError(f"Must specify at least one fw cell for BidirectionalRNN: {name} is empty.")
+        if not isinstance(cells, list):
+            raise ValueError(f"{name} must be a list of RNNCells (one per layer).")
+    if len(cells_fw) != len(cells_bw):
+        raise ValueError("Forward and Backward cells must have the same depth.")
+
+
+def stack_bidirectional_rnn(
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
+    sequence_length=None, scope=None,
+):  # fmt: skip
+    """Bidirectional layers, each seeing both directions of the one before: (outputs, states fw, states bw)."""
+    _checked(cells_fw, cells_bw)
+    states_fw, states_bw = [], []
+    layer_input = inputs
+    with variable_scope(scope or "stack_bidirectional_rnn"):
+        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw)):
+            with variable_scope(f"cell_{i}"):
+                layer_input, state_fw, state_bw = static_bidirectional_rnn(
+                    cell_fw, cell_bw, layer_input,
+                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
+                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
+                    sequence_length=sequence_length, dtype=dtype,
+                )  # fmt: skip
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return layer_input, tuple(states_fw), tuple(states_bw)
+
+
+def stack_bidirectional_dynamic_rnn(
+    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
+    sequence_length=None, parallel_iterations=None, time_major=False, scope=None, swap_memory=False,
+):  # fmt: skip
+    """The same over a tensor [batch, time, depth]."""
+    _checked(cells_fw, cells_bw)
+    states_fw, states_bw = [], []
+    layer_input = inputs
+    with variable_scope(scope or "stack_bidirectional_rnn"):
+        for i, (cell_fw, cell_bw) in enumerate(zip(cells_fw, cells_bw)):
+            with variable_scope(f"cell_{i}"):
+                outputs, (state_fw, state_bw) = bidirectional_dynamic_rnn(
+                    cell_fw, cell_bw, layer_input,
+                    initial_state_fw=initial_states_fw[i] if initial_states_fw else None,
+                    initial_state_bw=initial_states_bw[i] if initial_states_bw else None,
+                    sequence_length=sequence_length, dtype=dtype, time_major=time_major,
+                )  # fmt: skip
+                layer_input = concat(outputs, 2)
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return layer_input, tuple(states_fw), tuple(states_bw)
+
+
+class FusedRNNCell:
+    """Base of what runs over a whole sequence [time, batch, depth] in one call."""
+
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+        raise TypeError("subclasses say how the sequence is run over")
+
+
+class FusedRNNCellAdaptor(FusedRNNCell):
+    """A cell as a FusedRNNCell."""
+
+    def __init__(self, cell, use_dynamic_rnn=False):
+        self._cell, self._dynamic = cell, use_dynamic_rnn
+
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+        if self._dynamic:
+            return dynamic_rnn(
+                self._cell, inputs, sequence_length, initial_state, dtype, time_major=True, scope=scope
+            )
+        from tapeflow.ops.joining import stack, unstack
+
+        is_list = isinstance(inputs, list)
+        outputs, state = static_rnn(
+            self._cell, inputs if is_list else unstack(inputs), initial_state, dtype, sequence_length, scope
+        )
+        return (outputs if is_list else stack(outputs)), state
+
+
+class TimeReversedFusedRNN(FusedRNNCell):
+    """A FusedRNNCell that runs from the end to the beginning."""
+
+    def __init__(self, cell):
+        self._cell = cell
+
+    def _reversed(self, x, lengths):
+        if lengths is None:
+            from tapeflow.ops.reorder import reverse
+
+            return reverse(x, [0])
+        return reverse_sequence(x, lengths, seq_axis=0, batch_axis=1)
+
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+        inputs = self._reversed(inputs, sequence_length)
+        outputs, state = self._cell(inputs, initial_state, dtype, sequence_length, scope)
+        return nest.map_structure(lambda x: self._reversed(x, sequence_length), outputs), state
+
+
+class LSTMBlockFusedCell(FusedRNNCell):
+    """An LSTM over a whole sequence [time, batch, depth]."""
+
+    def __init__(
+        self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, reuse=None, dtype=None,
+        name="lstm_fused_cell",
+    ):  # fmt: skip
+        self._cell = LSTMBlockCell(num_units, forget_bias, cell_clip, use_peephole, dtype, reuse, name)
+        self.num_units = num_units
+
+    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+        return dynamic_rnn(
+            self._cell, inputs, sequence_length, initial_state, dtype or inputs.dtype, time_major=True,
+            scope=scope,
+        )  # fmt: skip
+
+

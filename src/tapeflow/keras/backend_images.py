@@ -1,0 +1,250 @@
+"""`keras.backend`: convolutions, pooling, padding and resizing of images, steps and volumes."""
+
+from __future__ import annotations
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
+from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.casting import cast
+from tapeflow.ops.convolve import conv2d_transpose as nn_conv2d_transpose
+from tapeflow.ops.convolve import convolution
+from tapeflow.ops.convolve_depthwise import depthwise_conv2d as nn_depthwise
+from tapeflow.ops.image_geometry import resize
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.padding import pad
+from tapeflow.ops.pool import avg_pool, max_pool
+from tapeflow.ops.static import as_shape, sizes_of
+
+_LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+
+
+def _format(data_format):
+    data_format = settings.image_data_format() if data_format is None else data_format
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Unknown data_format: {data_format}")
+    return data_format
+
+
+def _last(x, data_format):
+    """x with channels last."""
+    if data_format == "channels_last":
+        return x
+    rank = x.shape.rank
+    return transpose(x, [0, *range(2, rank), 1])
+
+
+def _back(x, data_format):
+    """x in its own format."""
+    if data_format == "channels_last":
+        return x
+    rank = x.shape.rank
+    return transpose(x, [0, rank - 1, *range(1, rank - 1)])
+
+
+def _padding(padding):
+    if padding not in ("same", "valid"):
+        raise ValueError(f"Invalid padding: {padding}")
+    return padding.upper()
+
+
+def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
+    data_format = _format(data_format)
+    x = _last(convert_to_tensor(x), data_format)
+    strides = normalize_tuple(strides, rank, "strides")
+    dilations = normalize_tuple(dilation_rate, rank, "dilation_rate")
+    return _back(
+        convolution(x, kernel, strides, _padding(padding), _LAYOUTS[rank], dilations), data_format
+    )
+
+
+def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+    """The convolution of steps; `padding` may also be "causal"."""
+    if padding == "causal":
+        size = kernel.shape.as_list()[0]
+        axis = 1 if _format(data_format) == "channels_last" else 2
+        around = [[0, 0], [0, 0], [0, 0]]
+        around[axis] = [dilation_rate * (size - 1), 0]
+        x, padding = pad(x, around), "valid"
+    return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 1)
+
+
+def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+    """The convolution of images. Raises ValueError for an unknown format."""
+    return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 2)
+
+
+def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
+    """The convolution of volumes. Raises ValueError for an unknown format."""
+    return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 3)
+
+
+def conv2d_transpose(
+    x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+):
+    """The gradient of a convolution of images of `output_shape`."""
+    data_format = _format(data_format)
+    x = _last(convert_to_tensor(x), data_format)
+    if isinstance(output_shape, (tuple, list)):
+        sizes = list(output_shape)
+        if data_format == "channels_first":
+            sizes = [sizes[0], sizes[2], sizes[3], sizes[1]]
+        if sizes[0] is None:
+            sizes[0] = sizes_of(x)[0]
+        output_shape = as_shape(sizes)
+    outputs = nn_conv2d_transpose(
+        x, kernel, output_shape, strides, _padding(padding), "NHWC", dilation_rate
+    )
+    return _back(outputs, data_format)
+
+
+def depthwise_conv2d(
+    x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+):
+    """The convolution of each channel of images by kernels of its own."""
+    data_format = _format(data_format)
+    outputs = nn_depthwise(
+        _last(convert_to_tensor(x), data_format), depthwise_kernel, (1, *strides, 1), _padding(padding),
+        "NHWC", dilation_rate,
+    )  # fmt: skip
+    return _back(outputs, data_format)
+
+
+def separable_conv1d(
+    x, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
+    """The convolution of each channel of steps by itself, then of all channels at each step."""
+    data_format = _format(data_format)
+    strides, dilations = (normalize_tuple(v, 1, "strides") for v in (strides, dilation_rate))
+    x = expand_dims(_last(convert_to_tensor(x), data_format), 1)
+    outputs = separable_conv2d(
+        x, expand_dims(depthwise_kernel, 0), expand_dims(pointwise_kernel, 0), strides * 2, padding,
+        "channels_last", (1, *dilations),
+    )  # fmt: skip
+    return _back(squeeze(outputs, [1]), data_format)
+
+
+def separable_conv2d(
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=(1, 1),
+    padding="valid",
+    data_format=None,
+    dilation_rate=(1, 1),
+):
+    """The convolution of each channel of images by itself, then of all channels at each position."""
+    data_format = _format(data_format)
+    if len(strides) != 2:
+        raise ValueError("`strides` must be a tuple of 2 integers.")
+    outputs = depthwise_conv2d(
+        _last(convert_to_tensor(x), data_format), depthwise_kernel, strides, padding, "channels_last",
+        dilation_rate,
+    )  # fmt: skip
+    return _back(convolution(outputs, pointwise_kernel, (1, 1), "VALID", "NHWC"), data_format)
+
+
+def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
+    data_format = _format(data_format)
+    for what, value in (("pool_size", pool_size), ("strides", strides)):
+        if len(value) != rank:
+            raise ValueError(f"`{what}` must be a tuple of {rank} integers.")
+    functions = {"max": max_pool, "avg": avg_pool}
+    if pool_mode not in functions:
+        raise ValueError(f"Invalid pooling mode: {pool_mode}")
+    x = _last(convert_to_tensor(x), data_format)
+    outputs = functions[pool_mode](
+        x, (1, *pool_size, 1), (1, *strides, 1), _padding(padding), _LAYOUTS[rank]
+    )
+    return _back(outputs, data_format)
+
+
+def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
+    """The largest value ("max") or the mean ("avg") of windows of images."""
+    return _pool(x, pool_size, strides, padding, data_format, pool_mode, 2)
+
+
+def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
+    """The largest value ("max") or the mean ("avg") of windows of volumes."""
+    return _pool(x, pool_size, strides, padding, data_format, pool_mode, 3)
+
+
+def temporal_padding(x, padding=(1, 1)):
+    """(batch, steps, features) with steps of zeros before and after."""
+    return pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
+
+
+def _pad_space(x, padding, data_format, rank):
+    data_format = _format(data_format)
+    if len(padding) != rank or any(len(pair) != 2 for pair in padding):
+        raise ValueError(f"`padding` must be {rank} pairs of integers. Received: {padding}")
+    space = [list(pair) for pair in padding]
+    around = [[0, 0], [0, 0], *space] if data_format == "channels_first" else [[0, 0], *space, [0, 0]]
+    return pad(x, around)
+
+
+def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
+    """Images with rows and columns of zeros around them."""
+    return _pad_space(x, padding, data_format, 2)
+
+
+def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
+    """Volumes with planes of zeros around them."""
+    return _pad_space(x, padding, data_format, 3)
+
+
+def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
+    """Images enlarged by whole numbers. Raises ValueError for an unknown format or interpolation."""
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Invalid `data_format` argument: {data_format}")
+    if interpolation not in ("nearest", "bilinear", "area", "bicubic", "gaussian", "lanczos3", "lanczos5",
+                             "mitchellcubic"):  # fmt: skip
+        raise ValueError('interpolation should be one of "nearest" or "bilinear".')
+    x = _last(convert_to_tensor(x), data_format)
+    if interpolation == "nearest":
+        x = repeat(repeat(x, height_factor, axis=1), width_factor, axis=2)
+    else:
+        _, height, width, _ = sizes_of(x)
+        x = cast(resize(x, as_shape([height * height_factor, width * width_factor]), interpolation), x.dtype)
+    return _back(x, data_format)
+
+
+def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
+    """Volumes enlarged by whole numbers. Raises ValueError for an unknown format."""
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(f"Invalid data_format: {data_format}")
+    start = 2 if data_format == "channels_first" else 1
+    for axis, factor in enumerate((depth_factor, height_factor, width_factor), start):
+        x = repeat(x, factor, axis=axis)
+    return x
+
+
+def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """A convolution with a kernel (positions, window * channels, filters) of its own at every position."""
+    from tapeflow.ops.einsum import einsum
+    from tapeflow.ops.layout import reshape
+
+    data_format = _format(data_format)
+    x = _last(convert_to_tensor(inputs), data_format)
+    places = [()]
+    for count in output_shape:
+        places = [(*place, i) for place in places for i in range(count)]
+    windows = []
+    for place in places:
+        window = tuple(slice(i * s, i * s + k) for i, s, k in zip(place, strides, kernel_size))
+        part = x[(slice(None), *window)]
+        part = _back(part, data_format) if len(kernel_size) > 1 else part
+        windows.append(reshape(part, [-1, kernel.shape.as_list()[1]]))
+    outputs = einsum("bpk,pkf->bpf", stack(windows, 1), kernel)
+    return _back(reshape(outputs, [-1, *output_shape, kernel.shape.as_list()[-1]]), data_format)
+
+
+def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+    """A convolution of steps with a kernel of its own at every position."""
+    return local_conv(inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format)
+
+
+def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+    """A convolution of images with a kernel of its own at every position."""
+    return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)

@@ -1,0 +1,422 @@
+"""`keras.backend`: functions of numbers under Keras' own names and arguments, products, loops, and CTC."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import name_scope as core_name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.keras import settings
+from tapeflow.ops import arithmetic, array, broadcasting, comparison, elementwise, layout, mapping
+from tapeflow.ops import activation as nn
+from tapeflow.ops import trigonometric
+from tapeflow.ops.casting import cast
+from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.einsum import einsum
+from tapeflow.ops.gather import gather_nd
+from tapeflow.ops.normalization import batch_normalization as nn_batch_normalization
+from tapeflow.ops.normalization import moments
+from tapeflow.ops.output import print_
+from tapeflow.ops.random import uniform
+from tapeflow.ops.reduction import reduce_sum
+
+
+def abs(x):
+    """|x|."""
+    return elementwise.abs(x)
+
+
+def square(x):
+    """x * x."""
+    return elementwise.square(x)
+
+
+def exp(x):
+    """e to the power x."""
+    return elementwise.exp(x)
+
+
+def log(x):
+    """The natural logarithm."""
+    return elementwise.log(x)
+
+
+def round(x):
+    """x rounded, halves to even numbers."""
+    return elementwise.round(x)
+
+
+def sign(x):
+    """-1, 0 or 1."""
+    return elementwise.sign(x)
+
+
+def sin(x):
+    """The sine."""
+    return trigonometric.sin(x)
+
+
+def cos(x):
+    """The cosine."""
+    return trigonometric.cos(x)
+
+
+def tanh(x):
+    """The hyperbolic tangent."""
+    return trigonometric.tanh(x)
+
+
+def sigmoid(x):
+    """1 / (1 + exp(-x))."""
+    return trigonometric.sigmoid(x)
+
+
+def softplus(x):
+    """log(1 + exp(x))."""
+    return nn.softplus(x)
+
+
+def softsign(x):
+    """x / (1 + |x|)."""
+    return nn.softsign(x)
+
+
+def pow(x, a):
+    """x to the power a."""
+    return arithmetic.pow(x, a)
+
+
+def maximum(x, y):
+    """The larger one, element by element."""
+    return arithmetic.maximum(x, y)
+
+
+def minimum(x, y):
+    """The smaller one, element by element."""
+    return arithmetic.minimum(x, y)
+
+
+def equal(x, y):
+    """x == y, element by element."""
+    return comparison.equal(x, y)
+
+
+def not_equal(x, y):
+    """x != y, element by element."""
+    return comparison.not_equal(x, y)
+
+
+def greater(x, y):
+    """x > y, element by element."""
+    return comparison.greater(x, y)
+
+
+def greater_equal(x, y):
+    """x >= y, element by element."""
+    return comparison.greater_equal(x, y)
+
+
+def less(x, y):
+    """x < y, element by element."""
+    return comparison.less(x, y)
+
+
+def less_equal(x, y):
+    """x <= y, element by element."""
+    return comparison.less_equal(x, y)
+
+
+def reshape(x, shape):
+    """x in another shape."""
+    return layout.reshape(x, shape)
+
+
+def transpose(x):
+    """x with its axes in reverse order."""
+    return layout.transpose(x)
+
+
+def shape(x):
+    """The shape as a tensor."""
+    return array.shape(x)
+
+
+def stop_gradient(variables):
+    """The same values, constant for gradients: of a tensor, or of each of a list."""
+    if isinstance(variables, (list, tuple)):
+        return list(map(array.stop_gradient, variables))
+    return array.stop_gradient(variables)
+
+
+def repeat(x, n):
+    """(samples, features) -> (samples, n, features)."""
+    x = convert_to_tensor(x)
+    return broadcasting.tile(layout.expand_dims(x, 1), [1, n, 1])
+
+
+def tile(x, n):
+    """x repeated n times along each axis."""
+    return broadcasting.tile(x, [n] if isinstance(n, int) else n)
+
+
+def backend():
+    """The name of what computes."""
+    return "tensorflow"
+
+
+def name_scope(name):
+    """A context that puts a name before the names of operations."""
+    return core_name_scope(name)
+
+
+def is_sparse(tensor):
+    """Whether a tensor is sparse."""
+    return isinstance(tensor, SparseTensor)
+
+
+def to_dense(tensor):
+    """A sparse tensor as a dense one; others as they are."""
+    if isinstance(tensor, SparseTensor):
+        from tapeflow.ops.sparse import to_dense as dense
+
+        return dense(tensor)
+    return tensor
+
+
+def standardize_dtype(dtype):
+    """The name of a dtype, floatx for None. Raises ValueError for unknown ones."""
+    if dtype is None:
+        return settings.floatx()
+    if dtype in ("int", int):
+        return "int64"
+    if dtype in ("float", float):
+        return settings.floatx()
+    try:
+        return dtypes.as_dtype(dtype).name
+    except TypeError:
+        raise ValueError(f"Invalid dtype: {dtype}") from None
+
+
+def is_float_dtype(dtype):
+    """Whether a dtype is one of floating numbers."""
+    return standardize_dtype(dtype).startswith(("float", "bfloat"))
+
+
+def is_int_dtype(dtype):
+    """Whether a dtype is one of integers."""
+    return standardize_dtype(dtype).startswith(("int", "uint"))
+
+
+def result_type(*dtypes_given):
+    """The dtype, by name, that values of some dtypes have together."""
+    if not dtypes_given:
+        return settings.floatx()
+    names = [standardize_dtype(getattr(d, "dtype", d)) for d in dtypes_given]
+    floats = [n for n in names if is_float_dtype(n)]
+    if floats:
+        order = ["bfloat16", "float16", "float32", "float64"]
+        if {"bfloat16", "float16"} <= set(floats):
+            floats.append("float32")
+        return max(floats, key=order.index)
+    return np.result_type(*(dtypes.as_dtype(n).as_numpy_dtype for n in names)).name
+
+
+def print_tensor(x, message="", summarize=3):
+    """x, printed with a message when it is computed."""
+    from tapeflow.ops.control import control_dependencies
+
+    printed = print_(message, x, summarize=summarize)
+    with control_dependencies([] if printed is None else [printed]):
+        return array.identity(x)
+
+
+def gradients(loss, variables):
+    """The derivatives of a loss in a graph."""
+    from tapeflow.graph.derivatives import gradients as of_graph
+
+    return of_graph(loss, variables)
+
+
+def batch_dot(x, y, axes=None):
+    """The products of x and y, example by example, summed over one axis of each: the last of x, the first of y.
+
+    Raises ValueError for ranks below 2, and for axes of different sizes.
+    """
+    x, y = convert_to_tensor(x), convert_to_tensor(y)
+    ranks = x.shape.rank, y.shape.rank
+    if min(ranks) < 2:
+        raise ValueError(
+            f"Cannot do batch_dot on inputs with rank < 2. Received inputs with shapes {x.shape} and {y.shape}."
+        )
+    sizes = x.shape.as_list(), y.shape.as_list()
+    if None not in (sizes[0][0], sizes[1][0]) and sizes[0][0] != sizes[1][0]:
+        raise ValueError(
+            "Cannot do batch_dot on inputs with different batch sizes. Received inputs with shapes "
+            f"{x.shape} and {y.shape}."
+        )
+    if isinstance(axes, int):
+        axes = [axes, axes]
+    if axes is None:
+        axes = [ranks[0] - 1, ranks[1] - 1 if ranks[1] == 2 else ranks[1] - 2]
+    if any(isinstance(axis, (list, tuple)) for axis in axes):
+        raise ValueError(
+            "Multiple target dimensions are not supported. Expected: None, int, (int, int), Provided: "
+            f"{axes}"
+        )
+    axes = [axis + rank if axis < 0 else axis for axis, rank in zip(axes, ranks)]
+    if 0 in axes:
+        raise ValueError(
+            "Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy batch "
+            "dimension to your inputs using K.expand_dims(x, 0)"
+        )
+    a, b = (s[axis] for s, axis in zip(sizes, axes))
+    if None not in (a, b) and a != b:
+        raise ValueError(
+            f"Cannot do batch_dot on inputs with shapes {tuple(sizes[0])} and {tuple(sizes[1])} with "
+            f"axes={axes}. x.shape[{axes[0]}] != y.shape[{axes[1]}] ({a} != {b})."
+        )
+    letters = iter("cdefghijklmnopqrstuvwxyz")
+    left = ["a", *(next(letters) for _ in range(ranks[0] - 1))]
+    right = ["a", *(next(letters) for _ in range(ranks[1] - 1))]
+    left[axes[0]] = right[axes[1]] = "b"
+    kept = [c for c in [*left, *right[1:]] if c != "b"]
+    result = einsum(f"{''.join(left)},{''.join(right)}->{''.join(kept)}", x, y)
+    return layout.expand_dims(result, 1) if ranks == (2, 2) else result
+
+
+def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
+    """(x - mean) / sqrt(var + epsilon) * gamma + beta."""
+    x = convert_to_tensor(x)
+    rank = x.shape.rank
+    axis = axis % rank
+    along = [-1 if i == axis else 1 for i in range(rank)]
+
+    def placed(value):
+        if value is None or value.shape.rank != 1 or axis == rank - 1:
+            return value
+        return layout.reshape(value, along)
+
+    return nn_batch_normalization(x, *(placed(v) for v in (mean, var, beta, gamma)), epsilon)
+
+
+def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
+    """(x normalized by its own mean and variance, the mean, the variance)."""
+    x = convert_to_tensor(x)
+    mean, variance = moments(x, list(reduction_axes))
+    rank = x.shape.rank
+    kept = [axis for axis in range(rank) if axis not in reduction_axes]
+    along = [-1 if axis in kept and len(kept) == 1 else 1 for axis in range(rank)]
+
+    def placed(value):
+        if value is None or kept == [rank - 1] or len(kept) != 1:
+            return value
+        return layout.reshape(value, along)
+
+    parts = (placed(v) for v in (mean, variance, beta, gamma))
+    return nn_batch_normalization(x, *parts, epsilon), mean, variance
+
+
+def map_fn(fn, elems, name=None, dtype=None):
+    """fn of every element along the first axis, stacked."""
+    return mapping.map_fn(fn, elems, dtype=dtype)
+
+
+def foldl(fn, elems, initializer=None, name=None):
+    """fn(so far, element) from the first element to the last."""
+    return mapping.foldl(fn, elems, initializer=initializer)
+
+
+def foldr(fn, elems, initializer=None, name=None):
+    """fn(so far, element) from the last element to the first."""
+    return mapping.foldr(fn, elems, initializer=initializer)
+
+
+def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
+    """Ones with the probability p, else zeros."""
+    dtype = settings.default_dtype(dtype)
+    return cast(uniform(shape, 0.0, 1.0, dtypes.float32, seed=seed) <= p, dtype)
+
+
+random_binomial = random_bernoulli
+
+
+def _clipped(output, from_logits, softmax):
+    if from_logits:
+        return softmax(output)
+    tiny = settings.epsilon()
+    return clip_by_value(output, tiny, 1.0 - tiny)
+
+
+def binary_focal_crossentropy(
+    target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False
+):
+    """The binary crossentropy, of each element, with less weight on what is predicted well."""
+    p = _clipped(convert_to_tensor(output), from_logits, trigonometric.sigmoid)
+    target = cast(target, p.dtype)
+    right = target * p + (1.0 - target) * (1.0 - p)
+    loss = -elementwise.log(right) * (1.0 - right) ** gamma
+    if apply_class_balancing:
+        loss = loss * (target * alpha + (1.0 - target) * (1.0 - alpha))
+    return loss
+
+
+def categorical_focal_crossentropy(
+    target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1
+):
+    """The categorical crossentropy with less weight on what is predicted well."""
+    from tapeflow.ops.softmax import softmax
+
+    output = convert_to_tensor(output)
+    p = softmax(output, axis=axis) if from_logits else output / reduce_sum(output, axis=axis, keepdims=True)
+    tiny = settings.epsilon()
+    p = clip_by_value(p, tiny, 1.0 - tiny)
+    target = cast(target, p.dtype)
+    return reduce_sum(-target * elementwise.log(p) * alpha * (1.0 - p) ** gamma, axis=axis)
+
+
+def ctc_label_dense_to_sparse(labels, label_lengths):
+    """Labels (batch, longest) as a sparse tensor of those that count."""
+    from tapeflow.ops.comparison import where
+    from tapeflow.ops.construction import sequence_mask
+
+    labels = convert_to_tensor(labels)
+    sizes = array.shape(labels)
+    mask = sequence_mask(label_lengths, sizes[1])
+    indices = where(mask)
+    return SparseTensor(indices, gather_nd(labels, indices), cast(sizes, dtypes.int64))
+
+
+def ctc_batch_cost(y_true, y_pred, input_length, label_length):
+    """The CTC loss (batch, 1) of probabilities (batch, time, classes), the last class being the blank."""
+    from tapeflow.ops.ctc import ctc_loss_v1
+
+    label_length = cast(layout.squeeze(convert_to_tensor(label_length), [-1]), dtypes.int32)
+    input_length = cast(layout.squeeze(convert_to_tensor(input_length), [-1]), dtypes.int32)
+    labels = cast(ctc_label_dense_to_sparse(y_true, label_length), dtypes.int32)
+    scores = elementwise.log(layout.transpose(y_pred, [1, 0, 2]) + settings.epsilon())
+    loss = ctc_loss_v1(inputs=scores, labels=labels, sequence_length=input_length)
+    return layout.expand_dims(loss, 1)
+
+
+def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
+    """([the best label sequences, -1 where they end], their log probabilities) of probabilities over time."""
+    from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
+    from tapeflow.ops.sparse import to_dense as dense
+
+    y_pred = convert_to_tensor(y_pred)
+    scores = elementwise.log(layout.transpose(y_pred, [1, 0, 2]) + settings.epsilon())
+    lengths = cast(input_length, dtypes.int32)
+    if greedy:
+        decoded, log_prob = ctc_greedy_decoder(scores, lengths)
+    else:
+        decoded, log_prob = ctc_beam_search_decoder(
+            scores, lengths, beam_width=beam_width, top_paths=top_paths
+        )
+    batch, steps = array.shape(y_pred)[0], array.shape(y_pred)[1]
+    size = cast(layout.reshape([batch, steps], [2]), dtypes.int64)
+    found = [dense(SparseTensor(s.indices, s.values, size), default_value=-1) for s in decoded]
+    return found, log_prob
+
+
