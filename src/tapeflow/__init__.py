@@ -270,6 +270,7 @@ _LAZY_ROOMS = {
     "metrics": "tapeflow.keras.metrics",
     "nn": "tapeflow.nn",
     "optimizers": "tapeflow.keras.optimizers",
+    "profiler": "tapeflow.profiler",
     "quantization": "tapeflow.quantization",
     "queue": "tapeflow.queue",
     "ragged": "tapeflow.ragged",
@@ -287,8 +288,12 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "ragged_fill_empty_rows": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows"),
+    "ragged_fill_empty_rows_grad": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows_grad"),
+    "OptionalSpec": ("tapeflow.data.optional", "OptionalSpec"),
     "fingerprint": ("tapeflow.ops.fingerprint", "fingerprint"),
     "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),
+    "CriticalSection": ("tapeflow.ops.critical_section", "CriticalSection"),
     "RaggedTensorSpec": ("tapeflow.ops.ragged_math", "RaggedTensorSpec"),
     "SparseTensor": ("tapeflow.core.sparse_tensor", "SparseTensor"),
     "SparseTensorSpec": ("tapeflow.core.sparse_tensor", "SparseTensorSpec"),

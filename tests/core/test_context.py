@@ -103,9 +103,13 @@ def test_device_is_left_by_an_exception(gpu):
 
 
 def test_absent_device():
+    device.set_soft_placement(False)
     scope = context.device("/gpu:0")
-    with pytest.raises(errors.InvalidArgumentError, match="Could not satisfy device specification"):
-        scope.__enter__()
+    try:
+        with pytest.raises(errors.InvalidArgumentError, match="Could not satisfy device specification"):
+            scope.__enter__()
+    finally:
+        device.set_soft_placement(True)
     assert context.device_index() == 0
 
 

@@ -74,7 +74,14 @@ def test_find():
     assert device.find("/task:0").name == "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-def test_absent_device_is_an_error_that_names_what_there_is():
+@pytest.fixture
+def hard_placement():
+    device.set_soft_placement(False)
+    yield
+    device.set_soft_placement(True)
+
+
+def test_absent_device_is_an_error_that_names_what_there_is(hard_placement):
     with pytest.raises(errors.InvalidArgumentError) as caught:
         device.find("/gpu:1")
     assert str(caught.value) == (
@@ -89,11 +96,7 @@ def test_absent_device_is_an_error_that_names_what_there_is():
 
 
 def test_soft_placement():
-    device.set_soft_placement(True)
-    try:
-        assert device.find("/gpu:1") is device.host()
-    finally:
-        device.set_soft_placement(False)
+    assert device.find("/gpu:1") is device.host()
 
 
 def test_no_gpu():

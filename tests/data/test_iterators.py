@@ -226,3 +226,25 @@ def test_an_iterator_of_a_generator_that_waits_can_be_given_up():
     assert [int(next(iterator)) for _ in range(5)] == list(range(5))
     del iterator  # returns at once
     hold.set()
+
+
+def test_iterators_of_graphs_are_saved_too(tmp_path):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        iterator = v1.data.make_initializable_iterator(Dataset.range(10).map(lambda x: x * 2))
+        element = iterator.get_next()
+        saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
+        v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, saveable)
+        saver = v1.train.Saver()
+        checkpoint = tf.train.Checkpoint(iterator=iterator)
+        session.run(iterator.initializer)
+        assert [session.run(element) for _ in range(3)] == [0, 2, 4]
+        by_name = saver.save(session, str(tmp_path / "by_name"))
+        by_object = checkpoint.save(str(tmp_path / "by_object"))
+        assert session.run(element) == 6
+        saver.restore(session, by_name)
+        assert session.run(element) == 6
+        checkpoint.restore(by_object)
+        assert session.run(element) == 6
+    with pytest.raises(ValueError, match=r"tf\.train\.Checkpoint"):
+        tf.data.experimental.make_saveable_from_iterator(iter(Dataset.range(3)))

@@ -1,4 +1,4 @@
-"""Recurrent layers, attention and other layers against TensorFlow's Keras 2: results and gradients."""
+"""Layers against TensorFlow's: results and gradients of Keras 2's, results of those that came with Keras 3."""
 
 import os
 import pathlib
@@ -32,6 +32,32 @@ def test_layers_are_those_of_tensorflow(tmp_path):
             same = value.shape == theirs[name].shape and np.allclose(
                 value, theirs[name], rtol=1e-4, atol=2e-5
             )
+        if not same:
+            wrong.append(name)
+    assert not wrong
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python")
+def test_layers_without_weights_are_those_of_tensorflow(tmp_path):
+    program = pathlib.Path(__file__).with_name("oracle_preprocessing.py")
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment.pop("PYTHONPATH", None)
+    answers = []
+    for python, package in ((os.environ["TF_PYTHON"], "tensorflow"), (sys.executable, "tapeflow")):
+        file = tmp_path / f"{package}.npz"
+        command = [python, str(program), package, str(file)]
+        subprocess.run(command, check=True, env=environment, timeout=600)
+        answers.append(dict(np.load(file)))
+        environment["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
+    theirs, ours = answers
+    wrong = []
+    for name, value in ours.items():
+        other = theirs[name]
+        if value.dtype.kind == "U":
+            same = value.tolist() == other.tolist()
+        else:
+            same = value.shape == other.shape and np.allclose(value, other, rtol=1e-4, atol=2e-4)
         if not same:
             wrong.append(name)
     assert not wrong

@@ -16,7 +16,7 @@ def mixed():
 
 
 @pytest.mark.parametrize(
-    "layer, shape",
+    ("layer", "shape"),
     [
         (lambda: keras.layers.Dense(2), (2, 3)),
         (lambda: keras.layers.Conv2D(2, 2), (1, 4, 4, 2)),
@@ -46,8 +46,10 @@ def test_layers_compute_in_half_precision(mixed, layer, shape):
 def test_weights_are_cast_only_in_calls():
     layer = keras.layers.Dense(2, dtype="mixed_bfloat16")
     layer.build([None, 3])
-    assert layer.kernel.dtype == tf.float32 and isinstance(layer.kernel, tf.Variable)
-    assert layer.dtype_policy.compute_dtype == "bfloat16" and layer.dtype == "float32"
+    assert layer.kernel.dtype == tf.float32
+    assert isinstance(layer.kernel, tf.Variable)
+    assert layer.dtype_policy.compute_dtype == "bfloat16"
+    assert layer.dtype == "float32"
     layer.kernel.assign(np.ones([3, 2]))
     np.testing.assert_array_equal(layer.get_weights()[0], np.ones([3, 2]))
     again = keras.layers.Dense.from_config(layer.get_config())
@@ -57,7 +59,8 @@ def test_weights_are_cast_only_in_calls():
 def test_policies():
     policy = keras.mixed_precision.Policy("mixed_float16")
     assert (policy.compute_dtype, policy.variable_dtype) == ("float16", "float32")
-    assert policy == keras.DTypePolicy("mixed_float16") and policy != keras.DTypePolicy("float32")
+    assert policy == keras.DTypePolicy("mixed_float16")
+    assert policy != keras.DTypePolicy("float32")
     with pytest.raises(ValueError, match="Cannot convert value"):
         keras.mixed_precision.Policy("mixed_int4")
     with pytest.raises(TypeError, match="must be a string"):

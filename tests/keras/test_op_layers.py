@@ -12,7 +12,7 @@ v1 = tf.compat.v1
 
 
 @pytest.mark.parametrize(
-    "function, shape",
+    ("function", "shape"),
     [
         (lambda x: x + 1, (None, 3)),
         (lambda x: 1 - x, (None, 3)),
@@ -78,7 +78,8 @@ def test_describing_a_model_runs_nothing():
 
     layer = Counting()
     model = keras.Model(*[(x := keras.Input((2,))), layer(x)])
-    assert float(layer.count.numpy()) == 0.0 and calls == ["SymbolicTensor"]
+    assert float(layer.count.numpy()) == 0.0
+    assert calls == ["SymbolicTensor"]
     model(np.ones([1, 2], "float32"))
     assert float(layer.count.numpy()) == 1.0
 
@@ -130,7 +131,9 @@ def test_backend_functions_of_symbolic_tensors():
     np.testing.assert_allclose(run([np.ones([1, 2])]), [[[2.0]], [[4.0]]])
     with tf.Graph().as_default():
         p = keras.backend.placeholder((None, 2))
-        np.testing.assert_allclose(keras.backend.function([p], [p * 2])([np.ones([1, 2])])[0], [[2, 2]])
+        np.testing.assert_allclose(
+            keras.backend.function([p], [p * 2])([np.ones([1, 2])])[0], [[2, 2]]
+        )
 
 
 def test_the_learning_phase_can_be_fed():

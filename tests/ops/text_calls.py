@@ -38,8 +38,11 @@ _ENCODED = (
 )
 
 CALLS = [
-    *(f"s.unicode_decode_with_offsets({e}{errors})" for e in _ENCODED
-      for errors in ("", ", errors='ignore'", ", errors='strict'")),
+    *(
+        f"s.unicode_decode_with_offsets({e}{errors})"
+        for e in _ENCODED
+        for errors in ("", ", errors='ignore'", ", errors='strict'")
+    ),
     "s.unicode_decode(texts, 'UTF-8')",
     "s.unicode_decode([texts], 'UTF-8', errors='ignore')",
     "s.unicode_decode(words, 'UTF-8')",
@@ -67,12 +70,27 @@ CALLS = [
     "s.unicode_split_with_offsets(words, 'UTF-8', errors='strict')",
     "s.unicode_script(list(range(0, 0x3000, 7)) + [-1, 0x10ffff, 0x110000, 0x1f600])",
     "s.unicode_script(points)",
-    *(f"s.ngrams({data}, {rest})" for data in ("words", "[['a', 'b', 'c'], ['d', 'e', 'f']]", "['a', 'b']")
-      for rest in ("2", "1", "(2, 3)", "2, separator='|'", "3, pad_values='X'", "[2, 3], pad_values=('L', 'R')",
-                   "3, pad_values='X', padding_width=1", "4, preserve_short_sequences=True",
-                   "5, pad_values='X', padding_width=1, preserve_short_sequences=True", "0", "[2, 0]",
-                   "2, pad_values=3", "2, pad_values=('a', 3)", "2, padding_width=1",
-                   "2, pad_values='x', padding_width=0")),
+    *(
+        f"s.ngrams({data}, {rest})"
+        for data in ("words", "[['a', 'b', 'c'], ['d', 'e', 'f']]", "['a', 'b']")
+        for rest in (
+            "2",
+            "1",
+            "(2, 3)",
+            "2, separator='|'",
+            "3, pad_values='X'",
+            "[2, 3], pad_values=('L', 'R')",
+            "3, pad_values='X', padding_width=1",
+            "4, preserve_short_sequences=True",
+            "5, pad_values='X', padding_width=1, preserve_short_sequences=True",
+            "0",
+            "[2, 0]",
+            "2, pad_values=3",
+            "2, pad_values=('a', 3)",
+            "2, padding_width=1",
+            "2, pad_values='x', padding_width=0",
+        )
+    ),
     "s.ngrams('a', 2)",
     "s.ngrams(tf.ragged.constant([[['a', 'b'], ['c']], [[]]], ragged_rank=2), 2)",
     "s.bytes_split('ab')",
@@ -170,7 +188,7 @@ CALLS = [
     "s.substr([['hello', 'a'], ['world', 'b']], [0, 0], [1, 1])",
     "s.substr(['a', 'b', 'c'], [0, 0], [1, 1])",
     "v1.reduce_join([['a', 'b']], reduction_indices=1, keep_dims=True)",
-]  # fmt: skip
+]
 
 if __name__ == "__main__":
     runpy.run_path(str(pathlib.Path(__file__).with_name("function_calls.py")))["write"](

@@ -1,5 +1,6 @@
 """SavedModels: round trips of everything they hold, signatures, what cannot be saved, what is damaged."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -57,7 +58,8 @@ def test_files_of_a_model(tmp_path):
     assert tf.saved_model.contains_saved_model(tmp_path / "model")
     assert not tf.saved_model.contains_saved_model(tmp_path)
     print_of = tf.saved_model.experimental.read_fingerprint(tmp_path / "model")
-    assert print_of.checkpoint_hash and print_of.singleprint().count("/") == 3
+    assert print_of.checkpoint_hash
+    assert print_of.singleprint().count("/") == 3
 
 
 def test_what_was_trained_goes_on(tmp_path):
@@ -187,7 +189,7 @@ def test_variables_that_the_object_does_not_hold(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "function, text",
+    ("function", "text"),
     [
         (lambda x: (x, (x, x)), "Got a non-Tensor value"),
         (lambda x: {"a": x, "b": [x]}, "Got a non-Tensor value"),
@@ -278,11 +280,10 @@ def fuzz(tmp_path, seed, count):
             change(message.meta_graphs[0].object_graph_def, rng)
             data = message.SerializeToString()
         path.write_bytes(data)
-        try:
+        with contextlib.suppress(*NAMED):
             model = tf.saved_model.load(tmp_path / "model")
-            model.serve(tf.ones([1, 2]))
-        except (*NAMED, AttributeError) as error:
-            assert not isinstance(error, AttributeError) or "serve" in str(error)
+            if hasattr(model, "serve"):
+                model.serve(tf.ones([1, 2]))
 
 
 def change(graph, rng):
@@ -416,3 +417,18 @@ def test_made_twice_is_the_same(tmp_path):
         with open(getattr(loaded, f"file{i}").asset_path.numpy()) as file:
             assert file.read() == str(i)
     assert make(tf, tmp_path).file.asset_path.numpy().endswith(b"words.txt")
+
+
+def test_names_of_a_signature_may_be_in_any_order(tmp_path):
+    model = tf.Module()
+    spec = tf.TensorSpec([], tf.float32)
+    model.f = tf.function(lambda z, b, a: z - 2.0 * b - 3.0 * a, input_signature=[spec] * 3)
+    given = {"a": tf.constant(1.0), "z": tf.constant(10.0), "b": tf.constant(2.0)}
+    for i in range(5):
+        loaded = again(model, tmp_path / str(i))
+        signature = loaded.signatures["serving_default"]
+        assert signature(**given)["output_0"].numpy() == 3.0
+        assert str(signature.structured_outputs) == (
+            "{'output_0': TensorSpec(shape=(), dtype=tf.float32, name='output_0')}"
+        )
+        model = loaded

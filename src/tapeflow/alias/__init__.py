@@ -5,6 +5,7 @@ Nothing here happens unasked: `import tapeflow` never touches the name `tensorfl
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -47,6 +48,4 @@ def install_as_tensorflow(v1: bool = False) -> Any:
     finder = Finder(v1)
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
-    import tensorflow
-
-    return tensorflow
+    return importlib.import_module("tensorflow")

@@ -214,12 +214,22 @@ _ROOMS = {
     "python": ("compat.v1",),
 }  # fmt: skip
 # Modules that came after 2.0 or went before it.
-_NAMED = """
-python.ops.gradients python.ops.standard_ops python.platform.googletest python.framework.smart_cond
-python.trackable.base python.trackable.data_structures python.trackable.autotrackable python.checkpoint.checkpoint
-python.keras.utils.tf_utils python.keras.utils.generic_utils python.keras.engine.training
-python.keras.engine.sequential python.pywrap_tensorflow python.pywrap_tfe
-""".split()
+_NAMED = (
+    "python.ops.gradients",
+    "python.ops.standard_ops",
+    "python.platform.googletest",
+    "python.framework.smart_cond",
+    "python.trackable.base",
+    "python.trackable.data_structures",
+    "python.trackable.autotrackable",
+    "python.checkpoint.checkpoint",
+    "python.keras.utils.tf_utils",
+    "python.keras.utils.generic_utils",
+    "python.keras.engine.training",
+    "python.keras.engine.sequential",
+    "python.pywrap_tensorflow",
+    "python.pywrap_tfe",
+)
 _PROTOS = ("core.framework", "core.protobuf", "core.example", "core.util")
 
 

@@ -177,9 +177,9 @@ def never(*args: Any, **kwargs: Any) -> bool:
 
 def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
     """The tensor, once other operations have run."""
-    with _context.name_scope_v1(name, "control_dependency", [*dependencies, output_tensor]):
-        with control_dependencies(dependencies):
-            return identity(output_tensor)
+    scope = _context.name_scope_v1(name, "control_dependency", [*dependencies, output_tensor])
+    with scope, control_dependencies(dependencies):
+        return identity(output_tensor)
 
 
 def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = None) -> Any:

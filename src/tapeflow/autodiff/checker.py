@@ -60,7 +60,7 @@ def _parts(array):
 
 def _numeric(evaluate, arrays, k, delta):
     """Central differences; [parts of the result, parts of argument k]."""
-    moved = [np.array(a) for a in arrays]
+    moved = [np.array(a, order="C") for a in arrays]  # whose parts are views
     at = _parts(moved[k])
     columns = []
     for i in range(at.size):

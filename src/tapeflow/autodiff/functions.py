@@ -69,14 +69,15 @@ def make_vjp(f, params=None, persistent=True):
         args = list(args)
         tape = GradientTape(persistent=persistent)
         sources = []
+        for i in positions:
+            # An argument that is given twice is two sources.
+            if not isinstance(args[i], _native.Variable) or any(args[i] is x for x in sources):
+                args[i] = identity(convert_to_tensor(args[i]))
+            sources.append(args[i])
         with tape:
-            for i in positions:
-                if not isinstance(args[i], _native.Variable):
-                    # An argument that is given twice is two sources.
-                    args[i] = identity(convert_to_tensor(args[i]))
-                if trainable(args[i].dtype):
-                    tape._watch_any(args[i])
-                sources.append(args[i])
+            for source in sources:
+                if trainable(source.dtype):
+                    tape._watch_any(source)
             result = _returned(f, f(*args))
             result = nest.map_structure(lambda x: identity(convert_to_tensor(x)), result)
 

@@ -150,13 +150,12 @@ class GradientTape(_native.Tape):
         self._kept = None
 
     def watched_variables(self):
-        """The variables that this tape watches, a tuple in the order of their first use."""
+        """The variables that this tape watches, a tuple in the order in which they were made."""
         kept = self._kept
+        known = super().watched_variables() if kept is None or self._recording else kept
         if self._in_graph is not None:
-            known = super().watched_variables() if kept is None else kept
-            everything = {id(v): v for v in (*known, *self._in_graph.variables())}
-            return tuple(everything.values())
-        return super().watched_variables() if kept is None or self._recording else kept
+            known = {id(v): v for v in (*known, *self._in_graph.variables())}.values()
+        return tuple(sorted(known, key=lambda v: v._id))
 
     def _derived(self, targets, sources, weights, zero, again=False):
         """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph.
@@ -196,6 +195,11 @@ class GradientTape(_native.Tape):
             results = [None] * len(flat_sources)
         else:
             results = self._derived(targets, flat_sources, weights, zero)
+            for i, each in enumerate(nest.flatten(target)):
+                if isinstance(each, Variable) and len(flat_sources) == len(results):
+                    for k, source in enumerate(flat_sources):  # a variable by itself
+                        if source is each and results[k] is None:
+                            results[k] = _ones(targets[i]) if weights is None else weights[i]
         if composites:
             results = [
                 None if gradient is None or source is None
@@ -305,6 +309,12 @@ def _stacked(rows, sources, shape):
         else:
             results.append(Reshape(Pack([_dense(part) for part in parts]), full))
     return results
+
+
+def _ones(tensor):
+    from tapeflow.ops.construction import ones_like
+
+    return ones_like(tensor)
 
 
 def _flat_sources(sources):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.construction import range as range_
 from tapeflow.ops.array import size
 from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.lookup import (
     DenseHashTable as MutableDenseHashTable,
 )

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1 import losses as _losses
-from tapeflow.compat.v1.losses import add_loss, get_losses, get_regularization_losses, get_total_loss
+from tapeflow.compat.v1.losses import (
+    add_loss,
+    get_losses,
+    get_regularization_losses,
+    get_total_loss,
+)
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.ops.casting import cast
 from tapeflow.ops.layout import squeeze

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.activation import softplus
-from tapeflow.ops.elementwise import floor
 from tapeflow.ops.array import shape
+from tapeflow.ops.elementwise import floor
+from tapeflow.ops.gather import gather
 from tapeflow.ops.random import uniform
 from tapeflow.ops.sorting import sort
-from tapeflow.ops.gather import gather
 
 __all__ = ["alpha_dropout", "nth_element", "scaled_softplus"]
 

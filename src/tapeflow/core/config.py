@@ -320,7 +320,8 @@ def set_jit(enabled: bool | str) -> None:
 
 def get_experimental_options() -> dict[str, bool]:
     """The options of the optimizer of graphs that were set."""
-    return {"disable_model_pruning": False, "disable_meta_optimizer": False, **_optimizer_options}
+    unset = {"disable_model_pruning": False, "disable_meta_optimizer": False}
+    return {**_optimizer_options, **{k: v for k, v in unset.items() if k not in _optimizer_options}}
 
 
 def set_experimental_options(options: dict[str, bool]) -> None:

@@ -228,7 +228,7 @@ class Device:
 
 
 _devices: list[Device] = [Device(0, "CPU", 0)]
-_soft_placement = False
+_soft_placement = True
 
 
 def add_device(device_type: str, **attributes: Any) -> Device:

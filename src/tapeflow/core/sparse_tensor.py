@@ -225,6 +225,24 @@ class SparseTensorSpec(TypeSpec):
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
         return _composed(None, parts)
 
+    def _to_components(self, value: Any) -> list[Any]:
+        if isinstance(value, SparseTensorValue):
+            value = SparseTensor.from_value(value)
+        return _components(value)
+
+    def _from_components(self, parts: Any) -> SparseTensor:
+        made = SparseTensor(*parts)
+        made.set_shape(self._shape)
+        return made
+
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        """The spec of several of them in a stack."""
+        return SparseTensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        """The spec of one of a stack."""
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
         """The spec of a sparse tensor. Raises TypeError for another value."""

@@ -37,8 +37,27 @@ def is_composite(value: Any) -> bool:
     return kind_of(value, True) == COMPOSITE
 
 
+def _describes_itself(cls: type) -> bool:
+    """Whether a program's class has values of several tensors, which their specs take apart."""
+    own = not cls.__module__.startswith("tapeflow.")
+    return own and isinstance(getattr(cls, "_type_spec", None), property)
+
+
+def _by_its_spec(value: Any) -> list[Any]:
+    components = value._type_spec._to_components(value)
+    return list(components) if isinstance(components, (list, tuple)) else [components]
+
+
+def _of_its_spec(like: Any, components: list[Any]) -> Any:
+    spec = like._type_spec
+    whole = spec._to_components(like)
+    if not isinstance(whole, (list, tuple)):
+        return spec._from_components(components[0])
+    return spec._from_components(tuple(components) if isinstance(whole, tuple) else components)
+
+
 def _classify(cls: type) -> int:
-    if any(base in _composites for base in cls.__mro__):
+    if any(base in _composites for base in cls.__mro__) or _describes_itself(cls):
         kind = COMPOSITE
     elif issubclass(cls, (str, bytes)):
         kind = LEAF
@@ -106,7 +125,8 @@ def same_namedtuples(a: Any, b: Any) -> bool:
 
 
 def _composite_of(value: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
-    return next(_composites[base] for base in type(value).__mro__ if base in _composites)
+    known = (_composites[base] for base in type(value).__mro__ if base in _composites)
+    return next(known, (_by_its_spec, _of_its_spec))
 
 
 def _attr_names(value: Any) -> list[str]:

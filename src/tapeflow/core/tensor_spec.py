@@ -20,18 +20,85 @@ def register_tensor_class(cls: type) -> None:
 
 
 class TypeSpec:
-    """What all descriptions of values share: equality, subtypes and compatibility by their parts."""
+    """What all descriptions of values share: equality, subtypes and compatibility by their parts.
+
+    A program's own spec defines `value_type`, `_serialize` (the arguments that make an equal spec), `_component_specs`,
+    `_to_components` and `_from_components`.
+    """
 
     __slots__ = ()
 
     def _parts(self) -> tuple[Any, ...]:
         """The arguments that make an equal spec."""
-        raise TypeError(f"{type(self).__name__} describes nothing by itself")
+        if type(self)._serialize is TypeSpec._serialize:
+            raise TypeError(f"{type(self).__name__} describes nothing by itself")
+        return self._serialize()
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """The arguments that make an equal spec."""
+        return self._parts()
+
+    @classmethod
+    def _deserialize(cls, serialization: Any) -> Self:
+        """The spec of what `_serialize` gave."""
+        return cls(*serialization)
 
     @property
     def value_type(self) -> type:
         """The class of the values that this describes."""
         raise TypeError(f"{type(self).__name__} describes nothing by itself")
+
+    # Values as the tensors that they are made of.
+
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        """The specs of the tensors that a value is made of."""
+        from tapeflow.core import structure
+
+        own = getattr(self, "_component_specs", self)
+        leaves = [own] if own is self else structure.flatten(own)
+        return [
+            spec for leaf in leaves for spec in ([leaf] if leaf is self else leaf._flat_tensor_specs)
+        ]
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        """The tensors that a value is made of. Raises ValueError for a value that this does not describe."""
+        from tapeflow.core import structure
+
+        if not self.is_compatible_with(value):
+            raise ValueError(f"Value {value} is not convertible to a tensor with spec {self}")
+        found: list[Any] = []
+        components = self._to_components(value)  # type: ignore[attr-defined]
+        for leaf, spec in zip(
+            structure.flatten(components), structure.flatten(self._component_specs), strict=True  # type: ignore[attr-defined]
+        ):
+            found += [leaf] if isinstance(spec, TensorSpec) else spec._to_tensor_list(leaf)
+        return found
+
+    def _from_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
+        """The value of these tensors. Raises ValueError where they do not fit."""
+        specs = self._flat_tensor_specs
+        if len(specs) != len(tensor_list) or not all(
+            spec.is_compatible_with(tensor) for spec, tensor in zip(specs, tensor_list, strict=True)
+        ):
+            raise ValueError(f"Cannot create a value of {self} from incompatible tensors: {tensor_list}")
+        return self._from_compatible_tensor_list(tensor_list)
+
+    def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
+        """The value of tensors that are known to fit."""
+        from tapeflow.core import structure
+
+        each = iter(tensor_list)
+        wanted = self._component_specs  # type: ignore[attr-defined]
+        parts = [
+            next(each)
+            if isinstance(spec, TensorSpec)
+            else spec._from_compatible_tensor_list([next(each) for _ in spec._flat_tensor_specs])
+            for spec in structure.flatten(wanted)
+        ]
+        return self._from_components(structure.pack_sequence_as(wanted, parts))  # type: ignore[attr-defined]
+
+    # What it agrees with.
 
     def is_subtype_of(self, other: Any) -> bool:
         """Whether each value that agrees with this spec agrees with `other`."""
@@ -42,7 +109,14 @@ class TypeSpec:
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value, or some value of a spec, agrees with this spec."""
-        raise TypeError(f"{type(self).__name__} describes nothing by itself")
+        if not isinstance(spec_or_value, TypeSpec):
+            from tapeflow.core.type_specs import type_spec_from_value
+
+            spec_or_value = type_spec_from_value(spec_or_value)
+        return type(spec_or_value) is type(self) and all(
+            _parts_are_compatible(mine, its)
+            for mine, its in zip(self._parts(), spec_or_value._parts(), strict=True)
+        )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Self | None:
         """The spec that says the most of what is true of this and all of `others`; None if none is."""
@@ -50,12 +124,14 @@ class TypeSpec:
             return None
         parts = []
         for mine, *theirs in zip(self._parts(), *[other._parts() for other in others], strict=True):
-            if isinstance(mine, tensor_shape.TensorShape):
+            if isinstance(mine, (tensor_shape.TensorShape, TypeSpec)):
                 mine = mine.most_specific_common_supertype(theirs)
+                if mine is None:
+                    return None
             elif any(not _equal(mine, its) for its in theirs):
                 return None
             parts.append(mine)
-        return type(self)(*parts)
+        return self._deserialize(tuple(parts))
 
     def most_specific_compatible_type(self, other: Any) -> Self:
         """As `most_specific_common_supertype`; raises ValueError where that is None."""
@@ -63,23 +139,6 @@ class TypeSpec:
         if result is None:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return result
-
-    def _batch(self, batch_size: int | None) -> Self:
-        """The spec of `batch_size` (None: it is not known) values of this one, stacked."""
-        outer = tensor_shape.TensorShape([batch_size])
-        return self._with_shape(outer.concatenate, 1)
-
-    def _unbatch(self) -> Self:
-        """The spec of the slices of values of this one along the first axis."""
-        return self._with_shape(lambda shape: shape[1:], -1)
-
-    def _with_shape(self, change: Any, ranks: int) -> Self:
-        """This spec with another shape; of ragged tensors, with so many more ragged dimensions."""
-        parts = [change(p) if isinstance(p, tensor_shape.TensorShape) else p for p in self._parts()]
-        rank = getattr(self, "ragged_rank", None)
-        if rank is not None:
-            parts[2] = rank + ranks
-        return type(self)(*parts)
 
     def __eq__(self, other: Any) -> bool:
         return type(other) is type(self) and all(
@@ -89,6 +148,9 @@ class TypeSpec:
     def __hash__(self) -> int:
         parts = [p.tobytes() if isinstance(p, np.ndarray) else p for p in self._parts()]
         return hash((type(self), *parts))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._parts()!r}"
 
     def __reduce__(self) -> Any:
         return type(self), self._parts()
@@ -103,6 +165,12 @@ def _equal(a: Any, b: Any) -> bool:
 def _part_is_subtype(mine: Any, its: Any) -> bool:
     if isinstance(mine, tensor_shape.TensorShape):
         return mine.is_subtype_of(its)
+    return _equal(mine, its)
+
+
+def _parts_are_compatible(mine: Any, its: Any) -> bool:
+    if isinstance(mine, (tensor_shape.TensorShape, TypeSpec, dtypes.DType)):
+        return type(its) is type(mine) and mine.is_compatible_with(its)
     return _equal(mine, its)
 
 
@@ -140,6 +208,14 @@ class TensorSpec(TypeSpec):
 
     def _parts(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._name
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
+        """The spec that says the most of what is true of this and all of `others`; None if none is."""
+        if any(type(other) is not type(self) or other._dtype != self._dtype for other in others):
+            return None
+        shape = self._shape.most_specific_common_supertype([other._shape for other in others])
+        named = self._name if all(other._name == self._name for other in others) else None
+        return TensorSpec(shape, self._dtype, named)
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> Self:

@@ -10,6 +10,17 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 
 
+# The specs of values of classes that programs define, in the order of their registration.
+_converters: list[tuple[type, Callable[[Any], Any]]] = []
+
+
+def register_type_spec_from_value_converter(
+    type_object: type, converter_fn: Callable[[Any], Any], allow_subclass: bool = False
+) -> None:
+    """Lets `converter_fn(value)` give the specs of values of a class, with `allow_subclass` of its subclasses too."""
+    _converters.append((type_object, converter_fn))
+
+
 @public
 def type_spec_from_value(value):
     """The spec of a tensor, of something that `convert_to_tensor` takes, or of a composite tensor.
@@ -19,6 +30,9 @@ def type_spec_from_value(value):
     own = getattr(value, "_type_spec", None)
     if own is not None:
         return own
+    for cls, convert in _converters:
+        if isinstance(value, cls):
+            return convert(value)
     if isinstance(value, _native.Tensor):
         return TensorSpec(value.shape, value.dtype)
     if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list)):

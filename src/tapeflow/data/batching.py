@@ -12,6 +12,7 @@ from tapeflow.data import element, stacking
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.passes import Over
 from tapeflow.data.windows import integer_or_bool
+from tapeflow.ops.ragged_tensor import RaggedTensorSpec
 
 
 def _sizes(dataset, batch_size, drop_remainder, op):
@@ -34,7 +35,28 @@ def batched(dataset, batch_size, drop_remainder, num_parallel_calls=None):
     rows = dataset._rows
     if rows is not None:
         return kind, lambda: rows.start_batches(size, drop), spec, count
-    return kind, lambda: Batched(dataset._start(), size, drop, stack), spec, count
+    make = _stack_of(dataset.element_spec)
+    return kind, lambda: Batched(dataset._start(), size, drop, make), spec, count
+
+
+def _stack_of(specs):
+    """What makes a batch of elements of these specs."""
+    flat = element.flatten(specs)
+    return by_leaf(specs, flat) if any(map(stacking.is_row, flat)) else stack
+
+
+def by_leaf(specs, flat):
+    """What makes a batch leaf by leaf, ragged where the specs say so."""
+
+    def make(batch):
+        columns = zip(*[element.flatten(value) for value in batch])
+        made = [
+            stacking.stack_ragged(column, leaf) if isinstance(leaf, RaggedTensorSpec) else stack(list(column))
+            for column, leaf in zip(columns, flat)
+        ]
+        return element.unflatten(specs, iter(made))
+
+    return make
 
 
 def stack(batch):
@@ -251,13 +273,7 @@ def ragged(dataset, batch_size, drop_remainder, row_splits_dtype):
     size, drop, _, count = _sizes(dataset, batch_size, drop_remainder, "BatchDatasetV2")
     kind = dtypes.as_dtype(row_splits_dtype)
     specs = element.map_leaves(lambda leaf: stacking.ragged_spec(leaf, kind), dataset.element_spec)
-    flat = element.flatten(specs)
-
-    def make(batch):
-        columns = zip(*[element.flatten(value) for value in batch])
-        made = [stacking.stack_ragged(column, leaf) for column, leaf in zip(columns, flat)]
-        return element.unflatten(specs, iter(made))
-
+    make = by_leaf(specs, element.flatten(specs))
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), specs)
     return "RaggedBatch", lambda: Batched(dataset._start(), size, drop, make), spec, count
@@ -342,6 +358,13 @@ class _Unbatched(Over):
             self._next = current[1]
 
 
+def _divides(size, specs):
+    """Whether batches of these specs are all of one known size that is a multiple of `size`."""
+    shapes = [stacking.shape_of(leaf) for leaf in element.flatten(specs)]
+    known = {shape[0] if shape.rank else None for shape in shapes}
+    return len(known) == 1 and None not in known and known.pop() % size == 0
+
+
 def rebatched(dataset, batch_size, drop_remainder):
     """Dataset arguments for the same rows in batches of other sizes: of a list of sizes, in turn."""
     from tapeflow.data.rebatching import Rebatched
@@ -350,10 +373,11 @@ def rebatched(dataset, batch_size, drop_remainder):
     sizes = [int(n) for n in (given if hasattr(given, "__len__") else [given])]
     require(bool(sizes) and all(n >= 0 for n in sizes) and any(sizes), f"batch sizes of {sizes}", "Rebatch")
     drop = integer_or_bool(drop_remainder)
-    outer = sizes[0] if drop and len(set(sizes)) == 1 else None
+    outer = sizes[0] if len(set(sizes)) == 1 and (drop or _divides(sizes[0], dataset.element_spec)) else None
 
     def spec(leaf):
         return stacking.batch_spec(stacking.slice_spec(leaf), outer)
 
     specs = element.map_leaves(spec, dataset.element_spec)
-    return "Rebatch", lambda: Rebatched(_Unbatched(dataset._start()), sizes, drop, stack), specs
+    make = _stack_of(element.map_leaves(stacking.slice_spec, dataset.element_spec))
+    return "Rebatch", lambda: Rebatched(_Unbatched(dataset._start()), sizes, drop, make), specs

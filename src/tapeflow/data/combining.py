@@ -239,9 +239,6 @@ def sampled(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_ite
         return _Interwoven(datasets, numbers, stop_on_empty_dataset)
 
     size = _woven_size(datasets, stop_on_empty_dataset)
-    sizes = [dataset._size for dataset in datasets]
-    if not stop_on_empty_dataset and all(s >= 0 for s in sizes) and rows is None:
-        size = sum(sizes)
     return "DirectedInterleave", start, spec, size
 
 

@@ -22,6 +22,7 @@ from tapeflow.data.optional import Optional
 from tapeflow.data.passes import begun
 from tapeflow.graph import planning, python_ops
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.session import get_default_session
 
 # Passes by their string handles.
 _passes: weakref.WeakValueDictionary[str, _Pass] = weakref.WeakValueDictionary()
@@ -186,6 +187,18 @@ class GraphIterator(Iterator):
     def _iterator_resource(self):
         return self._handle
 
+    def _save(self):
+        """The state in the default session, where checkpoints of objects read it."""
+        from tapeflow.data import saveable
+
+        return _session().run(saveable.serialized(self._handle))
+
+    def _restore(self, state):
+        from tapeflow.data import saveable
+
+        with self._handle.op.graph.as_default():
+            _session().run(saveable.deserialized(self._handle, convert_to_tensor(bytes(state))))
+
     @property
     def output_types(self):
         """The structure of dtypes of an element."""
@@ -211,6 +224,15 @@ class GraphIterator(Iterator):
 
         kinds = [(dtypes.string, ())]
         return python_ops.node("IteratorToStringHandle", run, [self._handle], kinds, name).outputs[0]
+
+
+def _session():
+    found = get_default_session()
+    if found is None:
+        raise RuntimeError(
+            "Iterators of a graph are saved and restored in a session: make one the default."
+        )
+    return found
 
 
 def _start_by_value(dataset):

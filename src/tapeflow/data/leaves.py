@@ -71,9 +71,12 @@ def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
     if isinstance(spec, TensorSpec):
         return [(spec.dtype, dims(spec.shape))]
     if isinstance(spec, RaggedTensorSpec):
-        inner = spec.shape.as_list()[spec.ragged_rank + 1 :] if spec.shape.rank is not None else None
-        values = None if inner is None else (None, *inner)
-        return [(spec.dtype, values), *[(spec.row_splits_dtype, (None,))] * spec.ragged_rank]
+        sizes = spec.shape.as_list() if spec.shape.rank is not None else None
+        values = None if sizes is None else (None, *sizes[spec.ragged_rank + 1 :])
+        splits = [(spec.row_splits_dtype, (None,))] * spec.ragged_rank
+        if splits and sizes and sizes[0] is not None:
+            splits[0] = (spec.row_splits_dtype, (sizes[0] + 1,))
+        return [(spec.dtype, values), *splits]
     if isinstance(spec, SparseTensorSpec):
         return [(s.dtype, dims(s.shape)) for s in spec._component_specs]
     if isinstance(spec, OptionalSpec):
@@ -94,6 +97,8 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
     if isinstance(spec, TensorSpec):
         return [convert_to_tensor(leaf)]
     if isinstance(spec, RaggedTensorSpec):
+        if not spec.ragged_rank:
+            return [convert_to_tensor(leaf)]
         return [leaf.flat_values, *leaf.nested_row_splits]
     if isinstance(spec, SparseTensorSpec):
         return [leaf.indices, leaf.values, leaf.dense_shape]
@@ -119,6 +124,8 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             return next(flat)
         if isinstance(leaf, RaggedTensorSpec):
             values = next(flat)
+            if not leaf.ragged_rank:
+                return values
             splits = [next(flat) for _ in range(leaf.ragged_rank)]
             return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
         if isinstance(leaf, SparseTensorSpec):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import leaves, state_coding
 from tapeflow.graph import python_ops
 
@@ -14,7 +15,7 @@ def serialized(handle, name=None):
     def run(held):
         return [convert_to_tensor(state_coding.encode(leaves.unboxed(held).save()))]
 
-    return python_ops.node("SerializeIterator", run, [handle], [(dtypes.string, ())], name).outputs[0]
+    return python_ops.node("PyFunc", run, [handle], [(dtypes.string, ())], name).outputs[0]
 
 
 def deserialized(handle, state, name=None):
@@ -24,20 +25,32 @@ def deserialized(handle, state, name=None):
         leaves.unboxed(held).restore(state_coding.decode(data.numpy()))
         return []
 
-    return python_ops.node("DeserializeIterator", run, [handle, state], (), name)
+    return python_ops.node("PyFunc", run, [handle, state], (), name)
 
 
 class IteratorSaveable:
-    """What a `tf.train.Saver` keeps of an iterator: `tensor` is its state, `restore([state])` sets it."""
+    """What a `tf.train.Saver` keeps of an iterator of a graph: its state, as if that were a string variable."""
+
+    _saveable_iterator = True
+    dtype = dtypes.string
+    shape = TensorShape([])
+    device = ""
 
     def __init__(self, iterator, name):
         self.name = name
         self.op = iterator
         self._handle = iterator._handle
-        self.tensor = serialized(self._handle)
+
+    def read_value(self):
+        """A string tensor: the state."""
+        return serialized(self._handle)
+
+    def assign(self, value, read_value=True):
+        """The operation that sets the state."""
+        return deserialized(self._handle, value)
 
     def restore(self, restored_tensors, restored_shapes=None):
-        """The operation that restores the state."""
+        """The operation that restores the state, the only one of `restored_tensors`."""
         return deserialized(self._handle, restored_tensors[0])
 
 

@@ -82,13 +82,8 @@ def _composite_slices(columns):
         for number in range(count):
             yield element.map_leaves(lambda one: one(number), slices)  # noqa: B023 - used at once
 
-    def spec(leaf):
-        found = stacking.slice_spec(element.leaf_spec(leaf))
-        if isinstance(leaf, element.RaggedTensor) and isinstance(found, TensorSpec):
-            return TensorSpec([None, *leaf.flat_values.shape[1:]], leaf.dtype)
-        return found
-
-    return "TensorSlice", lambda: Counted(elements), element.map_leaves(spec, columns), count
+    spec = element.map_leaves(lambda leaf: stacking.slice_spec(element.leaf_spec(leaf)), columns)
+    return "TensorSlice", lambda: Counted(elements), spec, count
 
 
 def from_sparse_tensor_slices(sparse_tensor):

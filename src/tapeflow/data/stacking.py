@@ -175,6 +175,11 @@ def ragged_spec(leaf, kind):
     return RaggedTensorSpec(leaf.shape, leaf.dtype, rank, kind)
 
 
+def is_row(spec):
+    """Whether values of a spec are rows of a ragged tensor: tensors, of which batches are ragged again."""
+    return isinstance(spec, RaggedTensorSpec) and spec.ragged_rank == 0
+
+
 def stack_ragged(column, spec):
     """Leaves along a new first axis: ragged where `spec`, made by `ragged_spec`, is."""
     if not isinstance(spec, RaggedTensorSpec) or isinstance(column[0], RaggedTensor):
@@ -242,7 +247,7 @@ def slice_spec(leaf):
         return element.DatasetSpec(leaf.element_spec, leaf._dataset_shape[1:])
     if leaf.shape.rank == 0:
         raise ValueError("Cannot unbatch an input with scalar components.")
-    if isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank <= 1:
+    if isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0:
         return TensorSpec(None if leaf.shape.rank is None else leaf.shape[1:], leaf.dtype)
     return leaf._unbatch()
 

@@ -88,9 +88,7 @@ class DistributedDataset(Dataset):
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:
         """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
-        from tapeflow.data import graph_iterating
-
-        return graph_iterating.make_initializable_iterator(self._plain, shared_name)
+        return self._plain.make_initializable_iterator(shared_name)
 
     def make_one_shot_iterator(self) -> Any:
         """An iterator of a graph (1.x)."""

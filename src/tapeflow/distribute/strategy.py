@@ -7,6 +7,7 @@ where they would change it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from typing import Any
 
@@ -190,7 +191,7 @@ class Strategy:
             n = self.num_replicas_in_sync
             if n == 1:
                 return body(0, None)
-            bodies = [lambda merge, i=i: body(i, merge) for i in range(n)]
+            bodies = [functools.partial(body, i) for i in range(n)]
             return regroup(run_in_step(bodies, select))
 
     experimental_run_v2 = run
@@ -414,7 +415,12 @@ def _created_by(strategy: Strategy) -> Any:
 
     def create(next_creator: Any, **kwargs: Any) -> Any:
         variable = next_creator(**kwargs)
-        if strategy.num_replicas_in_sync > 1 and type(variable) is Variable:
+        # The state of a generator of random numbers moves with each replica's draw: each gets others.
+        if (
+            strategy.num_replicas_in_sync > 1
+            and type(variable) is Variable
+            and kwargs.get("name") != "StateVar"
+        ):
             variable.__class__ = MirroredVariable
         with contextlib.suppress(AttributeError):
             variable._distribute_strategy = strategy

@@ -275,7 +275,11 @@ class ConcreteFunction:
         flat: list[Any] = []
         for wanted, value in [
             *zip(wanted_args, merged, strict=True),
-            *((wanted, rest.get(name, wanted)) for name, wanted in wanted_kwargs.items()),
+            # In the order in which dicts are flattened.
+            *(
+                (wanted_kwargs[name], rest.get(name, wanted_kwargs[name]))
+                for name in sorted(wanted_kwargs)
+            ),
         ]:
             flat += _tensors_of(wanted, value)
         return flat

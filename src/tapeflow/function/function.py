@@ -27,6 +27,11 @@ _PLAIN = (bool, int, float, str, type(None))
 # As many traces of one function make a warning: something in its arguments is never the same.
 _MANY = 5
 
+# Are told of each concrete function that is called, while native code serves no calls (`_native.set_functions_fast`).
+watchers: list[Callable[[ConcreteFunction], None]] = []
+# The last of them runs the calls, given as functions without arguments.
+runners: list[Callable[[ConcreteFunction, Callable[[], Any]], Any]] = []
+
 CREATED_TWICE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
     "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
@@ -135,7 +140,12 @@ class Function:
             return self._python_function(*args, **kwargs)
         call = self._signature.take(args, kwargs)
         concrete = self._trace_for(call)
-        result = concrete.call_flat(call.tensors)
+        for watch in watchers:
+            watch(concrete)
+        if runners and context.current_graph() is None:
+            result = runners[-1](concrete, lambda: concrete.call_flat(call.tensors))
+        else:
+            result = concrete.call_flat(call.tensors)
         if not kwargs:
             self._remember(args, call, concrete)
         return result

@@ -63,7 +63,7 @@ def as_symbolic(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
             )
         return value if value.op.graph is graph else graph.capture(value)
-    if isinstance(value, _Variable):
+    if issubclass(type(value), _Variable):  # what only stands for a variable converts itself
         if dtype is not None and value.dtype != dtype:
             raise ValueError(
                 f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "

@@ -23,11 +23,12 @@ from tapeflow.ops.table import arguments
 # A device index that is none: the core asks Python for what runs there.
 _WATCHED = 1 << 20
 # Operations whose results have NaN or infinity only where their inputs do.
-_MOVES = frozenset(
-    "Concat ConcatV2 ExpandDims Fill Gather GatherV2 Identity IdentityN Maximum Minimum Pack Reshape Slice Squeeze "
-    "StridedSlice TensorListStack TensorListConcat Transpose Unpack CheckNumerics CheckNumericsV2 Placeholder Const "
-    "StopGradient VarHandleOp IsNan IsInf IsFinite Print PrintV2".split()
-)
+_MOVES = frozenset((
+    "Concat", "ConcatV2", "ExpandDims", "Fill", "Gather", "GatherV2", "Identity", "IdentityN", "Maximum", "Minimum",
+    "Pack", "Reshape", "Slice", "Squeeze", "StridedSlice", "TensorListStack", "TensorListConcat", "Transpose",
+    "Unpack", "CheckNumerics", "CheckNumericsV2", "Placeholder", "Const", "StopGradient", "VarHandleOp", "IsNan",
+    "IsInf", "IsFinite", "Print", "PrintV2",
+))  # fmt: skip
 # Outputs that may be NaN in the course of things: reserved space, by the positions that are checked.
 _CHECKED_OUTPUTS = {"FusedBatchNorm": (0, 1, 2), "FusedBatchNormV2": (0, 1, 2), "FusedBatchNormV3": (0, 1, 2)}
 

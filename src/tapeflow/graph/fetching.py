@@ -176,6 +176,8 @@ def _expanded(feed: Any, value: Any) -> Any:
     if isinstance(feed, tuple):
         return list(zip(nest.flatten(feed), nest.flatten(value), strict=True))
     parts = nest.flatten(feed, expand_composites=True)
+    if hasattr(value, "nested_row_splits"):  # a RaggedTensorValue
+        value = (value.flat_values, *value.nested_row_splits)
     values = value if isinstance(value, tuple) else nest.flatten(value, expand_composites=True)
     return list(zip(parts, values, strict=True))
 

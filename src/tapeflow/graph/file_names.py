@@ -10,7 +10,7 @@ from tapeflow.ops.variable import VariableV1
 
 @public
 def match_filenames_once(pattern, name=None):
-    """A local variable of the names of the files that match the glob `pattern`, or a vector of them, in its first run."""
+    """A local variable of the names of the files that match a glob pattern, or a vector of them, when it is set."""
     return VariableV1(
         matching_files(pattern),
         trainable=False,

@@ -443,8 +443,12 @@ class Graph:
     def _control_inputs(self, inputs: tuple[SymbolicTensor, ...]) -> list[Operation]:
         found: list[Operation] = []
         for ops, first in self._scopes.controls:
-            # An operation that takes what was made inside of the block waits already.
-            if any(x.op.index >= first and x.op.graph is self for x in inputs):
+            # An operation that takes what was made inside of the block waits already; not with a placeholder,
+            # which may stand for what comes from outside.
+            if any(
+                x.op.index >= first and x.op.graph is self and x.op.type != "Placeholder"
+                for x in inputs
+            ):
                 continue
             found += [op for op in ops if op not in found]
         sources = {x.op for x in inputs}

@@ -68,12 +68,13 @@ def found(op: Operation, resources: dict[str, Any]) -> Any:
         resources[name] = kind.make(name, op.attrs)
         return resources[name]
     made = object_of(resources[name])
-    check = getattr(made, "check_same", None)
-    if check is None:
+    asked = object_of(kind.make(name, op.attrs))
+    if hasattr(made, "check_same"):
+        made.check_same(asked)
+    elif type(made) is not type(asked):
         raise InvalidArgumentError(
             None, op, f"'{name}' is a {type(made).__name__}, not what {op.type} makes."
         )
-    check(object_of(kind.make(name, op.attrs)))
     return resources[name]
 
 

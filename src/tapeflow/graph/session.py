@@ -14,7 +14,7 @@ from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.waiting import Cancellation
 from tapeflow.graph import operation as operations
-from tapeflow.graph import order, planning, resource_nodes, server, streams, tensor
+from tapeflow.graph import order, planning, resource_nodes, server, session_handles, streams, tensor
 from tapeflow.graph.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.operation import Operation
@@ -398,7 +398,9 @@ class BaseSession:
 
 def _plain(value: Any) -> Any:
     """A fetched value as NumPy has it."""
-    return value if value.dtype in (dtypes.resource, dtypes.variant) else value.numpy()
+    if value.dtype in (dtypes.resource, dtypes.variant):
+        return session_handles.taken(value)
+    return value.numpy()
 
 
 def _fetch_key(fetches: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.registry import find, to_config
+from tapeflow.ops.activation import elu as nn_elu
 from tapeflow.ops.activation import (
     gelu,
     leaky_relu,
@@ -12,7 +13,6 @@ from tapeflow.ops.activation import (
     softplus,
     softsign,
 )
-from tapeflow.ops.activation import elu as nn_elu
 from tapeflow.ops.activation import relu as nn_relu
 from tapeflow.ops.activation import silu as swish
 from tapeflow.ops.arithmetic import minimum

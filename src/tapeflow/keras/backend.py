@@ -121,8 +121,8 @@ from tapeflow.ops.gather import gather as gather_rows
 from tapeflow.ops.joining import concat
 from tapeflow.ops.joining import stack as stack_tensors
 from tapeflow.ops.layout import expand_dims as expand_axis
-from tapeflow.ops.layout import transpose as transpose_axes
 from tapeflow.ops.layout import squeeze as squeeze_axes
+from tapeflow.ops.layout import transpose as transpose_axes
 from tapeflow.ops.matmul import matmul, tensordot
 from tapeflow.ops.normalization import l2_normalize as normalize
 from tapeflow.ops.random import normal, uniform

@@ -75,7 +75,9 @@ def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilatio
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 2)
 
 
-def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)):
+def conv3d(
+    x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)
+):
     """The convolution of volumes. Raises ValueError for an unknown format."""
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 3)
 
@@ -112,7 +114,13 @@ def depthwise_conv2d(
 
 
 def separable_conv1d(
-    x, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=1,
+    padding="valid",
+    data_format=None,
+    dilation_rate=1,
 ):
     """The convolution of each channel of steps by itself, then of all channels at each step."""
     data_format = _format(data_format)
@@ -180,7 +188,9 @@ def _pad_space(x, padding, data_format, rank):
     if len(padding) != rank or any(len(pair) != 2 for pair in padding):
         raise ValueError(f"`padding` must be {rank} pairs of integers. Received: {padding}")
     space = [list(pair) for pair in padding]
-    around = [[0, 0], [0, 0], *space] if data_format == "channels_first" else [[0, 0], *space, [0, 0]]
+    around = (
+        [[0, 0], [0, 0], *space] if data_format == "channels_first" else [[0, 0], *space, [0, 0]]
+    )
     return pad(x, around)
 
 
@@ -206,7 +216,10 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
         x = repeat(repeat(x, height_factor, axis=1), width_factor, axis=2)
     else:
         _, height, width, _ = sizes_of(x)
-        x = cast(resize(x, as_shape([height * height_factor, width * width_factor]), interpolation), x.dtype)
+        x = cast(
+            resize(x, as_shape([height * height_factor, width * width_factor]), interpolation),
+            x.dtype,
+        )
     return _back(x, data_format)
 
 
@@ -242,7 +255,9 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
 
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
     """A convolution of steps with a kernel of its own at every position."""
-    return local_conv(inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format)
+    return local_conv(
+        inputs, kernel, kernel_size, strides, (kernel.shape.as_list()[0],), data_format
+    )
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):

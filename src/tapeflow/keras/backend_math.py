@@ -9,9 +9,17 @@ from tapeflow.core.context import name_scope as core_name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
-from tapeflow.ops import arithmetic, array, broadcasting, comparison, elementwise, layout, mapping
 from tapeflow.ops import activation as nn
-from tapeflow.ops import trigonometric
+from tapeflow.ops import (
+    arithmetic,
+    array,
+    broadcasting,
+    comparison,
+    elementwise,
+    layout,
+    mapping,
+    trigonometric,
+)
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.einsum import einsum
@@ -369,7 +377,11 @@ def categorical_focal_crossentropy(
     from tapeflow.ops.softmax import softmax
 
     output = convert_to_tensor(output)
-    p = softmax(output, axis=axis) if from_logits else output / reduce_sum(output, axis=axis, keepdims=True)
+    p = (
+        softmax(output, axis=axis)
+        if from_logits
+        else output / reduce_sum(output, axis=axis, keepdims=True)
+    )
     tiny = settings.epsilon()
     p = clip_by_value(p, tiny, 1.0 - tiny)
     target = cast(target, p.dtype)
@@ -418,5 +430,3 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     size = cast(layout.reshape([batch, steps], [2]), dtypes.int64)
     found = [dense(SparseTensor(s.indices, s.values, size), default_value=-1) for s in decoded]
     return found, log_prob
-
-

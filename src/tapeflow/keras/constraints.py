@@ -101,7 +101,9 @@ class RadialConstraint(Constraint):
         half = size // 2
         place = np.arange(size)
         ring = np.minimum(place, size - 1 - place)
-        level = half - 1 - np.minimum(ring[:, None], ring[None, :])  # from the innermost ring, 0, outwards
+        level = (
+            half - 1 - np.minimum(ring[:, None], ring[None, :])
+        )  # from the innermost ring, 0, outwards
         inner = level < 0 if size % 2 else level == 0
         source = np.where(inner, half - 1, half + level)
         flat = reshape(w, [size * size, *shape.as_list()[2:]])

@@ -20,13 +20,14 @@ class DTypePolicy:
     def __init__(self, name=None):
         if isinstance(name, dtypes.DType):
             raise TypeError(
-                "'name' must be a string, not a DType. Instead, pass DType.name. Got: "
-                f"{name.name}"
+                f"'name' must be a string, not a DType. Instead, pass DType.name. Got: {name.name}"
             )
         if name is None:
             name = settings.floatx()
         if not isinstance(name, str):
-            raise TypeError(f"'name' must be a string, such as 'mixed_float16'. Received: name={name}")
+            raise TypeError(
+                f"'name' must be a string, such as 'mixed_float16'. Received: name={name}"
+            )
         if name == "infer":
             self._compute = self._variable = None
         elif name in _MIXED:

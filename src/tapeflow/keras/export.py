@@ -18,17 +18,15 @@ def export_model(model, filepath, format="tf_saved_model", verbose=True, input_s
         raise ValueError(
             f"Unrecognized format={format}. Supported formats are: ['tf_saved_model']."
         )
-    from tapeflow.saved_model import save
-
     specs = input_signature if input_signature is not None else [_specs(model)]
 
     def serve(*inputs):
         return model(inputs[0] if len(inputs) == 1 else list(inputs), training=False)
 
-    serving = compile_function(serve, input_signature=specs)
-    save(model, os.fspath(filepath), {"serving_default": serving, "serve": serving})
-    if verbose:
-        print(f"Saved artifact at '{filepath}'.")
+    archive = ExportArchive()
+    archive.track(model)
+    archive.add_endpoint("serve", serve, specs)
+    archive.write_out(filepath, verbose=verbose)
 
 
 def _specs(model):

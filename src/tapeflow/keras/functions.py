@@ -39,7 +39,16 @@ class _GraphFunction:
       feed_dict: further tensors to feed.
     """
 
-    def __init__(self, inputs, outputs, updates, feed_dict=None, fetches=None, options=None, run_metadata=None):
+    def __init__(
+        self,
+        inputs,
+        outputs,
+        updates,
+        feed_dict=None,
+        fetches=None,
+        options=None,
+        run_metadata=None,
+    ):
         from tapeflow.keras.engine.graph_tensors import graph_tensors
 
         self._inputs = nest.flatten(graph_tensors(inputs))
@@ -51,7 +60,7 @@ class _GraphFunction:
         self.run_options, self.run_metadata = options, run_metadata
 
     def __call__(self, inputs=()):
-        values = nest.flatten(list(inputs)) if isinstance(inputs, (list, tuple)) else [inputs]
+        values = _listed(inputs)
         feeds = {
             tensor: value for tensor, value in zip(self._inputs, values) if value is not None
         } | dict(self.feed_dict or {})
@@ -63,6 +72,11 @@ class _GraphFunction:
             if fetch in self.fetch_callbacks:
                 self.fetch_callbacks[fetch](value)
         return results[0]
+
+
+def _listed(inputs):
+    """The values of a call as a list, those of a dict in the order of its keys."""
+    return nest.flatten(inputs) if isinstance(inputs, (list, tuple, dict)) else [inputs]
 
 
 def _update_op(update):
@@ -83,10 +97,12 @@ class _SymbolicFunction:
         self._inputs = nest.flatten(inputs)
         self._model = None
         if self._symbolic:
-            self._model = Functional(self._inputs, self._symbolic, name=settings.unique_name("function"))
+            self._model = Functional(
+                self._inputs, self._symbolic, name=settings.unique_name("function")
+            )
 
     def __call__(self, inputs=()):
-        given = nest.flatten(list(inputs)) if isinstance(inputs, (list, tuple)) else [inputs]
+        given = _listed(inputs)
         given = [
             x if isinstance(x, Tensor) else convert_to_tensor(x, symbolic.dtype)
             for x, symbolic in zip(given, self._inputs)

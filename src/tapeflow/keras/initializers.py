@@ -114,7 +114,9 @@ class _Random(Initializer):
     def _truncated(self, shape, mean, stddev, dtype):
         if self.seed is None:
             return random.truncated_normal(shape, mean, stddev, dtype)
-        return random_stateless.stateless_truncated_normal(shape, (self.seed, 0), mean, stddev, dtype)
+        return random_stateless.stateless_truncated_normal(
+            shape, (self.seed, 0), mean, stddev, dtype
+        )
 
 
 class RandomUniform(_Random):
@@ -185,7 +187,9 @@ class VarianceScaling(_Random):
             return fans(sizes)
         rank = len(sizes)
         inputs, outputs = (
-            None if axes is None else {axis % rank for axis in ((axes,) if isinstance(axes, int) else axes)}
+            None
+            if axes is None
+            else {axis % rank for axis in ((axes,) if isinstance(axes, int) else axes)}
             for axes in (self.input_axes, self.output_axes)
         )
         if inputs is None:

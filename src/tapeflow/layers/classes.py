@@ -166,7 +166,9 @@ class Layer(keras_layers.Layer):
             return
         for loss in nest.flatten(losses):
             loss = loss() if callable(loss) else loss
-            if loss is not None and all(loss is not known for known in graph.get_collection_ref(REGULARIZATION_LOSSES)):
+            if loss is not None and all(
+                loss is not known for known in graph.get_collection_ref(REGULARIZATION_LOSSES)
+            ):
                 graph.add_to_collection(REGULARIZATION_LOSSES, loss)
 
     def add_update(self, updates, inputs=None):
@@ -233,16 +235,28 @@ class Conv3DTranspose(keras_layers.Conv3DTranspose, Layer):
 
 
 class SeparableConv1D(keras_layers.SeparableConv1D, Layer):
-    """See keras.layers.SeparableConv1D."""
+    """See keras.layers.SeparableConv1D; kernels start as the variable scope says, where it does."""
+
+    def __init__(self, filters, kernel_size, strides=1, padding="valid", **kwargs):
+        kwargs.setdefault("depthwise_initializer", None)
+        kwargs.setdefault("pointwise_initializer", None)
+        super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
 class SeparableConv2D(keras_layers.SeparableConv2D, Layer):
-    """See keras.layers.SeparableConv2D."""
+    """See keras.layers.SeparableConv2D; kernels start as the variable scope says, where it does."""
+
+    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", **kwargs):
+        kwargs.setdefault("depthwise_initializer", None)
+        kwargs.setdefault("pointwise_initializer", None)
+        super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
 def _require_strides(strides):
     if strides is None:
-        raise ValueError("The `strides` argument must be an integer or a tuple of integers. Received: None")
+        raise ValueError(
+            "The `strides` argument must be an integer or a tuple of integers. Received: None"
+        )
 
 
 class MaxPooling1D(keras_layers.MaxPooling1D, Layer):

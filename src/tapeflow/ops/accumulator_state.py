@@ -27,8 +27,10 @@ class Accumulator(Lines):
         self.step = 0
         self._sum: Any = None
 
-    def check_same(self, other: Accumulator) -> None:
+    def check_same(self, other: Any) -> None:
         """Raises InvalidArgumentError unless `other`, asked for under the same name, is like this one."""
+        if type(other) is not type(self):
+            raise _invalid(f"'{self.name}' is a {type(self).__name__}, not a {type(other).__name__}.")
         for what, own, asked in (
             ("dtype", self.dtype.name, other.dtype.name),
             ("shape", str(self.shape), str(other.shape)),

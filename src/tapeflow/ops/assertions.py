@@ -137,7 +137,7 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     if control._staged(found):
         names = _name_of(x), _name_of(y)
 
-        def shown(v):
+        def texts(v):
             lead = [message] if message else []
             if v[2] is not None:
                 return [*lead, *v[2]]
@@ -148,7 +148,7 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
             lambda v: _binary(relation, function, v[0], v[1], v[2], summarize, message),
             [x, y, data],
             name,
-            shown,
+            texts,
             summarize,
         )
     holds = concrete_value(found)

@@ -66,8 +66,8 @@ from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue, as_ragge
 _UNARY = {
     activation: "elu gelu leaky_relu relu relu6 selu silu softplus softsign",
     array: "identity stop_gradient",
-    bessel: "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e dawsn "
-    "bessel_y0 bessel_y1 expint fresnel_cos fresnel_sin spence",
+    bessel: "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e "
+    "dawsn bessel_y0 bessel_y1 expint fresnel_cos fresnel_sin spence",
     bitwise: "invert",
     casting: "cast saturate_cast",
     check: "check_numerics",

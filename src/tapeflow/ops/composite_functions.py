@@ -87,7 +87,7 @@ def with_sparse(function):
             **{k: v.to_sparse() if isinstance(v, RaggedTensor) else v for k, v in kwargs.items()}
         )
 
-    called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    called.__signature__ = inspect.signature(function)
     return called
 
 

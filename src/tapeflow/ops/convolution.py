@@ -334,6 +334,7 @@ def _input_rule(call):
             f"Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {len(sizes)}"
         )
     last = call.attr("data_format") == "NHWC"
+    shapes.same_dimension(grad[3 if last else 1], filters[3])
     batch, channels, space = grad[0], None, (None, None)
     if sizes is not None and len(sizes) == 2:  # the spatial sizes alone
         space, channels = sizes, filters[2]

@@ -452,6 +452,24 @@ def conv_transpose(
     return functions[count](input, filters, output_shape, strides, padding, data_format, dilations)
 
 
+def _check_convolution(input, filters, channel: int, rates) -> None:
+    """Raises ValueError for rates below 1 and for channels that do not fit, as far as shapes are known."""
+    if min(rates) < 1:
+        raise ValueError(f"all values of `dilation_rate` must be positive. Received: dilation_rate={rates}")
+    if input.shape.rank is None or filters.shape.rank is None:
+        return
+    at = 1 - filters.shape.rank if channel == 1 else -1
+    if input.shape.rank < -at or filters.shape.rank < 2:
+        return
+    depth, inner = input.shape[at], filters.shape[-2]
+    if depth is not None and inner is not None and (inner == 0 or depth % inner):
+        raise ValueError(
+            "The number of input channels is not divisible by the corresponding number of output filters. "
+            f"Received: input.shape={input.shape} with {depth} channels and filters.shape={filters.shape} with "
+            f"{inner} output filters."
+        )
+
+
 @public
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
@@ -474,6 +492,7 @@ def convolution(
     channel = channel_index(data_format)
     strides = per_dimension(strides, count, channel, "strides")
     dilations = per_dimension(dilations, count, channel, "dilations")
+    _check_convolution(input, filters, channel, dilations)
     if max(strides) > 1 and max(dilations) > 1:
         space = slice(2, None) if channel == 1 else slice(1, -1)
         raise ValueError(
@@ -510,6 +529,8 @@ def convolution_v1(
 @public
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """`conv2d` with `rate` - 1 holes between the taps of the filter."""
+    value, filters = convert_to_tensor(value), convert_to_tensor(filters)
+    _check_convolution(value, filters, 3, per_dimension(rate, 2, 3, "rate")[1:3])
     return conv2d(value, filters, 1, padding, "NHWC", rate)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -29,7 +31,7 @@ def _rows_of_splits(splits, values) -> list[slice]:
         raise invalid("Splits must start with 0")
     if (np.diff(splits) < 0).any() or splits[-1] != values.size:
         raise invalid(f"Splits must end with the number of values, got {splits[-1]} instead of {values.size}")
-    return [slice(int(a), int(b)) for a, b in zip(splits[:-1], splits[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise(splits)]
 
 
 def _rows_known(call):

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -111,7 +111,8 @@ def DecodeCSVColumn(
         found = _split(record, delimiter, use_quote_delim, -1)
         if selecting:
             if field >= len(found):
-                raise invalid(f"Expect {columns} fields but have {len(found)} in record {i}")
+                # Columns are selected in ascending order, so those before this one were there.
+                raise invalid(f"Expect {columns} fields but have {column} in record {i}")
         elif len(found) != columns:
             raise invalid(f"Expect {columns} fields but have {len(found)} in record {i}")
         text = found[field]
@@ -163,7 +164,7 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
     for i, default in enumerate(defaults):
         default = convert_to_tensor(default)
         rank = default.shape.rank
-        if rank is not None and rank > 1:
+        if rank is not None and rank > 1 and context.current_graph() is not None:
             raise ValueError(f"Shape must be at most rank 1 but is rank {rank}")
         if default.dtype not in _TYPES:
             raise TypeError(f"record_defaults[{i}] cannot have the dtype {default.dtype.name}")

@@ -44,8 +44,9 @@ def _lookup(params, ids, strategy, max_norm):
     ids = convert_to_tensor(ids)
     if len(parts) == 1:
         return _clipped(gather(parts[0], ids), ids, max_norm)
-    return _lookup_parts([convert_to_tensor(p) if isinstance(p, np.ndarray) or not hasattr(p, "dtype") else p for p in parts],
-                         ids, strategy, max_norm)  # fmt: skip
+    plain = [isinstance(p, np.ndarray) or not hasattr(p, "dtype") for p in parts]
+    made = [convert_to_tensor(p) if q else p for p, q in zip(parts, plain, strict=True)]
+    return _lookup_parts(made, ids, strategy, max_norm)
 
 
 def _lookup_parts(parts, ids, strategy, max_norm):

@@ -100,6 +100,7 @@ def _gather_v2_rule(call):
         raise invalid(f"batch_dims must be at least {-len(indices)}, but is {batch - len(indices)}")
     if axis is None:
         return [(None,) * (len(params) + len(indices) - 1 - batch)]
+    shapes.at_least(params, axis + 1 if axis >= 0 else -axis)
     at = shapes.normal_axis(axis, len(params))
     if at < batch:
         raise invalid(f"batch_dims ({batch}) must be less than or equal to axis ({at})")

@@ -372,10 +372,14 @@ def _squeezed(labels, predictions):
         from tapeflow.ops.control import cond
 
         difference = Rank(predictions) - Rank(labels)
-        return (
-            cond(comparison.equal(difference, -1), lambda: Squeeze(labels, [-1]), lambda: labels),
-            cond(comparison.equal(difference, 1), lambda: Squeeze(predictions, [-1]), lambda: predictions),
-        )
+
+        def squeezed(x, when):
+            last = None if x.shape.rank is None else x.shape.as_list()[-1:]
+            if last is not None and last != [1] and last != [None]:
+                return x
+            return cond(comparison.equal(difference, when), lambda: Squeeze(x, [-1]), lambda: x)
+
+        return squeezed(labels, -1), squeezed(predictions, 1)
     difference = predictions.shape.rank - labels.shape.rank
     if difference == 1:
         return labels, Squeeze(predictions, [-1])
@@ -389,9 +393,9 @@ def _refuse_outside(name, x, limit):
     if values is None or not values.size:
         return
     if values.min() < 0:
-        raise invalid(f"`{name}` contains negative values: {values.min()}")
+        raise invalid(f"`{name}` contains negative values.  \nCondition x >= 0 did not hold: x is {values.min()}")
     if limit is not None and values.max() >= limit:
-        raise invalid(f"`{name}` out of bound: {values.max()} is not below {limit}")
+        raise invalid(f"`{name}` out of bound\nCondition x < y did not hold: x is {values.max()}, y is {limit}")
 
 
 @public

@@ -315,7 +315,7 @@ def DecodeAndCropJpeg(xp, contents, crop_window, **attrs):
     fits = top >= 0 and left >= 0 and top + height <= len(whole) and left + width <= whole.shape[1]
     if not fits or height <= 0 or width <= 0:
         raise invalid(
-            f"Invalid crop window: [{top}, {left}, {height}, {width}] for an image of "
+            f"Invalid JPEG data or crop window: [{top}, {left}, {height}, {width}] for an image of "
             f"{whole.shape[0]} x {whole.shape[1]}"
         )
     return whole[top : top + height, left : left + width]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, casting, control
 from tapeflow.ops.array import Shape
 from tapeflow.ops.elementwise import floor
 from tapeflow.ops.elementwise import round as round_
-from tapeflow.ops.graph_scope import in_scope
+from tapeflow.ops.graph_scope import graph_scope, in_scope
 from tapeflow.ops.image_resize import (
     ResizeArea,
     ResizeBicubic,
@@ -56,8 +56,9 @@ def flip_up_down(image):
 @public
 def transpose(image, name=None):
     """Images of 3 or 4 dimensions with height and width exchanged."""
-    image, single = as_batch(as_images(image))
-    return unbatched(Transpose(image, [0, 2, 1, 3]), single)
+    with graph_scope("transpose"):
+        image, single = as_batch(as_images(image))
+        return unbatched(Transpose(image, [0, 2, 1, 3]), single)
 
 
 @public
@@ -117,7 +118,12 @@ def _padded(image, top, left, height, width):
     if all(isinstance(v, int) and v == 0 for v in (top, left, below, right)):
         return image
     amounts = [as_shape(pair) for pair in ([0, 0], [top, below], [left, right], [0, 0])]
-    return Pad(image, np.stack(amounts) if all_plain(amounts) else convert_to_tensor(amounts))
+    out = Pad(image, np.stack(amounts) if all_plain(amounts) else convert_to_tensor(amounts))
+    batch, _, _, depth = image.shape.as_list()
+    sizes = [n if isinstance(n, int) else None for n in (height, width)]
+    if context.current_graph() is not None:
+        out.set_shape([batch, *sizes, depth])
+    return out
 
 
 def all_plain(values) -> bool:
@@ -203,9 +209,10 @@ def central_crop(image, central_fraction):
     known = static_value(central_fraction)
     if known is not None and not 0.0 < known <= 1.0:
         raise ValueError("central_fraction must be within (0, 1]")
-    image, single = as_batch(as_images(image))
+    image = as_images(image)
     if known is not None and float(known) == 1.0:
-        return unbatched(image, single)
+        return image
+    image, single = as_batch(image)
     n, rows, columns, depth = sizes_of(image)
     fraction = float(known) if known is not None else casting.cast(central_fraction, dtypes.float64)
 
@@ -245,6 +252,14 @@ class ResizeMethodV1:
     AREA = 3
 
 
+def _whole(size):
+    """`size` as an int32 tensor. Raises ValueError for what is none."""
+    try:
+        return convert_to_tensor(size, dtypes.int32)
+    except TypeError as error:
+        raise ValueError(f"'size' must be a 1-D int32 Tensor, got {size}: {error}") from None
+
+
 def _size_of(size):
     """The argument `size` as a pair of ints, or as an int32 vector only known when it runs."""
     known = static_value(size) if not isinstance(size, (list, tuple)) else None
@@ -252,12 +267,12 @@ def _size_of(size):
         values = [static_value(v) for v in size]
         known = None if any(v is None for v in values) else np.array(values)
     if known is None:
-        tensor = convert_to_tensor(size, dtypes.int32)
+        tensor = _whole(size)
         if not tensor.shape.is_compatible_with([2]):
             raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
         return tensor
     if np.ndim(known) > 1 or (known.dtype.kind not in "iu"):
-        convert_to_tensor(size, dtypes.int32)
+        _whole(size)
     if known.shape != (2,):
         raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
     return known.astype(np.int32)
@@ -277,7 +292,7 @@ def _within(image, size):
     return casting.cast(round_(factor * sizes), dtypes.int32)
 
 
-def _resize(images, size, resizer, preserve_aspect_ratio):
+def _resize(images, size, resizer, preserve_aspect_ratio, keep_if_same=False):
     images = convert_to_tensor(images)
     if images.shape.rank is None:
         raise ValueError("'images' contains no shape.")
@@ -287,7 +302,8 @@ def _resize(images, size, resizer, preserve_aspect_ratio):
     size = _size_of(size)
     if preserve_aspect_ratio:
         size = _within(images, size)
-    if isinstance(size, np.ndarray) and images.shape.as_list()[1:3] == size.tolist():
+    known = keep_if_same and isinstance(size, np.ndarray)
+    if known and images.shape.as_list()[1:3] == size.tolist():
         return unbatched(images, single)
     return unbatched(resizer(images, size), single)
 
@@ -318,7 +334,7 @@ def resize(
 ):
     """Images of 3 or 4 dimensions in the size `[height, width]`.
 
-    The result is of float32, but of the dtype of the images for "nearest" and where the size is known to be theirs.
+    The result is of float32, but of the dtype of the images for "nearest".
     With `antialias` the kernel grows with the pixels of a smaller result. Raises ValueError for another rank, size or
     method.
     """
@@ -336,7 +352,8 @@ def resize(
         resizer = ResizeArea
     else:
         raise ValueError(f"Resize method is not implemented: {method}")
-    return _resize(images, size, resizer, preserve_aspect_ratio)
+    with graph_scope("resize"):
+        return _resize(images, size, resizer, preserve_aspect_ratio)
 
 
 _ROWS_V1 = (ResizeBilinear, ResizeNearestNeighbor, ResizeBicubic, ResizeArea)
@@ -357,7 +374,10 @@ def resize_v1(
     if number not in range(4):
         raise ValueError(f"Resize method is not implemented: {method}")
     row = _ROWS_V1[number]
-    return _resize(images, size, lambda x, s: row(x, s, align_corners), preserve_aspect_ratio)
+    with graph_scope("resize"):
+        return _resize(
+            images, size, lambda x, s: row(x, s, align_corners), preserve_aspect_ratio, True
+        )
 
 
 @public

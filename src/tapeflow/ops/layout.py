@@ -138,7 +138,10 @@ def _expand_dims_rule(call):
         return [(None,) * (len(shape) + 1)]
     if axis.size != 1:
         raise invalid("'dim' input must be a tensor with a single value")
-    at = shapes.normal_axis(int(axis.reshape(())), len(shape) + 1)
+    at, rank = int(axis.reshape(())), len(shape) + 1
+    if not -rank <= at < rank:
+        raise invalid(f"dim {at} not in the interval [{-rank}, {rank - 1}].")
+    at %= rank
     return [shape[:at] + (1,) + shape[at:]]
 
 
@@ -284,6 +287,9 @@ def _transpose_rule(call):
     if perm is None:
         rank = len(shape) if shape is not None else length
         return [None if rank is None else (None,) * rank]
+    for p in perm:
+        if not -len(perm) <= p < len(perm):
+            raise invalid(f"perm dim {p} is out of range of input rank {len(perm)}")
     if sorted(p % len(perm) if -len(perm) <= p < 0 else p for p in perm) != [*range(len(perm))]:
         raise invalid(f"perm must be a permutation of 0 to {len(perm) - 1}, but is {perm}")
     if shape is None:
@@ -477,7 +483,10 @@ def _bitcast_rule(call):
     if size > new:
         return [(*shape, size // new)]
     shapes.at_least(shape, 1)
-    shapes.exactly(shape[-1], new // size)
+    if shape[-1] not in (None, new // size):
+        raise invalid(
+            f"Cannot bitcast from {new} to {size} due to shape. {shape[-1]} does not match {new // size}"
+        )
     return [shape[:-1]]
 
 

@@ -517,6 +517,12 @@ class DenseHashTable(_Growing):
 
 
 @public
+def initialize_all_tables(name="init_all_tables"):
+    """`tables_initializer` under its older name."""
+    return tables_initializer(name)
+
+
+@public
 def tables_initializer(name="init_all_tables"):
     """The operation that fills all tables of the graph; nothing eagerly, where tables are filled at once."""
     graph = context.current_graph()

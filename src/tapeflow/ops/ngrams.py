@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
@@ -67,7 +69,7 @@ def StringNGrams(
     glue, left, right = (attr_bytes(text) for text in (separator, left_pad, right_pad))
     out: list[bytes] = []
     counts = [0] if len(data_splits) else []
-    for start, stop in zip(data_splits[:-1], data_splits[1:], strict=True):
+    for start, stop in itertools.pairwise(data_splits):
         row, before = data[start:stop], len(out)
         for width in ngram_widths:
             pad = width - 1 if pad_width < 0 else min(pad_width, width - 1)

@@ -15,6 +15,7 @@ from tapeflow.ops.sliding import (
     channels_back,
     channels_last,
     explicit_pairs,
+    output_size,
     sliding_rule,
     spatial,
     spatial_axes,
@@ -98,7 +99,28 @@ def require_like(name: str, x, shape) -> None:
         )
 
 
+def _max_over_depth(xp, x, ksize, strides):
+    """The greatest of each `ksize` neighbouring channels (channels-last)."""
+    if any(k != 1 for k in ksize[:-1]):
+        raise UnimplementedError(
+            None,
+            None,
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height.",
+        )
+    width, depth = ksize[-1], x.shape[-1]
+    if width <= 0 or depth % width:
+        text = "Depthwise max pooling requires the depth window to evenly divide the input depth"
+        raise UnimplementedError(None, None, text)
+    if strides[-1] != width:
+        text = "Depthwise max pooling requires the depth window to equal the depth stride"
+        raise UnimplementedError(None, None, text)
+    return x.reshape(*x.shape[:-1], depth // width, width).max(-1)
+
+
 def max_pool(xp, x, data_format, **attrs):
+    ksize, strides = attrs["ksize"], attrs["strides"]
+    if x.ndim == len(ksize) == len(strides) == 4 and data_format == "NHWC" and ksize[3] != 1 == ksize[0]:
+        return _max_over_depth(xp, x, ksize, strides)
     x = channels_last(xp, x, data_format)
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     return channels_back(xp, max_under(xp, x, win), data_format)
@@ -185,7 +207,11 @@ def pool_rule(call):
     ksize = call.attr("ksize")
     if len(ksize) != len(data_format):
         raise invalid(f"ksize must have {len(data_format)} values, got {list(ksize)}")
-    channels = shape[data_format.index("C")]
+    at = data_format.index("C")
+    channels = shape[at]
+    if channels is not None and ksize[at] > 1 and len(call.attr("strides")) > at:
+        same = "SAME" if call.attr("padding") == "SAME" else "VALID"
+        channels = output_size(channels, ksize[at], max(call.attr("strides")[at], 1), 1, same)[0]
     taps = [ksize[i] for i in axes]
     ones = [1] * len(data_format)
     return [

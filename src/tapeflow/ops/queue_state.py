@@ -67,8 +67,10 @@ class Queue(Lines):
     def size(self) -> int:
         return len(self._elements)
 
-    def check_same(self, other: Queue) -> None:
+    def check_same(self, other: Any) -> None:
         """Raises InvalidArgumentError unless `other`, which was asked for under the same name, is like this one."""
+        if not isinstance(other, Queue):
+            raise _invalid(f"'{self.name}' is a {self.kind}, not a {type(other).__name__}.")
         for what, own, asked in (
             ("type", self.kind, other.kind),
             ("capacity", self.capacity, other.capacity),

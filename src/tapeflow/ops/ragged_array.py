@@ -6,12 +6,13 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops import array, arithmetic, comparison, construction, joining, layout, reorder
+from tapeflow.ops import arithmetic, array, comparison, construction, joining, layout, reorder
 from tapeflow.ops import gather as dense_gather
 from tapeflow.ops import softmax as dense_softmax
 from tapeflow.ops.array import Shape
 from tapeflow.ops.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
-from tapeflow.ops.broadcasting import repeat, tile as tile_dense
+from tapeflow.ops.broadcasting import repeat
+from tapeflow.ops.broadcasting import tile as tile_dense
 from tapeflow.ops.casting import cast
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.ragged_broadcast import elementwise

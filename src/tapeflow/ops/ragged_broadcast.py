@@ -202,7 +202,8 @@ def _same_rows(values: list[Any]) -> bool:
             if known[0].shape != known[1].shape or (known[0] != known[1]).any():
                 return False
     inner = min(v.flat_values.shape.rank or 0 for v in ragged) - 1
-    return all(isinstance(v, RaggedTensor) or _rank(v) <= inner for v in values)
+    others = [v for v in values if not isinstance(v, RaggedTensor)]
+    return all(v.shape.rank == 0 or _rank(v) <= inner for v in others)
 
 
 def elementwise(op: Any, *values: Any) -> Any:

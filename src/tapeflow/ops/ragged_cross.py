@@ -41,7 +41,7 @@ def _rows(values, splits):
         raise invalid(
             f"row_splits {splits.tolist()[:9]} do not cut {len(values)} values into rows"
         )
-    return [values[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+    return [values[a:b] for a, b in itertools.pairwise(splits)]
 
 
 def _hashed(parts, key, buckets):

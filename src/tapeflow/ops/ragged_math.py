@@ -6,7 +6,16 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
-from tapeflow.ops import arithmetic, comparison, cumulative, division_no_nan, elementwise, ragged_text, reduction, segment
+from tapeflow.ops import (
+    arithmetic,
+    comparison,
+    cumulative,
+    division_no_nan,
+    elementwise,
+    ragged_text,
+    reduction,
+    segment,
+)
 from tapeflow.ops.array import Shape, identity, stop_gradient
 from tapeflow.ops.assertions import assert_equal_v1
 from tapeflow.ops.casting import cast
@@ -302,6 +311,13 @@ def _not_equal(self, other):
     return of_both(comparison.not_equal, self, other)
 
 
+def _hash(self):
+    """By identity in a graph, where ragged tensors are keys of feeds; none eagerly, where `==` compares elements."""
+    if hasattr(self.row_splits, "numpy"):
+        raise TypeError("RaggedTensor is unhashable.")
+    return id(self)
+
+
 def _install() -> None:
     for name, op in {**_BINARY, **_LOGIC}.items():
         setattr(RaggedTensor, f"__{name}__", _forward(op))
@@ -311,7 +327,7 @@ def _install() -> None:
     own = {
         "__eq__": _equal,
         "__ne__": _not_equal,
-        "__hash__": None,
+        "__hash__": _hash,
         "__neg__": lambda self: map_flat_values(elementwise.negative, self),
         "__abs__": lambda self: map_flat_values(elementwise.abs, self),
         "__invert__": lambda self: map_flat_values(comparison.logical_not, self),

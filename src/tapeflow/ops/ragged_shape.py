@@ -1,4 +1,4 @@
-"""The shapes of ragged tensors as values: `RowPartition` cuts values into rows, `DynamicRaggedShape` says it of all dimensions."""
+"""The shapes of ragged tensors as values: `RowPartition` cuts values into rows, `DynamicRaggedShape` all dimensions."""
 
 from __future__ import annotations
 

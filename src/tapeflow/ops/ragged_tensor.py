@@ -13,8 +13,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
-from tapeflow.ops import reduction
-from tapeflow.ops.array import Shape
+from tapeflow.ops import control, reduction
+from tapeflow.ops.array import Shape, identity
 from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, ones_like, zeros
@@ -24,7 +24,7 @@ from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.segment import unsorted_segment_sum
-from tapeflow.ops.static import static_value
+from tapeflow.ops.static import concrete_value, static_value
 
 INDEX = (dtypes.int32, dtypes.int64)
 
@@ -55,20 +55,33 @@ def _partition(value: Any, name: str, dtype: Any = None) -> Any:
     return tensor
 
 
-def _require(validate: bool, values: Any, *tensors: Any, check: Any) -> None:
-    """Raise InvalidArgumentError where the partition is known to be no partition of the values."""
+def _required(validate: bool, values: Any, tensor: Any, check: Any, *others: Any) -> Any:
+    """`tensor`, a partition of the values, once `check(tensor, count, *others)` finds no fault, which it says in words.
+
+    Raises InvalidArgumentError for a fault, now or when the graph runs, as soon as what it takes is known.
+    """
     if not validate:
-        return
-    known = [static_value(t) for t in tensors]
-    count = _static_rows(values)
-    if any(k is None for k in known) or count is None:
-        return
-    message = check(*known, count)
-    if message:
+        return tensor
+    known, count = [static_value(t) for t in (tensor, *others)], _static_rows(values)
+    if count is not None and all(k is not None for k in known):
+        _refuse(check(known[0], count, *known[1:]))
+        return tensor
+
+    def run(given):
+        found, total, *rest = map(concrete_value, given)
+        _refuse(check(found, int(total), *rest))
+
+    op = control.staging.effect("Assert", run, [tensor, _rows(values), *others])
+    with control.control_dependencies([op]):
+        return identity(tensor)
+
+
+def _refuse(fault: str | None) -> None:
+    if fault:
         raise InvalidArgumentError(
             None,
             None,
-            f"Arguments to _from_row_partition do not form a valid RaggedTensor: {message}",
+            f"Arguments to _from_row_partition do not form a valid RaggedTensor: {fault}",
         )
 
 
@@ -86,6 +99,33 @@ def _check_splits(splits, count):
         return "row_splits must not decrease"
     if splits[-1] != count:
         return f"row_splits ends with {int(splits[-1])}, but there are {count} values"
+    return None
+
+
+def _check_lengths(lengths, count):
+    if (lengths < 0).any():
+        return "row_lengths must not be negative"
+    total = lengths.sum()
+    return None if total == count else f"row_lengths sum to {total}, but there are {count} values"
+
+
+def _check_rowids(rowids, count, nrows=None):
+    if len(rowids) != count:
+        return f"there are {len(rowids)} value_rowids, but {count} values"
+    if (np.diff(rowids) < 0).any():
+        return "value_rowids must not decrease"
+    if len(rowids) and rowids[0] < 0:
+        return "value_rowids must not be negative"
+    if nrows is not None and len(rowids) and rowids[-1] >= nrows:
+        return f"nrows = {int(nrows)} is not greater than value_rowids[-1] = {int(rowids[-1])}"
+    return None
+
+
+def _check_uniform(length, count, rows):
+    if length < 0:
+        return "uniform_row_length must not be negative"
+    if int(length) * int(rows) != count:
+        return f"{int(rows)} rows of {int(length)} values, but there are {count} values"
     return None
 
 
@@ -116,9 +156,9 @@ class RaggedTensor:
         """
         values, row_splits = _made(values), _partition(row_splits, "row_splits")
         row_splits.shape.assert_has_rank(1)
-        if row_splits.shape.as_list() == [0]:
+        if row_splits.shape.rank == 1 and row_splits.shape.as_list() == [0]:
             raise ValueError("row_splits tensor may not be empty.")
-        _require(validate, values, row_splits, check=_check_splits)
+        row_splits = _required(validate, values, row_splits, _check_splits)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             values, row_splits = (
                 values.with_row_splits_dtype(dtypes.int64),
@@ -131,10 +171,7 @@ class RaggedTensor:
         """Row i has `row_lengths[i]` values."""
         values, lengths = _made(values), _partition(row_lengths, "row_lengths")
         lengths.shape.assert_has_rank(1)
-        _require(validate, values, lengths, check=lambda found, count: (
-            "row_lengths must not be negative" if (found < 0).any() else
-            None if found.sum() == count else f"row_lengths sum to {found.sum()}, but there are {count} values"
-        ))  # fmt: skip
+        lengths = _required(validate, values, lengths, _check_lengths)
         return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
 
     @classmethod
@@ -144,18 +181,16 @@ class RaggedTensor:
         rowids.shape.assert_has_rank(1)
         if isinstance(nrows, int) and nrows < 0:
             raise ValueError(f"Expected nrows >= 0; got {nrows}")
-        count, ids = _static_rows(values), rowids.shape.as_list()[0]
+        count, ids = _static_rows(values), _static_rows(rowids)
         if count is not None and ids is not None and ids != count:
             raise ValueError(f"There are {ids} value_rowids, but {count} values")
-        _require(validate, values, rowids, check=lambda found, count: (
-            "value_rowids must not decrease" if (np.diff(found) < 0).any() else
-            "value_rowids must not be negative" if len(found) and found[0] < 0 else None
-        ))  # fmt: skip
+        bound = [] if nrows is None else [convert_to_tensor(nrows)]
         known, last = static_value(nrows) if nrows is not None else None, static_value(rowids)
         if validate and known is not None and last is not None and len(last) and last[-1] >= known:
             raise ValueError(
                 f"Expected nrows > value_rowids[-1], but nrows = {int(known)} and value_rowids[-1] = {int(last[-1])}"
             )
+        rowids = _required(validate, values, rowids, _check_rowids, *bound)
         if nrows is None:
             ends = concat([zeros([1], rowids.dtype), rowids[-1:] + 1], 0)
             nrows = ends[-1]
@@ -199,6 +234,8 @@ class RaggedTensor:
                     "Arguments to _from_row_partition do not form a valid RaggedTensor: "
                     f"{int(rows_known)} rows of {int(known)} values, but there are {count} values",
                 )
+        if rows_known is None or known is None or count is None:
+            length = _required(validate, values, length, _check_uniform, rows)
         splits = range_(cast(0, length.dtype), rows + 1) * length
         out = cls.from_row_splits(values, splits, validate=False)
         out._uniform_row_length = length
@@ -430,9 +467,9 @@ class RaggedTensor:
 
     def to_list(self):
         """The values as nested lists. Raises ValueError in a graph."""
-        splits, inner = static_value(self._row_splits), self._values
-        if splits is None:
+        if not hasattr(self._row_splits, "numpy"):
             raise ValueError("to_list can only be used in eager mode.")
+        splits, inner = static_value(self._row_splits), self._values
         flat = inner.to_list() if isinstance(inner, RaggedTensor) else static_value(inner).tolist()
         return [flat[a:b] for a, b in itertools.pairwise(splits)]
 

@@ -30,7 +30,7 @@ def _element(value: Any) -> str:
 def _of_list(value: Any, summarize: int) -> str:
     if not isinstance(value, list):
         return _element(value)
-    if 0 <= summarize and len(value) > 2 * summarize:
+    if summarize >= 0 and len(value) > 2 * summarize:
         first = [_of_list(v, summarize) for v in value[:summarize]]
         last = [_of_list(v, summarize) for v in value[len(value) - summarize :]]
         return f"[{', '.join([*first, '...', *last])}]"

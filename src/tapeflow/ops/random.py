@@ -219,8 +219,12 @@ def _(rng):
 
 
 def _appended(call):
-    first, second = call.value(0), call.shape(1)
-    return [None if first is None or second is None else (*(int(d) for d in first), *second)]
+    first, length, second = call.value(0), call.shape(0), call.shape(1)
+    if first is None and length is not None and length[0] is not None:
+        first = [None] * length[0]
+    if first is None or second is None:
+        return [None]
+    return [(*(None if d is None else int(d) for d in first), *second)]
 
 
 @op(
@@ -241,6 +245,19 @@ def RandomGamma(xp, shape, alpha, seed, seed2):
 
 
 RandomGamma.compiled(never="it draws each number by rejection, one by one")
+
+
+@RandomGamma.gradient(needs="alpha, output")
+def _(call, dy):
+    """Samples move with alpha so that their probabilities P(alpha, y) stay what they are."""
+    from tapeflow.ops import elementwise, reduction, special
+    from tapeflow.ops.array import Rank
+    from tapeflow.ops.construction import range as numbers
+
+    alpha, y = call.alpha, call.output
+    slope = elementwise.Neg(special.IgammaGradA(alpha, y)) / special.gamma_density(alpha, y)
+    drawn = numbers(Rank(y) - Rank(alpha))
+    return None, reduction.Sum(dy * slope, drawn)
 
 
 @op(

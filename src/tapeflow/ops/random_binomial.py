@@ -11,12 +11,12 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import shape_tensor, sizes_of_shape
-from tapeflow.ops.random_stateless import SEED_TYPES, Algorithm, from_seed
+from tapeflow.ops.random_stateful import advance
+from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
 from tapeflow.ops.table import INDEX, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 _TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64)
-_MASK64 = (1 << 64) - 1
 
 # What Stirling's approximation of log(k!) lacks, for k up to 9.
 _TAILS = (
@@ -154,22 +154,8 @@ def _(rng):
 )
 def StatefulRandomBinomial(xp, resource, algorithm, shape, counts, probs, dtype):
     """Numbers from the state of a generator, which moves on."""
-    if np.ndim(algorithm):
-        raise invalid(f"algorithm must be of shape [], not {shape_text(np.shape(algorithm))}")
-    if int(algorithm) not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
-        raise invalid(f"Unsupported algorithm id: {int(algorithm)}")
     sizes, samples, (counts, probs) = _layout(shape, counts, probs)
-    state = np.asarray(resource.numpy())
-    if state.dtype != np.int64 or state.ndim != 1 or state.size < 3:
-        raise invalid(
-            "For the Philox algorithm, the state must be at least 3 numbers of int64; got "
-            f"{shape_text(state.shape)} of {state.dtype}"
-        )
-    low, high, key = (int(x) & _MASK64 for x in state[:3])
-    g = philox.Philox(key, low, high)
-    moved = g.skip(counts.size * 2 * 100 * (samples + 3) // 4 * 256)
-    after = np.array([moved.low, moved.high, key], np.uint64).view(np.int64)
-    resource.assign(np.concatenate([after, state[3:]]))
+    g = advance(resource, algorithm, counts.size * 2 * 100 * (samples + 3) // 4)
     return _numbers(g, sizes, samples, counts, probs, dtype)
 
 

@@ -155,6 +155,9 @@ class Generator:
             self._check(state.shape.as_list() if isinstance(state, Tensor) else state.shape)
             self._state = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
 
+    def _trackable_children(self):
+        return {"_state_var": self._state}
+
     def _check(self, shape) -> None:
         if tuple(shape) != (_state_size(self._alg),):
             raise ValueError(

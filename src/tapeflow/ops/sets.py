@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -57,7 +59,7 @@ def _sparse(indices, values, shape, validate) -> _Groups:
 
 def _require_order(indices) -> None:
     rows = [tuple(row) for row in indices.tolist()]
-    for i, (before, row) in enumerate(zip(rows[:-1], rows[1:], strict=True), 1):
+    for i, (before, row) in enumerate(itertools.pairwise(rows), 1):
         if row <= before:
             what = "repeated" if row == before else "out of order"
             raise invalid(

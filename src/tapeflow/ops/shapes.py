@@ -206,6 +206,8 @@ def joined(parts: Sequence[Shape], axis) -> Shape:
         for part in known:
             with_rank(part, rank)
         return (None,) * rank
+    if not -rank <= int(axis) < rank:
+        at_least(known[0], int(axis) + 1 if axis >= 0 else -int(axis))
     at = normal_axis(int(axis), rank)
     shape: Shape = None
     for part in known:
@@ -257,9 +259,10 @@ def size_value(call, i: int, least: int = 0) -> int | None:
     """The value of input `i`, a scalar that is a size."""
     value = scalar_value(call, i)
     if value is not None and value < least:
-        raise InvalidArgumentError(
-            None, None, f"The size must be at least {least}, but is {value}"
-        )
+        text = f"The size must be at least {least}, but is {value}"
+        if least == 0:
+            text = f"Dimension size, given by scalar input {i}, must be non-negative but is {value}"
+        raise InvalidArgumentError(None, None, text)
     return value
 
 
@@ -300,7 +303,19 @@ def merge(a: Shape, b: Shape) -> Shape:
         raise InvalidArgumentError(
             None, None, f"Shapes must be equal rank, but are {len(a)} and {len(b)}"
         )
-    return tuple(same_dimension(x, y) for x, y in zip(a, b, strict=True))
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {_text(a)} and "
+                f"{_text(b)}.",
+            )
+    return tuple(y if x is None else x for x, y in zip(a, b, strict=True))
+
+
+def _text(shape: tuple[int | None, ...]) -> str:
+    return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
 def same_dimension(x: int | None, y: int | None) -> int | None:

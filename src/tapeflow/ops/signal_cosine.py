@@ -100,7 +100,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     `n` crops or zero-pads the signal; `norm` is None or "ortho". Raises ValueError for other types, lengths and
     norms, NotImplementedError for another axis.
     """
-    x = convert_to_tensor(input, dtype_hint=dtypes.float32)
+    x = convert_to_tensor(input)
     _checked(x, type, n, axis, norm)
     return _transform(x if n is None else _resized(x, n), type, norm)
 
@@ -108,7 +108,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 @public
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The inverse of `dct` of that `type`, up to a scale of 1 / (2 n) (1 / (2 (n - 1)) for type 1) without a norm."""
-    x = convert_to_tensor(input, dtype_hint=dtypes.float32)
+    x = convert_to_tensor(input)
     _checked(x, type, n, axis, norm)
     inverse = {1: 1, 2: 3, 3: 2, 4: 4}[type]
     return _transform(x if n is None else _resized(x, n), inverse, norm)

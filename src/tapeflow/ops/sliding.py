@@ -171,6 +171,9 @@ def sliding_rule(data_format: str, shape, taps, strides, dilations, padding, exp
         # With SAME padding, how many taps there are does not matter.
         count = 1 if padding == "SAME" else taps[n]
         if size is not None and count is not None:
+            whole, reach = size + sum(pairs[n]), (count - 1) * dilations[axis] + 1
+            if padding != "SAME" and whole < reach:
+                raise invalid(f"Negative dimension size caused by subtracting {reach} from {whole}")
             out[axis] = output_size(
                 size, count, strides[axis], dilations[axis], padding, pairs[n]
             )[0]

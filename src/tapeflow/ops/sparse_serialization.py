@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from tapeflow.core import dtypes, tensor_bytes
@@ -73,7 +75,7 @@ def SerializeManySparse(xp, sparse_indices, sparse_values, sparse_shape, out_typ
     indices, values = sparse_indices[by], sparse_values[by]
     bounds = np.searchsorted(indices[:, 0], np.arange(sizes[0] + 1))
     out = np.empty((sizes[0], 3), object)
-    for row, (a, b) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for row, (a, b) in enumerate(itertools.pairwise(bounds)):
         out[row] = _row((indices[a:b, 1:], values[a:b], sparse_shape[1:]), out_type)
     return out
 

@@ -15,7 +15,7 @@ from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, elementwise, reduction, shapes
 from tapeflow.ops.elementwise_samples import line, per_element, positive, positive_pairs, unit
 from tapeflow.ops.table import FLOATING, Sample, op
-from tapeflow.ops.validate import invalid
+from tapeflow.ops.validate import invalid, shape_text
 
 SINGLE_DOUBLE = (dtypes.float32, dtypes.float64)
 
@@ -271,7 +271,8 @@ Igammac = _pair_row(
 )
 
 
-def _gamma_density(a, x):
+def gamma_density(a, x):
+    """The probability density of the gamma distribution of shape `a` and rate 1 at `x`."""
     logs = arithmetic.Mul(arithmetic.Sub(a, 1), elementwise.Log(x))
     return elementwise.Exp(arithmetic.Sub(arithmetic.Sub(logs, x), Lgamma(a)))
 
@@ -279,14 +280,14 @@ def _gamma_density(a, x):
 @Igamma.gradient(needs="a, x")
 def _(call, dz):
     a, x = call.a, call.x
-    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, gamma_density(a, x))
 
 
 @Igammac.gradient(needs="a, x")
 def _(call, dz):
     a, x = call.a, call.x
     dz = elementwise.Neg(dz)
-    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, gamma_density(a, x))
 
 
 @public
@@ -381,7 +382,8 @@ def Betainc(xp, a, b, x):
     shapes_given = {v.shape for v in (a, b, x) if v.ndim}
     if len(shapes_given) > 1:
         raise invalid(
-            f"Shapes of a, b and x are inconsistent: {a.shape} vs. {b.shape} vs. {x.shape}"
+            f"Shapes of a, b and x are inconsistent: {shape_text(a.shape)} vs. {shape_text(b.shape)} vs. "
+            f"{shape_text(x.shape)}"
         )
     return apply(xp, "betainc", a, b, x)
 

@@ -294,9 +294,9 @@ def raw_irfftnd(input, fft_length, axes, Treal=dtypes.float32, name=None):
 def _arguments(x, fft_length, axes, inverse_real: bool = False):
     """`fft_length` and `axes`: by default the sizes of `axes`, all of which are the default."""
     if axes is None:
-        if fft_length is not None and static_value(fft_length) is not None:
-            count = len(np.ravel(static_value(fft_length)))
-            axes = np.arange(-count, 0, dtype=np.int32)
+        known = None if fft_length is None else static_value(fft_length)
+        if known is not None:
+            axes = np.arange(-known.size, 0, dtype=np.int32)
         else:
             axes = range_(rank_of(x))
     axes = convert_to_tensor(axes, dtype=dtypes.int32)

@@ -37,7 +37,7 @@ def _decoder(name: str) -> codecs.CodecInfo:
         found = codecs.lookup(name)
     except (LookupError, ValueError):
         found = None
-    if found is None or not found._is_text_encoding:  # type: ignore[attr-defined]
+    if found is None or not found._is_text_encoding:
         raise invalid(f"Could not create converter for input encoding: {name}")
     return found
 

@@ -161,16 +161,28 @@ def can_be_saved(concrete: Any) -> bool:
 
 
 def results_of(concrete: Any) -> Any:
-    """The results with specs for tensors."""
+    """The results with specs for tensors, which are named by their places."""
 
-    def spec(x: Any) -> Any:
-        if x is None:
+    def described(value: Any, path: str) -> Any:
+        if value is None:
             return None
-        if isinstance(x, (SymbolicTensor, TensorSpec)):
-            return TensorSpec(x.shape, x.dtype)
-        return getattr(x, "_type_spec", x)
+        if isinstance(value, (SymbolicTensor, TensorSpec)):
+            return TensorSpec(value.shape, value.dtype, path or "unknown")
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            items = zip(value._fields, value, strict=True)
+            return type(value)(*(described(v, _joined(path, k)) for k, v in items))
+        if isinstance(value, (list, tuple)):
+            found = [described(v, _joined(path, f"tensor_{i}")) for i, v in enumerate(value)]
+            return found if isinstance(value, list) else tuple(found)
+        if isinstance(value, dict):
+            return {k: described(v, _joined(path, str(k))) for k, v in value.items()}
+        return getattr(value, "_type_spec", value)
 
-    return nest.map_structure(spec, concrete.structured_outputs, expand_composites=False)
+    return described(concrete.graph.structured_outputs, "")
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}_{name}" if path else name
 
 
 def spec_of_function(function: Any) -> Any:

@@ -14,7 +14,6 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public
-from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.graph import attributes
 from tapeflow.graph.function_bodies import Functions
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
@@ -24,7 +23,11 @@ from tapeflow.saved_model.bundle import BundleReader, index_path
 from tapeflow.saved_model.options import LoadOptions
 from tapeflow.saved_model.resources import TrackableResource
 from tapeflow.saved_model.restored_functions import Captured, RestoredFunction
-from tapeflow.saved_model.signatures import SignatureFunction, SignatureMap
+from tapeflow.saved_model.signatures import (
+    RestoredConcreteFunction,
+    SignatureFunction,
+    SignatureMap,
+)
 from tapeflow.train import saving_nodes
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, VALUE, decode_graph
 from tapeflow.train.trackable import AutoTrackable
@@ -159,7 +162,7 @@ class _Loader:
         self.functions = Functions(meta.graph_def.library)
         self.constants = {n.name: n for n in meta.graph_def.node if n.op == "Const"}
         self.objects: dict[int, Any] = {}
-        self._concretes: dict[str, ConcreteFunction] = {}
+        self._concretes: dict[str, RestoredConcreteFunction] = {}
         self.keywords = {
             node.bare_concrete_function.concrete_function_name: list(
                 node.bare_concrete_function.argument_keywords
@@ -285,7 +288,7 @@ class _Loader:
 
     def _make_function(self, number: int, node: Any, is_slot: bool) -> Any:
         saved = node.function
-        names = [name for name in saved.concrete_functions]
+        names = list(saved.concrete_functions)
         label = names[0].removeprefix("__inference_").rpartition("_")[0] if names else "function"
         spec = saved.function_spec if saved.HasField("function_spec") else None
         pairs = [(name, self.messages[name]) for name in names]
@@ -354,14 +357,14 @@ class _Loader:
 
     # Functions.
 
-    def concrete(self, name: str) -> ConcreteFunction:
+    def concrete(self, name: str) -> RestoredConcreteFunction:
         """The concrete function of a name."""
         if name not in self._concretes:
             with context.init_scope():
-                self._concretes[name] = self._build(name, ConcreteFunction)
+                self._concretes[name] = self._build(name, RestoredConcreteFunction)
         return self._concretes[name]
 
-    def _build(self, name: str, kind: type[ConcreteFunction]) -> ConcreteFunction:
+    def _build(self, name: str, kind: type[RestoredConcreteFunction]) -> RestoredConcreteFunction:
         if name not in self.messages:
             raise ValueError(f"The SavedModel in {self.folder} has no function '{name}'")
         message = self.messages[name]

@@ -230,8 +230,8 @@ class MainGraph:
         shapes = [y.shape for y in concrete.graph.outputs]
         node = self.call(function, definition, [*inputs, *captured], shapes)
         at = 0
-        for name in sorted(concrete.structured_outputs):  # the order in which dicts are flattened
-            value = concrete.structured_outputs[name]
+        for name in sorted(concrete.graph.structured_outputs):  # the order in which dicts are flattened
+            value = concrete.graph.structured_outputs[name]
             count = len(nest.flatten(value, expand_composites=True))
             parts = concrete.graph.outputs[at : at + count]
             infos = [_info(f"{node}:{at + i}", y) for i, y in enumerate(parts)]

@@ -18,6 +18,7 @@ from tapeflow.graph.function_bodies import Functions
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.saved_model import structures
 from tapeflow.saved_model.function_writing import signature_of
+from tapeflow.saved_model.signatures import RestoredConcreteFunction
 
 _Tensor = _native.Tensor
 _Variable = _native.Variable
@@ -49,8 +50,8 @@ def build(
     message: Any,
     captured: Sequence[Captured],
     keywords: Sequence[str] | None = None,
-    kind: type[ConcreteFunction] = ConcreteFunction,
-) -> ConcreteFunction:
+    kind: type[RestoredConcreteFunction] = RestoredConcreteFunction,
+) -> RestoredConcreteFunction:
     """The concrete function of a `FunctionDef`.
 
     Args:
@@ -81,7 +82,7 @@ def build(
     graph.structured_input_signature = (args, kwargs)
     names = _argument_names(args, kwargs, definition, count, keywords)
     made = kind(graph, name, (args, kwargs), names)
-    made.restored_name = name
+    made.output_specs = structures.decode(message.output_signature)
     return made
 
 

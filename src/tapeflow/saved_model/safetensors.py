@@ -20,7 +20,6 @@ from tapeflow.core.public import public
 from tapeflow.ops.variable import Variable
 from tapeflow.train.object_graph import Walk
 
-
 _LARGEST_HEADER = 100_000_000  # as the library has it
 _DTYPES: dict[str, Any] = {
     "BOOL": np.bool_, "U8": np.uint8, "I8": np.int8, "U16": np.uint16, "I16": np.int16, "U32": np.uint32,

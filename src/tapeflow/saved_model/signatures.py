@@ -35,7 +35,18 @@ class SignatureMap(Mapping):
         return f"_SignatureMap({self._signatures})"
 
 
-class SignatureFunction(ConcreteFunction):
+class RestoredConcreteFunction(ConcreteFunction):
+    """A concrete function of a SavedModel, which tells its results as they were written."""
+
+    output_specs: Any = None
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The results with specs for tensors."""
+        return self._graph.structured_outputs if self.output_specs is None else self.output_specs
+
+
+class SignatureFunction(RestoredConcreteFunction):
     """A signature: called by the names of its tensors, a single one also by position."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -83,8 +94,10 @@ def _concrete(function: Any) -> Any:
 
 
 def _is_valid(concrete: Any) -> bool:
+    if not concrete.graph.outputs:  # there is nothing to fetch
+        return False
     try:
-        _named(concrete.structured_outputs, concrete.name, "")
+        _named(concrete.graph.structured_outputs, concrete.name, "")
     except ValueError:
         return False
     return True

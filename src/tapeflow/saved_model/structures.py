@@ -205,7 +205,7 @@ _DECODERS: dict[str, Callable[[Any, int], Any]] = {
     "bounded_tensor_spec_value": _bounded,
     "list_value": lambda value, depth: [decode(v, depth) for v in value.values],
     "tuple_value": lambda value, depth: tuple(decode(v, depth) for v in value.values),
-    "dict_value": lambda value, depth: {k: decode(v, depth) for k, v in value.fields.items()},
+    "dict_value": lambda value, depth: {k: decode(value.fields[k], depth) for k in sorted(value.fields)},
     "named_tuple_value": _named_tuple,
     "tensor_value": lambda value, _: tensor_proto.to_tensor(value),
     "numpy_value": lambda value, _: tensor_proto.make_ndarray(value),

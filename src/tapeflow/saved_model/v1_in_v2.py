@@ -127,7 +127,12 @@ class _Graph:
                 name: TensorSpec(x.shape, x.dtype, name)
                 for name, x in zip(names, cut.graph.inputs, strict=False)
             }
-            made[key] = SignatureFunction(cut.graph, f"signature_{key}", ((), specs), names)
+            own = SignatureFunction(cut.graph, f"signature_{key}", ((), specs), names)
+            own.output_specs = {
+                name: TensorSpec(y.shape, y.dtype, name) if hasattr(y, "dtype") else y
+                for name, y in cut.graph.structured_outputs.items()
+            }
+            made[key] = own
         return SignatureMap(made)
 
 

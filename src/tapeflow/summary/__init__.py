@@ -2,6 +2,7 @@
 
 from tapeflow.summary import experimental
 from tapeflow.summary.recording import SummaryWriter
+from tapeflow.summary.traces import trace_export, trace_off, trace_on
 from tapeflow.summary.writing import (
     audio,
     create_file_writer,
@@ -31,5 +32,8 @@ __all__ = [
     "scalar",
     "should_record_summaries",
     "text",
+    "trace_export",
+    "trace_off",
+    "trace_on",
     "write",
 ]

@@ -12,7 +12,6 @@ from tapeflow import protos
 from tapeflow.core.public import public_methods
 from tapeflow.summary.events import EventFile
 
-
 # The files of each session, by folder.
 _of_sessions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 

@@ -53,7 +53,9 @@ class Slot:
         self.file = None
 
 
-_shared: weakref.WeakValueDictionary[str, Slot] = weakref.WeakValueDictionary()
+_Slots = weakref.WeakValueDictionary[str, Slot]
+_shared: _Slots = weakref.WeakValueDictionary()
+_shared_in_graphs: weakref.WeakKeyDictionary[Any, _Slots] = weakref.WeakKeyDictionary()
 # The collection of the operations that make the files of a graph's writers.
 INITIALIZERS = "_SUMMARY_WRITER_INIT"
 
@@ -83,10 +85,9 @@ class SummaryWriter:
             (120_000 if flush_millis is None else int(_plain(flush_millis, "flush_millis"))) / 1000,
             ".v2" if filename_suffix is None else _plain(filename_suffix, "filename_suffix"),
         )
-        slot = None if shared_name is None else _shared.get(shared_name)
-        self._slot = Slot(arguments) if slot is None else slot
+        self._slot = Slot(arguments)
         if shared_name is not None:
-            _shared[shared_name] = self._slot
+            self._slot = _shared_slots().setdefault(shared_name, self._slot)
         self._resource = self._slot
         self._reopens, self._closed = reopens, False
         if _at_once():
@@ -150,6 +151,13 @@ class SummaryWriter:
     def _close(self) -> None:
         self._slot.close()
         self._closed = True
+
+
+def _shared_slots() -> _Slots:
+    """The slots of writers by name: of the program, or of the graph that it builds."""
+    if _at_once():
+        return _shared
+    return _shared_in_graphs.setdefault(current_graph(), weakref.WeakValueDictionary())
 
 
 def flush_slot(slot: Slot) -> Any:

@@ -14,22 +14,22 @@ from tapeflow.train.checkpoint_state import latest_checkpoint, update_checkpoint
 from tapeflow.train.object_graph import OBJECT_GRAPH_KEY
 from tapeflow.train.object_writing import session_of, staged, write_objects
 from tapeflow.train.restoring import (
-    InitializationStatus,
-    LoadStatus,
-    NameBasedStatus,
+    CheckpointLoadStatus,
+    InitializationOnlyStatus,
+    NameBasedSaverStatus,
     Restoration,
 )
 from tapeflow.train.trackable import AutoTrackable, attached, children, is_trackable
 
 
-def restore_objects(root: Any, path: str | None) -> LoadStatus:
+def restore_objects(root: Any, path: str | None) -> CheckpointLoadStatus:
     """Restores `root` and all it holds, now and when it comes; a status. Raises NotFoundError for no checkpoint."""
     if path is None:
-        return InitializationStatus(root)
+        return InitializationOnlyStatus(root)
     reader = BundleReader(path)
     if OBJECT_GRAPH_KEY not in reader:
-        return NameBasedStatus(reader, root)
-    return LoadStatus(Restoration(reader, root), root)
+        return NameBasedSaverStatus(reader, root)
+    return CheckpointLoadStatus(Restoration(reader, root), root)
 
 
 # What a Checkpoint keeps for itself.
@@ -131,11 +131,11 @@ class Checkpoint(AutoTrackable):
         counter.load(number, session)
         return number
 
-    def read(self, save_path: Any, options: Any = None) -> LoadStatus:
+    def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Restores what `write` has written; a status with assertions."""
         return restore_objects(self, os.fspath(save_path))
 
-    def restore(self, save_path: Any, options: Any = None) -> LoadStatus:
+    def restore(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Restores what `save` has written; a status with assertions.
 
         Objects and variables that do not exist yet get their values when they are made. Raises NotFoundError

@@ -8,12 +8,12 @@ import time
 from typing import Any
 
 from tapeflow.core.public import public_methods
-from tapeflow.train.object_writing import session_of
 from tapeflow.train.checkpoint_state import (
     get_checkpoint_state,
     remove_checkpoint,
     update_checkpoint_state,
 )
+from tapeflow.train.object_writing import session_of
 
 
 @public_methods

@@ -19,12 +19,12 @@ class CheckpointReader:
         self._reader = BundleReader(os.fspath(filename))
 
     def get_variable_to_shape_map(self) -> dict[str, Any]:
-        """Shapes by name."""
-        return {key: self._reader.shape(key).as_list() for key in self._reader.keys()}  # noqa: SIM118
+        """Shapes by name, the last name first, as TensorFlow's reader has it."""
+        return {key: self._reader.shape(key).as_list() for key in reversed(self._reader.keys())}
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
-        """Dtypes by name."""
-        return {key: self._reader.dtype(key) for key in self._reader.keys()}  # noqa: SIM118
+        """Dtypes by name, in the same order."""
+        return {key: self._reader.dtype(key) for key in reversed(self._reader.keys())}
 
     def has_tensor(self, tensor_str: Any) -> bool:
         """Whether there is a tensor of that name."""

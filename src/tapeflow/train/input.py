@@ -21,8 +21,12 @@ from tapeflow.ops.control import cond_v1, control_dependencies, group, no_op
 from tapeflow.ops.file import matching_files
 from tapeflow.ops.gather import boolean_mask_v1, gather_v1
 from tapeflow.ops.random import shuffle as random_shuffle
+from tapeflow.ops.sparse_serialization import (
+    deserialize_many_sparse,
+    serialize_many_sparse,
+    serialize_sparse,
+)
 from tapeflow.ops.static import static_value
-from tapeflow.ops.sparse_serialization import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 from tapeflow.ops.variable import VariableV1 as Variable
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
 
@@ -191,7 +195,11 @@ def _restored(tensors, values, many):
     for x, value in zip(listed, values, strict=True):
         if isinstance(value, SparseTensor):
             rank = value.dense_shape.shape.as_list()[0] if value.dense_shape.shape.rank else None
-            x = deserialize_many_sparse(x, value.dtype, rank if rank is None else rank - many)
+            element = rank if rank is None else rank - many
+            x = deserialize_many_sparse(x, value.dtype, element)
+            if element is not None:
+                x.indices.set_shape([None, element + 1])
+                x.dense_shape.set_shape([element + 1])
         found.append(x)
     return found if isinstance(tensors, list) else found[0]
 

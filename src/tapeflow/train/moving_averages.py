@@ -34,7 +34,7 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list=None):
-        """Moves the shadows of the variables, which begin as copies of them; returns the operation that does, in a graph.
+        """Moves the shadows of the variables, which begin as copies of them; in a graph, returns the operation.
 
         Without a list, those of all trainable variables of the graph.
         """

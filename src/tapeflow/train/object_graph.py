@@ -163,7 +163,8 @@ def escaped(name: str) -> str:
 
 def _encoded(nodes: list[dict]) -> bytes:
     made = protos.TrackableObjectGraph()
-    for node in nodes:
+    valued = _with_values(nodes)
+    for number, node in enumerate(nodes):
         own = made.nodes.add()
         for child in node["children"]:
             own.children.add(**child)
@@ -171,7 +172,26 @@ def _encoded(nodes: list[dict]) -> bytes:
             own.attributes.add(**attribute)
         for slot in node["slot_variables"]:
             own.slot_variables.add(**slot)
+        own.has_checkpoint_values.value = number in valued
     return made.SerializeToString(deterministic=True)
+
+
+def _with_values(nodes: list[dict]) -> set[int]:
+    """The objects that have values, or lead to some."""
+    holders: dict[int, list[int]] = {}
+    found = {number for number, node in enumerate(nodes) if node["attributes"]}
+    for number, node in enumerate(nodes):
+        for child in node["children"]:
+            holders.setdefault(child["node_id"], []).append(number)
+        if node["slot_variables"]:
+            found.add(number)
+    todo = list(found)
+    for number in todo:
+        for holder in holders.get(number, ()):
+            if holder not in found:
+                found.add(holder)
+                todo.append(holder)
+    return found
 
 
 def decode_graph(data: bytes) -> list[dict]:

@@ -22,7 +22,6 @@ from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, Walk
 from tapeflow.train.saving_nodes import save_node
 from tapeflow.train.sharding import shards_of
 
-
 # The session of Keras, where that is loaded.
 fallback_session: Any = None
 

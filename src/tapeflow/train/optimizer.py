@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, replicas, nest
+from tapeflow.core import context, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.ops.array import shape

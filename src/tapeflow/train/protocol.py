@@ -36,7 +36,7 @@ class Protocol:
             for base in cls.__mro__:
                 if not base.__module__.startswith(_OURS):
                     found.update(name for name in _NAMES if name in base.__dict__)
-            cls._overridden = found
+            cls._overridden = found  # type: ignore[attr-defined]
         return found
 
     def _create_slots(self, var_list: Any) -> None:

@@ -244,13 +244,13 @@ def _plain(dtype: Any) -> str:
     return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
 
 
-class LoadStatus:
+class CheckpointLoadStatus:
     """What `restore` returns: says how much of the checkpoint and of the program has met."""
 
     def __init__(self, restoration: Restoration, root: Any):
         self._restoration, self._root = restoration, root
 
-    def assert_consumed(self) -> LoadStatus:
+    def assert_consumed(self) -> CheckpointLoadStatus:
         """Raises AssertionError unless all values of the checkpoint and all objects of the program have met."""
         restoration = self._restoration
         restoration.match_again()
@@ -278,7 +278,7 @@ class LoadStatus:
             )
         return self
 
-    def assert_existing_objects_matched(self) -> LoadStatus:
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raises AssertionError for a variable or object of the program that the checkpoint has not."""
         restoration = self._restoration
         restoration.match_again()
@@ -298,7 +298,7 @@ class LoadStatus:
             )
         return self
 
-    def assert_nontrivial_match(self) -> LoadStatus:
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raises AssertionError where nothing but the root object was found in the checkpoint."""
         restoration = self._restoration
         restoration.match_again()
@@ -315,7 +315,7 @@ class LoadStatus:
             )
         return self
 
-    def expect_partial(self) -> LoadStatus:
+    def expect_partial(self) -> CheckpointLoadStatus:
         """Says that it is well that not all of the checkpoint is used."""
         return self
 
@@ -357,7 +357,7 @@ def _initialize(root: Any, session: Any, restored: list[tuple[Any, Any]]) -> Non
         (session or get_default_session()).run(initializers)
 
 
-class InitializationStatus(LoadStatus):
+class InitializationOnlyStatus(CheckpointLoadStatus):
     """The status of a restoration from nothing."""
 
     def __init__(self, root: Any):
@@ -366,7 +366,7 @@ class InitializationStatus(LoadStatus):
     def _none(self) -> Any:
         raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
 
-    def assert_consumed(self) -> LoadStatus:
+    def assert_consumed(self) -> CheckpointLoadStatus:
         """Raises AssertionError: there is no checkpoint."""
         return self._none()
 
@@ -382,7 +382,7 @@ class InitializationStatus(LoadStatus):
             _initialize(self._root, session, [])
 
 
-class NameBasedStatus(LoadStatus):
+class NameBasedSaverStatus(CheckpointLoadStatus):
     """The status of a restoration from a checkpoint of `tf.train.Saver`, by the names of variables."""
 
     def __init__(self, reader: BundleReader, root: Any):
@@ -397,7 +397,7 @@ class NameBasedStatus(LoadStatus):
             if variable._shared_name in self._reader:
                 assign(variable, self._reader, variable._shared_name)
 
-    def assert_consumed(self) -> LoadStatus:
+    def assert_consumed(self) -> CheckpointLoadStatus:
         """Raises AssertionError where names of the checkpoint, or variables, have not met."""
         names = {variable._shared_name for variable in self._variables()}
         unused = [name for name in self._reader.keys() if name not in names]  # noqa: SIM118
@@ -405,14 +405,14 @@ class NameBasedStatus(LoadStatus):
             raise AssertionError(f"Some values in the checkpoint were not restored: {unused}")
         return self.assert_existing_objects_matched()
 
-    def assert_existing_objects_matched(self) -> LoadStatus:
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raises AssertionError for variables whose names the checkpoint does not have."""
         missing = [v for v in self._variables() if v._shared_name not in self._reader]
         if missing:
             raise AssertionError(f"Some objects had no value in the checkpoint: {missing}")
         return self
 
-    def assert_nontrivial_match(self) -> LoadStatus:
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raises AssertionError where no name was found."""
         if not any(v._shared_name in self._reader for v in self._variables()):
             raise AssertionError("No variable of the program is in the checkpoint.")

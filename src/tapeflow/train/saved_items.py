@@ -55,8 +55,8 @@ def _named(variables: Any) -> Any:
 
 
 def _variables(value: Any) -> list[Any]:
-    """A variable, or the parts of one."""
-    if isinstance(value, Variable):
+    """A variable, or the parts of one; an iterator of a graph, where it is, is saved as a variable is."""
+    if isinstance(value, Variable) or hasattr(value, "_saveable_iterator"):
         return [value]
     parts = getattr(value, "_get_variable_list", None)
     if parts is not None:

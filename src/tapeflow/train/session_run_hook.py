@@ -30,7 +30,7 @@ class SessionRunHook:
 
     def before_run(self, run_context):
         """Before each run; may return `SessionRunArgs`."""
-        return None
+        return
 
     def after_run(self, run_context, run_values):
         """After each run, with its `SessionRunValues`; may call `run_context.request_stop()`."""

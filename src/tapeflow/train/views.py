@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import public_methods

@@ -442,6 +442,10 @@ _LAZY_ROOMS = {
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
+    "initialize_all_tables": "tapeflow.ops.lookup",
+    "ragged_fill_empty_rows": "tapeflow.ops.ragged_rows",
+    "ragged_fill_empty_rows_grad": "tapeflow.ops.ragged_rows",
+    "OptionalSpec": "tapeflow.data.optional:OptionalSpec",
     "serialize_many_sparse": "tapeflow.compat.v1.text_names",
     "serialize_sparse": "tapeflow.compat.v1.text_names",
     "deserialize_many_sparse": "tapeflow.ops.sparse_serialization",
@@ -529,6 +533,17 @@ _LAZY_NAMES = {
     "no_regularizer": "tapeflow.compat.v1.variable_getting",
     "parse_tensor": "tapeflow.ops.raw_bytes",
     "read_file": "tapeflow.ops.file",
+    "CriticalSection": "tapeflow.ops.critical_section",
+    "delete_session_tensor": "tapeflow.graph.session_handles",
+    "get_session_handle": "tapeflow.graph.session_handles",
+    "get_session_tensor": "tapeflow.graph.session_handles",
+    "FixedLengthRecordReader": "tapeflow.ops.reader",
+    "IdentityReader": "tapeflow.ops.reader",
+    "LMDBReader": "tapeflow.ops.reader",
+    "ReaderBase": "tapeflow.ops.reader",
+    "TFRecordReader": "tapeflow.ops.reader",
+    "TextLineReader": "tapeflow.ops.reader",
+    "WholeFileReader": "tapeflow.ops.reader",
     "ConditionalAccumulator": "tapeflow.ops.accumulator",
     "ConditionalAccumulatorBase": "tapeflow.ops.accumulator",
     "SparseConditionalAccumulator": "tapeflow.ops.accumulator",

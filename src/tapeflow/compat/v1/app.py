@@ -15,7 +15,7 @@ def run(main: Any = None, argv: Any = None) -> None:
 
     Flags that nothing defines stay in argv. `main` is that of the program where none is given.
     """
-    main = main or sys.modules["__main__"].main  # type: ignore[attr-defined]
+    main = main or sys.modules["__main__"].main
     arguments = list(sys.argv if argv is None else argv)
     try:
         rest = flags.FLAGS(arguments, known_only=True)

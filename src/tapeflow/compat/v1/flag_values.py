@@ -63,7 +63,7 @@ class Flag:
     def given(self, text: Any) -> None:
         """Takes the value of the command line; a multi flag gathers them."""
         value = self._read(text)
-        self.value = [*self.value, *value] if self.multi and self.present else value
+        self.value = self.value + value if self.multi and self.present else value
         self.present += 1
         self.using_default_value = False
 
@@ -271,9 +271,11 @@ def _definer(name: str, parse: Callable[[Any], Any], of: str, **kind: bool) -> C
         for bound, test in (("lower_bound", lambda v, b: v >= b), ("upper_bound", lambda v, b: v <= b)):
             limit = limits.get(bound)
             if limit is not None:
-                flag.validators.append(
-                    (lambda v, t=test, b=limit: v is None or t(v, b), f"must respect {bound} {limit}")
-                )
+
+                def accepts(value: Any, test: Any = test, limit: Any = limit) -> bool:
+                    return value is None or test(value, limit)
+
+                flag.validators.append((accepts, f"must respect {bound} {limit}"))
         DEFINE_flag(flag, flag_values)
         if required:
             mark_flag_as_required(name, flag_values)
@@ -333,7 +335,7 @@ def register_validator(
     flag_values[flag_name].validators.append((checker, message))
 
 
-def validator(flag_name: str, message: str = "Flag validation failed", flag_values: FlagValues = FLAGS):  # type: ignore[no-untyped-def]
+def validator(flag_name: str, message: str = "Flag validation failed", flag_values: FlagValues = FLAGS):
     """The decorator for `register_validator`."""
 
     def register(checker: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -74,10 +74,7 @@ def _with_old_names(define: Any) -> Any:
     return defined
 
 
-_DEFINED = [
-    name for name in ("DEFINE_string", "DEFINE_integer", "DEFINE_float", "DEFINE_boolean", "DEFINE_bool")
-]  # fmt: skip
-for _name in _DEFINED:
+for _name in ("DEFINE_string", "DEFINE_integer", "DEFINE_float", "DEFINE_boolean", "DEFINE_bool"):
     globals()[_name] = _with_old_names(getattr(_flags, _name))
 
 

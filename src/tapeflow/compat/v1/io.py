@@ -60,6 +60,6 @@ __all__ = [
     "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
     "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files", "parse_example",
     "parse_sequence_example", "parse_single_example", "parse_single_sequence_example",
-    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file",
-    "write_graph",
+    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
+    "tf_record_iterator", "write_file", "write_graph",
 ]  # fmt: skip

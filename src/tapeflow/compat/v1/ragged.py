@@ -1,7 +1,8 @@
 """tf.compat.v1.ragged: `tf.ragged` with what 1.x has besides."""
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public
+from tapeflow.core.context import name_scope_v1
+from tapeflow.core.public import names_itself, public
 from tapeflow.graph.placeholders import placeholder as dense_placeholder
 from tapeflow.ops.ragged_functions import constant_value
 from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue
@@ -26,6 +27,7 @@ __all__ = [
 
 
 @public
+@names_itself
 def placeholder(dtype, ragged_rank, value_shape=None, name=None):
     """A ragged tensor of a graph that is fed, as a `RaggedTensorValue`, when the graph runs.
 
@@ -36,10 +38,11 @@ def placeholder(dtype, ragged_rank, value_shape=None, name=None):
     flat_shape = None if value_shape is None else [None, *value_shape]
     if not ragged_rank:
         return dense_placeholder(dtype, value_shape, name)
-    out = dense_placeholder(dtype, flat_shape, name)
-    level = ragged_rank
-    while level:
-        level -= 1
-        splits = dense_placeholder(dtypes.int64, [None], f"row_splits_{level}")
-        out = RaggedTensor.from_row_splits(out, splits, validate=False)
+    with name_scope_v1(name, "RaggedPlaceholder"):
+        out = dense_placeholder(dtype, flat_shape, "flat_values")
+        level = ragged_rank
+        while level:
+            level -= 1
+            splits = dense_placeholder(dtypes.int64, [None], f"row_splits_{level}")
+            out = RaggedTensor.from_row_splits(out, splits, validate=False)
     return out

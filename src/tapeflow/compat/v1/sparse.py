@@ -39,8 +39,8 @@ from tapeflow.ops.sparse_segment import sparse_segment_sqrt_n_v1 as segment_sqrt
 from tapeflow.ops.sparse_segment import sparse_segment_sum_v1 as segment_sum
 
 __all__ = [
-    "SparseConditionalAccumulator", "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed", "expand_dims", "eye",
-    "fill_empty_rows", "from_dense", "mask",
+    "SparseConditionalAccumulator", "SparseTensor", "add", "bincount", "concat", "cross", "cross_hashed",
+    "expand_dims", "eye", "fill_empty_rows", "from_dense", "mask",
     "matmul", "maximum", "merge", "minimum", "placeholder", "reduce_max", "reduce_max_sparse",
     "reduce_sum", "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain",
     "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax", "sparse_dense_matmul",

@@ -55,7 +55,7 @@ def inf_nan_callback(
             continue
         value = output.numpy()
         numbers = np.asarray(value).astype(np.float64)
-        if not (check_inf and np.isinf(numbers).any() or check_nan and np.isnan(numbers).any()):
+        if not ((check_inf and np.isinf(numbers).any()) or (check_nan and np.isnan(numbers).any())):
             continue
         error = InfOrNanError(op_type, op_name, index, len(outputs), value)
         if action is ExecutionCallback.WARN:

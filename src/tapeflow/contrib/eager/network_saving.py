@@ -14,7 +14,8 @@ from tapeflow.train.saver import Saver
 
 def _own_names(network: Any, prefix: str = "") -> list[tuple[str, Any]]:
     """(name, variable): the layers' names are made unique in the network, whatever came before it."""
-    found, taken = [], {}
+    found: list[tuple[str, Any]] = []
+    taken: dict[str, int] = {}
     for layer in network.layers:
         base = layer.__dict__.get("_base_name") or re.sub(r"_\d+$", "", layer.name)
         count = taken[base] = taken.get(base, 0) + 1

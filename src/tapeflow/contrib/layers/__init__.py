@@ -84,7 +84,6 @@ from tapeflow.contrib.layers.weights import (
 )
 
 
-
 def __getattr__(name):
     if name == "safe_embedding_lookup_sparse":
         from tapeflow.compat.v1 import nn

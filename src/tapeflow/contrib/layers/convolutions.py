@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tapeflow.compat.v1 import initializers
+from tapeflow.compat.v1.nn import depthwise_conv2d
+from tapeflow.compat.v1.nn import pool as pool_op
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.building import (
@@ -12,8 +15,6 @@ from tapeflow.contrib.layers.building import (
 )
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
 from tapeflow.contrib.layers.weights import xavier_initializer
-from tapeflow.compat.v1 import initializers
-from tapeflow.compat.v1.nn import depthwise_conv2d, pool as pool_op
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.layers import classes

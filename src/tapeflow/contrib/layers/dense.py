@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from tapeflow.compat.v1 import initializers
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.building import (
@@ -14,14 +15,13 @@ from tapeflow.contrib.layers.building import (
 )
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
 from tapeflow.contrib.layers.weights import xavier_initializer
-from tapeflow.compat.v1 import initializers
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.layers import classes
+from tapeflow.ops.activation import elu as elu_op
 from tapeflow.ops.activation import relu as relu_op
 from tapeflow.ops.activation import relu6 as relu6_op
-from tapeflow.ops.activation import elu as elu_op
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add as add_bias
 from tapeflow.ops.casting import cast
@@ -37,12 +37,15 @@ __all__ = [
     "softmax", "stack", "unit_norm",
 ]  # fmt: skip
 
+_XAVIER = xavier_initializer()
+_ZEROS = initializers.zeros_initializer()
+
 
 @add_arg_scope
 def fully_connected(
     inputs, num_outputs, activation_fn=relu_op, normalizer_fn=None, normalizer_params=None,
-    weights_initializer=xavier_initializer(), weights_regularizer=None,
-    biases_initializer=initializers.zeros_initializer(), biases_regularizer=None, reuse=None,
+    weights_initializer=_XAVIER, weights_regularizer=None,
+    biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
     variables_collections=None, outputs_collections=None, trainable=True, scope=None,
 ):  # fmt: skip
     """A layer whose every output sees every input; with a normalizer it has no biases.
@@ -76,8 +79,8 @@ linear = functools.partial(fully_connected, activation_fn=None)
 
 @add_arg_scope
 def legacy_fully_connected(
-    x, num_output_units, activation_fn=None, weight_init=xavier_initializer(),
-    bias_init=initializers.zeros_initializer(), name=None, weight_collections=("weights",),
+    x, num_output_units, activation_fn=None, weight_init=_XAVIER,
+    bias_init=_ZEROS, name=None, weight_collections=("weights",),
     bias_collections=("biases",), output_collections=("activations",), trainable=True,
     weight_regularizer=None, bias_regularizer=None,
 ):  # fmt: skip
@@ -97,7 +100,7 @@ legacy_relu = functools.partial(legacy_fully_connected, activation_fn=relu_op)
 
 @add_arg_scope
 def bias_add(
-    inputs, activation_fn=None, initializer=initializers.zeros_initializer(), regularizer=None, reuse=None,
+    inputs, activation_fn=None, initializer=_ZEROS, regularizer=None, reuse=None,
     variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None,
 ):  # fmt: skip
     """Adds a bias to each channel."""

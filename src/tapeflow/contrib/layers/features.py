@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tapeflow.contrib.framework.variables import model_variable
-from tapeflow.contrib.framework.scoping import add_arg_scope
-from tapeflow.compat.v1 import initializers
-from tapeflow.compat.v1.variable_scoping import variable_scope
-from tapeflow.compat.v1.nn import embedding_lookup
-from tapeflow.core.convert import convert_to_tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient
+from tapeflow.compat.v1 import initializers
+from tapeflow.compat.v1.nn import embedding_lookup
+from tapeflow.compat.v1.variable_scoping import variable_scope
+from tapeflow.contrib.framework.scoping import add_arg_scope
+from tapeflow.contrib.framework.variables import model_variable
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.construction import linspace, meshgrid
 from tapeflow.ops.joining import concat

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tapeflow._native import Variable
+from tapeflow.compat.v1 import initializers
+from tapeflow.compat.v1.nn import weighted_moments
 from tapeflow.contrib.framework.checks import smart_cond
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
@@ -12,22 +15,19 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
-from tapeflow.compat.v1 import initializers
-from tapeflow.compat.v1.nn import weighted_moments
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.collections import add_to_collections
 from tapeflow.layers import classes
-from tapeflow._native import Variable
+from tapeflow.nn import batch_normalization, moments
 from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.array import size as size_of
-from tapeflow.nn import batch_normalization, moments
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import where
-from tapeflow.ops.static import get_static_value
 from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.array import identity
 from tapeflow.ops.layout import reshape
+from tapeflow.ops.static import get_static_value
 from tapeflow.train.moving_averages import assign_moving_average
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]

@@ -161,11 +161,11 @@ def adaptive_clipping_fn(
     std_factor=2.0, decay=0.95, static_max_norm=None, global_step=None, report_summary=False,
     epsilon=1e-8, name=None,
 ):  # fmt: skip
-    """A function that clips gradients to a norm that follows their own: its mean and some deviations of its logarithm."""
-    from tapeflow.ops.comparison import where
-    from tapeflow.ops.elementwise import exp, log, sqrt, square
+    """A function that clips gradients to a norm that follows their own, some deviations of its logarithm above."""
     from tapeflow.ops.arithmetic import maximum, minimum
     from tapeflow.ops.casting import cast
+    from tapeflow.ops.comparison import where
+    from tapeflow.ops.elementwise import exp, log, sqrt, square
     from tapeflow.train.moving_averages import assign_moving_average
 
     def clip(pairs):

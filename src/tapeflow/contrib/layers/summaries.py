@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow.compat.v1 import summary
 from tapeflow.graph.collections import GraphKeys, get_collection
-from tapeflow.ops.comparison import equal
 from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import equal
 from tapeflow.ops.reduction import reduce_mean
 
 __all__ = [

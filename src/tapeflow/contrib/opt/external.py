@@ -27,7 +27,7 @@ class ExternalOptimizerInterface:
         self._bounds = None
         if var_to_bounds is not None:
             self._bounds = []
-            for var, size in zip(self._vars, self._sizes):
+            for var in self._vars:
                 low, high = next((b for v, b in var_to_bounds.items() if v is var), (-np.inf, np.inf))
                 lows = np.broadcast_to(low, var.shape.as_list()).ravel()
                 highs = np.broadcast_to(high, var.shape.as_list()).ravel()

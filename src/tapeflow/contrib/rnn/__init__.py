@@ -1,7 +1,11 @@
 """`tf.contrib.rnn`: cells and loops."""
 
 from tapeflow.compat.v1.rnn.base import LayerRNNCell
-from tapeflow.compat.v1.rnn.loops import static_bidirectional_rnn, static_rnn, static_state_saving_rnn
+from tapeflow.compat.v1.rnn.loops import (
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
+)
 from tapeflow.compat.v1.rnn_cell import (
     BasicLSTMCell,
     BasicRNNCell,

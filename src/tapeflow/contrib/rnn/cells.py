@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.rnn.base import RNNCell
-from tapeflow.compat.v1.rnn.cells import BasicLSTMCell, GRUCell, LSTMCell, LSTMStateTuple
+from tapeflow.compat.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
 from tapeflow.compat.v1.variable_getting import get_variable
 from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.core.convert import convert_to_tensor

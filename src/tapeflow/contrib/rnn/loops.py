@@ -10,10 +10,10 @@ from tapeflow.compat.v1.rnn.loops import (
 )
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.contrib.rnn.cells import LSTMBlockCell
+from tapeflow.core import nest
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import transpose
 from tapeflow.ops.reorder import reverse_sequence
-from tapeflow.core import nest
 
 __all__ = [
     "FusedRNNCell", "FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN",

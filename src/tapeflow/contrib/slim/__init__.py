@@ -2,6 +2,7 @@
 
 from tapeflow.contrib import losses, metrics
 from tapeflow.contrib.framework import (
+    VariableDeviceChooser,
     add_arg_scope,
     add_model_variable,
     arg_scope,
@@ -34,7 +35,6 @@ from tapeflow.contrib.framework import (
     variable,
     zero_initializer,
 )
-from tapeflow.contrib.framework import VariableDeviceChooser
 from tapeflow.contrib.layers import (
     avg_pool2d,
     avg_pool3d,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tapeflow import train as _train
+from tapeflow.contrib.framework.variables import get_variables_to_restore
 from tapeflow.contrib.training.evaluation import (
     checkpoints_iterator,
     wait_for_new_checkpoint,
 )
-from tapeflow.contrib.framework.variables import get_variables_to_restore
 
 __all__ = ["checkpoints_iterator", "evaluate_once", "evaluation_loop", "wait_for_new_checkpoint"]
 _USE_DEFAULT = 0
@@ -53,14 +53,14 @@ def evaluation_loop(
     max_number_of_evaluations=None, session_config=None, timeout=None, timeout_fn=None, hooks=None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the value of the last."""
-    final, count = None, 0
-    for path in checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn):
+    final = None
+    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
+    for count, path in enumerate(paths, 1):
         final = evaluate_once(
             master, path, logdir, num_evals, initial_op, initial_op_feed_dict, eval_op, eval_op_feed_dict,
             final_op, final_op_feed_dict, summary_op, summary_op_feed_dict, variables_to_restore,
             session_config, hooks,
         )  # fmt: skip
-        count += 1
         if max_number_of_evaluations is not None and count >= max_number_of_evaluations:
             break
     return final

@@ -68,7 +68,7 @@ def train(
     """
     if train_op is None:
         raise ValueError("train_op cannot be None.")
-    if logdir is None and (summary_op is not _USE_DEFAULT and summary_op is not None or saver is not None):
+    if logdir is None and ((summary_op is not _USE_DEFAULT and summary_op is not None) or saver is not None):
         raise ValueError("Cannot provide summary_op or saver because logdir=None")
     from tapeflow.compat import v1
 

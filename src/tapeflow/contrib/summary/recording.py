@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import names_itself, public
 from tapeflow.graph.session import get_default_session
 from tapeflow.ops import summary_values as values
 from tapeflow.ops.comparison import equal
@@ -31,6 +31,7 @@ _COLLECTION = "_SUMMARY_V2"
 
 
 @public
+@names_itself
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
     """A SummaryWriter of a folder; one that records nothing for None."""
     if logdir is None:

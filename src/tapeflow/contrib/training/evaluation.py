@@ -11,15 +11,15 @@ from tapeflow.train.checkpoint_state import latest_checkpoint
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 __all__ = [
-    "StopAfterNEvalsHook", "SummaryAtEndHook", "checkpoints_iterator", "evaluate_once", "evaluate_repeatedly", "get_or_create_eval_step",
-    "wait_for_new_checkpoint",
+    "StopAfterNEvalsHook", "SummaryAtEndHook", "checkpoints_iterator", "evaluate_once",
+    "evaluate_repeatedly", "get_or_create_eval_step", "wait_for_new_checkpoint",
 ]  # fmt: skip
 
 
 def get_or_create_eval_step():
     """The counter of evaluations of the graph."""
-    from tapeflow.compat.v1.variable_getting import get_variable
     from tapeflow.compat.v1 import initializers
+    from tapeflow.compat.v1.variable_getting import get_variable
     from tapeflow.core import dtypes
     from tapeflow.graph.graph import get_default_graph
 
@@ -139,12 +139,12 @@ def evaluate_repeatedly(
     max_number_of_evaluations=None, timeout=None, timeout_fn=None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the values of the last."""
-    final, count = None, 0
-    for path in checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn):
+    final = None
+    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
+    for count, path in enumerate(paths, 1):
         final = evaluate_once(
             path, master, scaffold, eval_ops, feed_dict, final_ops, final_ops_feed_dict, hooks, config
         )
-        count += 1
         if max_number_of_evaluations is not None and count >= max_number_of_evaluations:
             break
     return final

@@ -84,13 +84,13 @@ def parse_values(values: str, type_map: dict[str, type], ignore_unknown: bool = 
 def _cast(name: str, kind: type, value: Any) -> Any:
     """The value as the type. Raises ValueError for one that would change by that."""
     bad = ValueError(f"Could not cast hparam '{name}' of type '{kind}' from value {value!r}")
-    if kind is type(None) or isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+    if kind is type(None) or (isinstance(value, kind) and not (kind is int and isinstance(value, bool))):
         return value
     if isinstance(value, bool) != (kind is bool):
         raise bad
     if kind is int and not isinstance(value, numbers.Integral):
         raise bad
-    if kind is str and not isinstance(value, (str, bytes)) or kind is not str and isinstance(value, str):
+    if (kind is str and not isinstance(value, (str, bytes))) or (kind is not str and isinstance(value, str)):
         raise bad
     if isinstance(value, bytes) and kind is str:
         return value.decode()

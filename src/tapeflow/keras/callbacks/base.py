@@ -175,7 +175,7 @@ class ProgbarLogger(Callback):
         if self._bar is not None:
             self._bar.stateful_metrics |= set(logs or ())
             self._bar.target = self._bar.target or self._seen
-            self._bar.update(self._bar.target, list((logs or {}).items()), finalize=True)
+            self._bar.update(self._bar.target, sorted((logs or {}).items()), finalize=True)
             self._bar = None
 
 

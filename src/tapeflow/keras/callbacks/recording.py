@@ -196,6 +196,8 @@ class ModelCheckpoint(Callback):
             self.model.save_weights(path, overwrite=True)
         else:
             self.model.save(path, overwrite=True)
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1}: finished saving model to {path}")
 
     def _newest(self):
         """The newest file that the pattern of `filepath` matches, or None."""

@@ -110,7 +110,7 @@ def call_layer(layer, args, kwargs):
     if depth == 0 and layer._losses_exist and not state.symbolic and not _in_graph_of_1x():
         layer._clear_losses()
     mask = None
-    if masking.exist and layer.supports_masking:
+    if layer.supports_masking and (masking.exist or layer._computes_mask):
         mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
     training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
     if layer._input_spec is not None:

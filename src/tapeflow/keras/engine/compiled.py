@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tapeflow.core import nest
 from tapeflow.keras import losses
 from tapeflow.keras import metrics as metrics_of_keras
+from tapeflow.keras.engine import masking
 from tapeflow.ops.accumulate import add_n
 
 
@@ -86,7 +87,8 @@ class CompiledLoss:
         for i, (function, target, output) in enumerate(zip(self._functions, targets, outputs)):
             if function is None or target is None:
                 continue
-            value = function(target, output, weights[i])
+            over_all = function.reduction in ("auto", "sum_over_batch_size")
+            value = function(target, output, masking.weighted(output, weights[i], over_all))
             if self._means:
                 self._means[i].update_state(value, batch)
             scale = self._output_weights[i]
@@ -167,10 +169,11 @@ class CompiledMetrics:
             if target is None:
                 continue
             for metric, is_weighted in pairs:
-                if is_weighted and weights[i] is not None:
-                    metric.update_state(target, output, weights[i])
-                else:
+                weight = masking.weighted(output, weights[i] if is_weighted else None)
+                if weight is None:
                     metric.update_state(target, output)
+                else:
+                    metric.update_state(target, output, weight)
 
 
 def _for_one_output(*given):

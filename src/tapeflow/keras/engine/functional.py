@@ -22,7 +22,9 @@ class Functional(Model):
     _is_graph_network = True
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
-        super().__init__(name=name or settings.unique_name("functional"), trainable=trainable, **kwargs)
+        super().__init__(
+            name=name or settings.unique_name("functional"), trainable=trainable, **kwargs
+        )
         state = self.__dict__
         if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
             outputs = outputs[0]  # one output is a tensor, also where it came in a list
@@ -173,8 +175,14 @@ class Functional(Model):
         return nest.map_structure(value_of, self._outputs)
 
     def compute_mask(self, inputs, mask=None):
-        """The masks of the outputs for these inputs."""
-        return masking.of(self.call(inputs, mask=mask))
+        """The masks of the outputs for these inputs, in the structure of the outputs."""
+        if inputs is None:
+            return None
+        if mask is None or all(one is None for one in nest.flatten(mask)):
+            if not masking.exist:
+                return nest.map_structure(lambda _: None, self._outputs)
+        outputs = self.call(inputs, mask=mask)
+        return nest.map_structure(lambda x: getattr(x, "_keras_mask", None), outputs)
 
     def _trackable_children(self):
         return self._layers_by_number() | super()._trackable_children()
@@ -207,7 +215,11 @@ def _conformed(tensor, value):
         value = squeeze(value, [-1])
     elif have == want - 1 and tensor.shape.as_list()[-1] == 1:
         value = expand_dims(value, -1)
-    if value.dtype != tensor.dtype and value.dtype != dtypes.string and tensor.dtype != dtypes.string:
+    if (
+        value.dtype != tensor.dtype
+        and value.dtype != dtypes.string
+        and tensor.dtype != dtypes.string
+    ):
         value = cast(value, tensor.dtype)
     return value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow._native import EagerTensor, Tensor, Variable
-from tapeflow.core import nest
+from tapeflow.core import dtypes, nest
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.func_graph import FuncGraph
@@ -43,9 +43,15 @@ def placeholder_for(x):
     from tapeflow.graph.placeholders import placeholder
 
     if x.sparse:
-        from tapeflow.compat.v1.sparse_names import sparse_placeholder
-
-        return sparse_placeholder(x.dtype, x.shape)
+        rank = x.shape.rank
+        made = SparseTensor(
+            placeholder(dtypes.int64, [None, rank]),
+            placeholder(x.dtype, [None]),
+            placeholder(dtypes.int64, [rank]),
+        )
+        if rank is not None:
+            made.set_shape(x.shape)
+        return made
     if x.ragged:
         from tapeflow.ops.ragged_tensor import RaggedTensor
 

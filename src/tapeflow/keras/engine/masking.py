@@ -50,3 +50,31 @@ def attach(layer, inputs, outputs, mask):
     for tensor, output_mask in zip(flat, nest.flatten(masks)):
         if output_mask is not None and isinstance(tensor, Tensor):
             set_mask(tensor, output_mask)
+
+
+def weighted(output, weight, rescale=False):
+    """A sample weight with the mask of an output: what is masked counts nowhere.
+
+    With `rescale`, what counts is weighted so that a mean over all is the mean over what counts.
+    """
+    mask = getattr(output, "_keras_mask", None)
+    if mask is None:
+        return weight
+    from tapeflow.core.convert import convert_to_tensor
+    from tapeflow.ops.array import size
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.layout import expand_dims, squeeze
+    from tapeflow.ops.reduction import reduce_sum
+
+    dtype = output.dtype if output.dtype.is_floating else "float32"
+    mask = cast(mask, dtype)
+    if rescale:
+        mask = mask * (cast(size(mask), dtype) / (reduce_sum(mask) + 1e-7))
+    if weight is None:
+        return mask
+    weight = cast(convert_to_tensor(weight), dtype)
+    if weight.shape.rank == mask.shape.rank + 1:
+        weight = squeeze(weight, [-1])
+    while weight.shape.rank < mask.shape.rank:
+        weight = expand_dims(weight, -1)
+    return weight * mask

@@ -94,7 +94,8 @@ class Model(Training, Layer):
 
     @property
     def inputs(self):
-        """The symbolic inputs: none, of a subclass."""
+        """The symbolic inputs: none, of a subclass, but in a graph of 1.x, where it has been called on tensors."""
+        return self.__dict__.get("_called_on")
 
     @property
     def outputs(self):

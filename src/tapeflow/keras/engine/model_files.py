@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 
 import numpy as np
 
@@ -33,9 +34,7 @@ def save_model(
         archive.save(model, path)
         return
     if save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS)):
-        from tapeflow.saved_model import save as save_as_saved_model
-
-        save_as_saved_model(model, path, signatures, options)
+        _save_as_saved_model(model, path, signatures, options)
         return
     if not hasattr(model, "_is_graph_network"):
         raise NotImplementedError(
@@ -55,6 +54,39 @@ def save_model(
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+# The folder of a SavedModel that programs may use for files of their own.
+_EXTRA = os.path.join("assets.extra", "model.keras")
+
+
+def _save_as_saved_model(model, path, signatures, options):
+    """Writes a SavedModel, and in it, where that is possible, the model as a model."""
+    from tapeflow.keras.saving import archive
+    from tapeflow.saved_model import save
+
+    save(model, path, signatures, options)
+    extra = os.path.join(path, _EXTRA)
+    try:
+        archive.save(model, extra)
+    except (NotImplementedError, TypeError, ValueError):
+        # A model whose class says no config is a SavedModel only.
+        if os.path.exists(extra):
+            os.unlink(extra)
+
+
+def _load_saved_model(path, custom_objects, compile):
+    """The model in a SavedModel; where it holds functions only, an object with those."""
+    from tapeflow.keras.saving import archive
+    from tapeflow.saved_model import load
+
+    extra = os.path.join(path, _EXTRA)
+    if os.path.exists(extra):
+        try:
+            return archive.load(extra, custom_objects, compile)
+        except (TypeError, ValueError) as error:
+            warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
+    return load(path)
 
 
 def _write(file, model, include_optimizer):
@@ -108,9 +140,7 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
     from tapeflow.keras.saving import archive
 
     if os.path.isdir(path):
-        from tapeflow.saved_model import load as load_saved_model
-
-        return load_saved_model(path)
+        return _load_saved_model(path, custom_objects, compile)
     if not weight_files.is_hdf5(path):
         if path.endswith((".h5", ".hdf5")):
             raise OSError(f"Unable to open file {path}: it is not an HDF5 file, or is damaged.")

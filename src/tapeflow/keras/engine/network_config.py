@@ -14,7 +14,6 @@ from tapeflow.keras.engine.network import first_number
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.registry import to_config
 
-
 _DESCRIBING = ("module", "class_name", "config", "registered_name")
 
 
@@ -121,7 +120,8 @@ def tensors_of(config, custom_objects=None):
             layers[name] = _operation(data["class_name"], name)
         else:
             layers[name] = deserialize(
-                {key: copy.deepcopy(data[key]) for key in _DESCRIBING if key in data}, custom_objects
+                {key: copy.deepcopy(data[key]) for key in _DESCRIBING if key in data},
+                custom_objects,
             )
         waiting += [(name, call) for call in data.get("inbound_nodes", ())]
 

@@ -36,10 +36,11 @@ def _slice(tensor, slice_spec):
 
 # As layers: with names for the operands, which configs hold.
 _OPERATORS = {operator.getitem: ("__operators__.getitem", _slice)}
-for _name in "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor".split():
+_BINARY = "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor"
+for _name in _BINARY.split(" "):
     _function = getattr(operator, _name)
     _OPERATORS[_function] = (f"__operators__.{_name.strip('_')}", _binary(_function))
-for _name in "neg abs invert".split():
+for _name in ("neg", "abs", "invert"):
     _function = getattr(operator, _name)
     _OPERATORS[_function] = (f"__operators__.{_name}", _unary(_function))
 _OPERATOR_NAMES = dict(_OPERATORS.values())
@@ -127,13 +128,20 @@ def _stand_in(function, args, kwargs):
     return call_function(function, args, kwargs) if kind == "tensors" else NotImplemented
 
 
-_GRAPH_MODULES = ("tapeflow.autodiff", "tapeflow.train", "tapeflow.summary", "tapeflow.compat.v1.summary",
-                  "tapeflow.compat.v1.losses", "tapeflow.graph", "tapeflow.math", "tapeflow.compat.v1.metrics")  # fmt: skip
-_OWN_MODULES = ("tapeflow.keras.layers", "tapeflow.keras.engine", "tapeflow.layers", "tapeflow.data")
+_GRAPH_MODULES = (
+    "tapeflow.autodiff", "tapeflow.train", "tapeflow.summary", "tapeflow.graph",
+    "tapeflow.compat.v1.summary", "tapeflow.compat.v1.losses", "tapeflow.compat.v1.metrics",
+)  # fmt: skip
+_OWN_MODULES = (
+    "tapeflow.keras.layers",
+    "tapeflow.keras.engine",
+    "tapeflow.layers",
+    "tapeflow.data",
+)
 
 
 def _kind(function):
-    """"tensors": a function of tensors; "graph": one that looks at or adds to a graph; None: neither."""
+    """ "tensors": a function of tensors; "graph": one that looks at or adds to a graph; None: neither."""
     module = getattr(function, "__module__", None) or ""
     if module.startswith(_GRAPH_MODULES):
         return "graph"

@@ -95,7 +95,10 @@ class Sequential(Model):
                     "multi-output layers, use the functional API."
                 )
             self.__dict__["_output"] = output
-        self.built = self._output is not None and bool(self.layers)
+        knows_shape = self._input is None and self.built and "_shape_seen" in self.__dict__
+        self.built = (self._output is not None or knows_shape) and bool(self.layers)
+        if knows_shape:
+            self._ends()  # makes the weights of the new layer
         if self.built and not self._adding_many:
             self._count_network()
         if trackable.waiting:

@@ -150,9 +150,7 @@ def _operation(function, *args):
 
 def _add_operators():
     """Operators that make layers, also with the symbolic tensor on the right."""
-    binary = (
-        "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor"  # of the operator module
-    )
+    binary = "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor"  # of the operator module
     for name in binary.split():
         function = getattr(operator, name)
         plain = name.strip("_")
@@ -247,8 +245,16 @@ class Node:
 
 
 def any_symbolic(*structures):
-    """Whether there is a symbolic tensor in nested structures."""
-    return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(structures))
+    """Whether there is a symbolic tensor in nested lists, tuples and dicts."""
+    for structure in structures:
+        if isinstance(structure, KerasTensor):
+            return True
+        if isinstance(structure, (list, tuple)):
+            if structure and any_symbolic(*structure):
+                return True
+        elif isinstance(structure, dict) and any_symbolic(*structure.values()):
+            return True
+    return False
 
 
 def call_symbolically(layer, inputs, args, kwargs):
@@ -302,7 +308,9 @@ def make_input(
         sparse = sparse or type(spec).__name__ == "SparseTensorSpec"
         ragged = ragged or type(spec).__name__ == "RaggedTensorSpec"
     if batch_shape is not None and shape is not None:
-        raise ValueError("Only provide the `shape` OR `batch_input_shape` argument to Input, not both.")
+        raise ValueError(
+            "Only provide the `shape` OR `batch_input_shape` argument to Input, not both."
+        )
     if shape is None and batch_shape is None and tensor is None:
         raise ValueError("Please provide to Input a `shape` or a `batch_shape` argument.")
     if tensor is not None:

@@ -71,6 +71,9 @@ class Tracked:
         """What checkpoints follow from this object, by name."""
         return dict(self._trackable_children())
 
+    def _lookup_dependency(self, name):
+        return self._trackable_children().get(name)
+
     @property
     def _unconditional_checkpoint_dependencies(self):
         return [TrackableReference(*pair) for pair in self._trackable_children().items()]

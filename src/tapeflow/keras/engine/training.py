@@ -23,6 +23,10 @@ from tapeflow.ops.variable import Variable
 class Training:
     """The part of Model that trains."""
 
+    loss = compiled_loss = compiled_metrics = None
+    run_eagerly = jit_compile = False
+    distribute_strategy, distribute_reduction_method = None, "auto"
+
     def _start_training_state(self):
         state = self.__dict__
         state["optimizer"] = None
@@ -129,6 +133,70 @@ class Training:
         if self.loss is None or y is None:
             return self.compiled_loss([None], [y_pred], None, self.losses)
         return self.compiled_loss(y, y_pred, sample_weight, self.losses)
+
+    def stateless_compute_loss(
+        self,
+        trainable_variables,
+        non_trainable_variables,
+        metrics_variables,
+        x=None,
+        y=None,
+        y_pred=None,
+        sample_weight=None,
+        training=True,
+    ):
+        """(loss, (trainable, other, metrics' variables)) for these values of the variables; changes none."""
+        groups = (self.trainable_variables, self.non_trainable_variables, self.metrics_variables)
+        values = (trainable_variables, non_trainable_variables, metrics_variables)
+        variables = [v for group in groups for v in group]
+        before = [v.read_value() for v in variables]
+        for variable, value in zip(variables, [v for group in values for v in group]):
+            variable.assign(value)
+        try:
+            loss = self.compute_loss(x, y, y_pred, sample_weight)
+            return loss, tuple([v.read_value() for v in group] for group in groups)
+        finally:
+            for variable, value in zip(variables, before):
+                variable.assign(value)
+
+    def get_state_tree(self, value_format="backend_tensor"):
+        """The values of all variables, by their paths, in dicts by kind."""
+        as_array = value_format == "numpy_array"
+
+        def tree(variables):
+            found = {}
+            for name, v in variables:
+                found[name] = v.numpy() if as_array else v.read_value()
+            return found
+
+        return {kind: tree(variables) for kind, variables in self._state_by_kind().items()}
+
+    def _state_by_kind(self):
+        """(name, variable) pairs of all variables, by kind."""
+
+        def named(variables):
+            return [(v.name.partition(":")[0], v) for v in variables]
+
+        return {
+            "trainable_variables": named(self.trainable_variables),
+            "non_trainable_variables": named(self.non_trainable_variables),
+            "optimizer_variables": named([] if self.optimizer is None else self.optimizer.variables),
+            "metrics_variables": [
+                (f"{metric.name}/{name}", v)
+                for metric in self.metrics
+                for name, v in named(metric.variables)
+            ],
+        }
+
+    def set_state_tree(self, state_tree):
+        """Sets variables from what `get_state_tree` has returned. Raises ValueError for an unknown kind."""
+        kinds = self._state_by_kind()
+        for kind, values in state_tree.items():
+            if kind not in kinds:
+                raise ValueError(f"Unknown variable name: {kind}")
+            for name, variable in kinds[kind]:
+                if name in values:
+                    variable.assign(values[name])
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         """Takes a batch into the compiled metrics; returns the values of all metrics."""
@@ -395,7 +463,7 @@ class Training:
             )
         numbers = _numbers(logs)
         run.on_test_end(numbers)
-        return numbers if return_dict else _one_or_all(numbers)
+        return dict(sorted(numbers.items())) if return_dict else _one_or_all(numbers)
 
     def predict(
         self,

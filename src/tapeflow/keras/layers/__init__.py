@@ -7,6 +7,7 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.op_layer import SlicingOpLambda as _SlicingOpLambda
 from tapeflow.keras.engine.op_layer import TFOpLambda as _TFOpLambda
 from tapeflow.keras.engine.symbolic import make_input as Input
+from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from tapeflow.keras.layers.adaptive_pooling import (
     AdaptiveAveragePooling1D,
     AdaptiveAveragePooling2D,
@@ -15,7 +16,6 @@ from tapeflow.keras.layers.adaptive_pooling import (
     AdaptiveMaxPooling2D,
     AdaptiveMaxPooling3D,
 )
-from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from tapeflow.keras.layers.attention import AdditiveAttention, Attention, MultiHeadAttention
 from tapeflow.keras.layers.convolutional import (
     Conv1D,

@@ -85,7 +85,9 @@ class _DotAttention(Layer):
         weights = softmax(scores)
         if self.dropout > 0:
             every = weights
-            weights = by_phase(training, lambda: nn_dropout(every, self.dropout, seed=self.seed), lambda: every)
+            weights = by_phase(
+                training, lambda: nn_dropout(every, self.dropout, seed=self.seed), lambda: every
+            )
         result = matmul(weights, value)
         if query_mask is not None:
             result = result * cast(expand_dims(query_mask, -1), result.dtype)
@@ -213,7 +215,9 @@ class MultiHeadAttention(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if sliding_window is not None and not (isinstance(sliding_window, int) and sliding_window > 0):
+        if sliding_window is not None and not (
+            isinstance(sliding_window, int) and sliding_window > 0
+        ):
             raise ValueError(
                 "`sliding_window` must be `None` or a positive integer. Received: "
                 f"sliding_window={sliding_window}"

@@ -201,7 +201,6 @@ class _Convolution(Layer):
 
 
 class _Plain(_Convolution):
-
     kernel = Unbuilt()
 
     def __init__(
@@ -244,7 +243,6 @@ class _Plain(_Convolution):
                 "bias_constraint": bias_constraint,
             },
         )
-
 
     def convolution_op(self, inputs, kernel):
         """The convolution of inputs, with channels last, by a kernel."""
@@ -348,7 +346,12 @@ class Conv2DTranspose(_Convolution):
         if self.rank == 3:
             strides = (1, *strides, 1)
             return conv3d_transpose(
-                inputs, kernel, as_shape(shape), strides, self.padding.upper(), "NDHWC",
+                inputs,
+                kernel,
+                as_shape(shape),
+                strides,
+                self.padding.upper(),
+                "NDHWC",
                 (1, *dilations, 1),
             )
         outputs = conv2d_transpose(

@@ -96,7 +96,9 @@ class InputLayer(Layer):
 def refuse_unknown_kinds(name, lora_rank, quantization_config):
     """Raises ValueError for weights of low rank, and quantized ones, which there are not."""
     if lora_rank is not None:
-        raise ValueError(f"{name} has no low-rank weights: lora_rank must be None, got {lora_rank}.")
+        raise ValueError(
+            f"{name} has no low-rank weights: lora_rank must be None, got {lora_rank}."
+        )
     if quantization_config is not None:
         raise ValueError(
             f"{name} has no quantized weights: quantization_config must be None, got {quantization_config}."

@@ -55,7 +55,9 @@ class GroupQueryAttention(Layer):
                 "`num_query_heads` must be divisible by `num_key_value_heads`. Received: "
                 f"{num_query_heads} and {num_key_value_heads}"
             )
-        if sliding_window is not None and not (isinstance(sliding_window, int) and sliding_window > 0):
+        if sliding_window is not None and not (
+            isinstance(sliding_window, int) and sliding_window > 0
+        ):
             raise ValueError(
                 "`sliding_window` must be `None` or a positive integer. Received: "
                 f"sliding_window={sliding_window}"
@@ -96,11 +98,11 @@ class GroupQueryAttention(Layer):
         self._query_dense = self._dense("bqm,muh->bquh", queries, "uh", "query")
         self._key_dense = self._dense("bkm,mvh->bkvh", others, "vh", "key")
         if self.use_gate:
-            self._gate_dense = self._dense("bqm,muh->bquh", queries, "uh", "gate", activation="sigmoid")
+            self._gate_dense = self._dense(
+                "bqm,muh->bquh", queries, "uh", "gate", activation="sigmoid"
+            )
         self._value_dense = self._dense("bkm,mvh->bkvh", others, "vh", "value")
-        self._output_dense = self._dense(
-            "bquh,uhm->bqm", (None, features), "m", "attention_output"
-        )
+        self._output_dense = self._dense("bquh,uhm->bqm", (None, features), "m", "attention_output")
         self._dropout_layer = Dropout(self.dropout, seed=self.seed)
 
     def call(
@@ -127,7 +129,8 @@ class GroupQueryAttention(Layer):
         gate = self._gate_dense(query) if self.use_gate else None
         query = self._query_dense(query) * (1.0 / math.sqrt(self.head_dim))
         key, value = (
-            repeat(x, self.num_repeats, axis=2) for x in (self._key_dense(key), self._value_dense(value))
+            repeat(x, self.num_repeats, axis=2)
+            for x in (self._key_dense(key), self._value_dense(value))
         )
         scores = einsum("bquh,bkuh->buqk", query, key)
         if mask is not None:

@@ -143,7 +143,9 @@ class _LocallyConnected(Layer):
         channels = sizes_of(inputs)[-1]
         parts = []
         for place in _places(outputs):
-            window = tuple(slice(i * s, i * s + k) for i, s, k in zip(place, self.strides, self.kernel_size))
+            window = tuple(
+                slice(i * s, i * s + k) for i, s, k in zip(place, self.strides, self.kernel_size)
+            )
             part = inputs[(slice(None), *window)]
             if self.data_format == "channels_first" and self.rank == 2:
                 part = transpose(part, [0, 3, 1, 2])
@@ -219,5 +221,7 @@ class LocallyConnected2D(_LocallyConnected):
 
     rank = 2
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, **kwargs):
+    def __init__(
+        self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, **kwargs
+    ):
         super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)

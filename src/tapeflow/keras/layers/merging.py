@@ -184,7 +184,10 @@ class Concatenate(_Merge):
         """The masks joined, all steps of inputs without one counting."""
         if mask is None:
             return None
-        super().compute_mask(inputs, [None] * len(mask) if isinstance(mask, (list, tuple)) else mask)
+        if isinstance(mask, (list, tuple)) and len(mask):
+            super().compute_mask(inputs, [None] * len(mask))
+        else:
+            super().compute_mask(inputs, mask)
         if all(m is None for m in mask):
             return None
         parts = []

@@ -145,11 +145,12 @@ class BatchNormalization(SameShape):
                     "input tensor"
                 )
             if 0 in axes:
-                raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0")
-            if self.adjustment is not None:
                 raise ValueError(
-                    "When using virtual_batch_size, adjustment cannot be specified"
+                    "When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot "
+                    "include 0"
                 )
+            if self.adjustment is not None:
+                raise ValueError("When using virtual_batch_size, adjustment cannot be specified")
         self._reduced = [i for i in range(rank) if i not in axes]
         narrow = self._compute_dtype_object != dtypes.float64  # of which there is no fused op
         possible = rank == 4 and axes in ([1], [3]) and self._why_not_fused() is None
@@ -244,7 +245,9 @@ class BatchNormalization(SameShape):
                 training, lambda: batch_mean, lambda: self._like(self.moving_mean, batch_mean)
             )
             variance = by_phase(
-                training, lambda: batch_variance, lambda: self._like(self.moving_variance, batch_variance)
+                training,
+                lambda: batch_variance,
+                lambda: self._like(self.moving_variance, batch_variance),
             )
             new_mean, new_variance = mean, variance
             if virtual is not None:
@@ -368,16 +371,20 @@ class BatchNormalization(SameShape):
 
     def _rate(self, momentum, training):
         """How far averages move: not at all, where a tensor says that this is no training."""
-        return by_phase(training, lambda: constant(1.0 - momentum), lambda: constant(0.0)) if (
-            isinstance(training, Tensor)
-        ) else 1.0 - momentum  # fmt: skip
+        if not isinstance(training, Tensor):
+            return 1.0 - momentum
+        return by_phase(training, lambda: constant(1.0 - momentum), lambda: constant(0.0))
 
     def _moved(self, moving, value, momentum, training):
         rate = self._rate(momentum, training)
         if isinstance(rate, Tensor):
             rate = cast(rate, moving.dtype)
+        if value.dtype != moving.dtype:
+            value = cast(value, moving.dtype)
+        if executing_eagerly():
+            return moving.assign_sub((moving - value) * rate)
         with name_scope("AssignMovingAvg"):
-            return moving.assign_sub((moving - cast(value, moving.dtype)) * rate)
+            return moving.assign_sub((moving - value) * rate)
 
     def _update(self, moving, value, momentum, training):
         if executing_eagerly():

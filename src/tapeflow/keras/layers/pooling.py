@@ -116,7 +116,13 @@ class MaxPooling3D(_Pooling):
     rank = 3
 
     def __init__(
-        self, pool_size=(2, 2, 2), strides=None, padding="valid", data_format=None, name=None, **kwargs
+        self,
+        pool_size=(2, 2, 2),
+        strides=None,
+        padding="valid",
+        data_format=None,
+        name=None,
+        **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 

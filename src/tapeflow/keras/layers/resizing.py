@@ -14,7 +14,16 @@ from tapeflow.ops.layout import transpose
 from tapeflow.ops.padding import pad
 from tapeflow.ops.static import as_shape, sizes_of
 
-_INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "area", "gaussian", "lanczos3", "lanczos5", "mitchellcubic")
+_INTERPOLATIONS = (
+    "nearest",
+    "bilinear",
+    "bicubic",
+    "area",
+    "gaussian",
+    "lanczos3",
+    "lanczos5",
+    "mitchellcubic",
+)
 
 
 class _Resizing(Layer):

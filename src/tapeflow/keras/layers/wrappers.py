@@ -86,9 +86,7 @@ class TimeDistributed(Wrapper):
         flat = nest.map_structure(_merge_steps, inputs)
         if mask is not None and signature.takes_mask:
             kwargs["mask"] = nest.map_structure(
-                lambda m: (
-                    None if m is None or m.shape.rank == 1 else _merge_steps(m)
-                ),
+                lambda m: None if m is None or m.shape.rank == 1 else _merge_steps(m),
                 mask,
             )
         outputs = self.layer(flat, **kwargs)

@@ -157,11 +157,11 @@ def get(identifier):
     return resolve(identifier, _KNOWN, "loss function")
 
 
-def serialize(loss, use_legacy_format=False):
+def serialize(loss):
     """The name or config of a loss."""
     return to_config(loss)
 
 
-def deserialize(name, custom_objects=None, use_legacy_format=False):
+def deserialize(name, custom_objects=None):
     """A loss from its name or config."""
     return resolve(name, _KNOWN, "loss function", custom_objects)

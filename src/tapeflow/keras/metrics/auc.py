@@ -71,7 +71,7 @@ class AUC(ThresholdCounts):
                 )
             inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
         state["num_thresholds"] = num_thresholds
-        state["thresholds"] = np.array([-EPSILON, *inner, 1.0 + EPSILON])
+        state["_thresholds"] = np.array([-EPSILON, *inner, 1.0 + EPSILON])
         state["curve"], state["summation_method"] = _CURVES[curve], str(summation_method).lower()
         state["multi_label"], state["num_labels"] = multi_label, num_labels
         state["label_weights"] = (
@@ -85,6 +85,16 @@ class AUC(ThresholdCounts):
             self._make(None)
         elif num_labels:
             self._make(num_labels)
+
+    @property
+    def thresholds(self):
+        """The thresholds, from below 0 to above 1."""
+        return list(self._thresholds)
+
+    def interpolate_pr_auc(self):
+        """The area under the precision-recall curve, interpolated between thresholds."""
+        parts = (self.true_positives, self.false_positives, self.false_negatives)
+        return self._joined(_interpolated(*(v.read_value() for v in parts)))
 
     def _make(self, labels):
         self.__dict__["_built"] = True
@@ -104,7 +114,7 @@ class AUC(ThresholdCounts):
             self._make(y_pred.shape[1])
         several = self.multi_label
         weights = None if several and self.label_weights is not None else sample_weight
-        self._count(y_true, y_pred, self.thresholds, weights, multi_label=several)
+        self._count(y_true, y_pred, self._thresholds, weights, multi_label=several)
 
     def result(self):
         tp, fp, fn, tn = (
@@ -152,7 +162,7 @@ class AUC(ThresholdCounts):
             "from_logits": self._from_logits,
         }
         if self._given_thresholds:
-            config["thresholds"] = self.thresholds[1:-1].tolist()
+            config["thresholds"] = self._thresholds[1:-1].tolist()
         return {**super().get_config(), **config}
 
 

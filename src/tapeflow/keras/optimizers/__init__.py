@@ -56,12 +56,12 @@ def get(identifier):
     return resolve(identifier, _NAMES, "optimizer")
 
 
-def serialize(optimizer, use_legacy_format=False):
+def serialize(optimizer):
     """The config of an optimizer."""
     return to_config(optimizer)
 
 
-def deserialize(config, custom_objects=None, use_legacy_format=False):
+def deserialize(config, custom_objects=None):
     """An optimizer from its config."""
     return resolve(config, _NAMES, "optimizer", custom_objects)
 

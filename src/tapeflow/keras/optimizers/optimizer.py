@@ -196,6 +196,13 @@ class Optimizer(Tracked):
             super().__setattr__(name, value)
 
     @property
+    def learning_rate(self):
+        """The learning rate: a variable, or the schedule or function that gives it."""
+        if "learning_rate" not in self._hyper:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute 'learning_rate'")
+        return self._hyper_variable("learning_rate")
+
+    @property
     def iterations(self):
         """The number of calls of apply_gradients, an int64 variable."""
         if self._iterations is None:
@@ -360,6 +367,20 @@ class Optimizer(Tracked):
                 f"`optimizer.apply` got {len(grads)} gradients and {len(trainable_variables)} variables."
             )
         return self.apply_gradients(zip(grads, trainable_variables))
+
+    def stateless_apply(self, optimizer_variables, grads, trainable_variables):
+        """(values of the variables to train, of the optimizer's) after an update; changes no variable."""
+        self.build(self._known or trainable_variables)
+        own, trained = wrapping.in_order(self), self._known
+        before = [v.read_value() for v in (*own, *trained)]
+        for variable, value in zip((*own, *trained), (*optimizer_variables, *trainable_variables)):
+            variable.assign(value)
+        try:
+            self.apply(grads, trained)
+            return [v.read_value() for v in trained], [v.read_value() for v in own]
+        finally:
+            for variable, value in zip((*own, *trained), before):
+                variable.assign(value)
 
     def update_step(self, gradient, variable, learning_rate=None):
         """Changes one variable by its gradient."""

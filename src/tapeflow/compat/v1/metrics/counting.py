@@ -14,8 +14,8 @@ from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.argmax import argmax
-from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal
 from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, greater, logical_and, logical_not
 from tapeflow.ops.control import control_dependencies

@@ -11,7 +11,6 @@ from tapeflow.ops.array import identity, size
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, greater, less, not_equal, where
 from tapeflow.ops.construction import ones_like, zeros, zeros_like
-
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.division_no_nan import divide_no_nan

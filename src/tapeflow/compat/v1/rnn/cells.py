@@ -269,14 +269,14 @@ class LSTMCell(LayerRNNCell):
             f, i = f + self._w_f_diag * c, i + self._w_i_diag * c
         c = sigmoid(f) * c + sigmoid(i) * self._activation(candidate)
         if self._cell_clip is not None:
-            c = clip_by_value(c, -self._cell_clip, self._cell_clip)
+            c = clip_by_value(c, -float(self._cell_clip), float(self._cell_clip))
         if self._use_peepholes:
             o = o + self._w_o_diag * c
         h = sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
             h = matmul(h, self._proj_kernel)
             if self._proj_clip is not None:
-                h = clip_by_value(h, -self._proj_clip, self._proj_clip)
+                h = clip_by_value(h, -float(self._proj_clip), float(self._proj_clip))
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else concat([c, h], 1)
 
     def get_config(self):

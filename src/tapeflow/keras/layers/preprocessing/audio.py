@@ -100,7 +100,9 @@ class MelSpectrogram(PreprocessingLayer):
         if isinstance(self.window, str):
             length = self.sequence_length
             angle = 2.0 * np.pi * np.arange(length) / length
-            window = {"hann": 0.5 - 0.5 * np.cos(angle), "hamming": 0.54 - 0.46 * np.cos(angle)}[self.window]
+            window = {"hann": 0.5 - 0.5 * np.cos(angle), "hamming": 0.54 - 0.46 * np.cos(angle)}[
+                self.window
+            ]
         else:
             window = np.asarray(self.window)
         left = (self.fft_length - len(window)) // 2
@@ -214,11 +216,13 @@ class STFTSpectrogram(Layer):
     def call(self, inputs):
         if self.data_format == "channels_last":
             inputs = transpose(inputs, [0, 2, 1])
-        batch, channels, samples = sizes_of(inputs)
+        _, channels, samples = sizes_of(inputs)
         signal = reshape(inputs, [-1, samples, 1])
 
         def part(kernel):
-            found = convolution(signal, convert_to_tensor(kernel), [self._step], self.padding.upper(), "NWC")
+            found = convolution(
+                signal, convert_to_tensor(kernel), [self._step], self.padding.upper(), "NWC"
+            )
             frames, bins = sizes_of(found)[1:]
             return transpose(reshape(found, [-1, channels, frames, bins]), [0, 1, 3, 2])
 
@@ -256,8 +260,12 @@ class STFTSpectrogram(Layer):
         frames = output_length(samples, self.frame_length, self.padding, self._step)
         bins = (self._length // 2 + 1) * (2 if self.mode == "stft" else 1)
         if self.expand_dims:
-            return TensorShape([batch, frames, bins, channels] if last else [batch, channels, frames, bins])
-        return TensorShape([batch, frames, bins * channels] if last else [batch, bins * channels, frames])
+            return TensorShape(
+                [batch, frames, bins, channels] if last else [batch, channels, frames, bins]
+            )
+        return TensorShape(
+            [batch, frames, bins * channels] if last else [batch, bins * channels, frames]
+        )
 
     def get_config(self):
         names = ("mode frame_length frame_step fft_length window periodic scaling padding expand_dims "

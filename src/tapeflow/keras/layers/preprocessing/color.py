@@ -271,7 +271,6 @@ class AutoContrast(_ColorLayer):
 
     def get_random_transformation(self, data, training=True, seed=None):
         """Nothing: the values decide."""
-        return None
 
     def transform_images(self, images, transformation=None, training=True):
         """The images, stretched."""
@@ -298,7 +297,6 @@ class Equalization(_ColorLayer):
 
     def get_random_transformation(self, data, training=True, seed=None):
         """Nothing: the values decide."""
-        return None
 
     def transform_images(self, images, transformation=None, training=True):
         """The images, equalized."""
@@ -328,7 +326,6 @@ class ContrastLimitedAdaptiveHistogramEqualization(_ColorLayer):
 
     def get_random_transformation(self, data, training=True, seed=None):
         """Nothing: the values decide."""
-        return None
 
     def transform_images(self, images, transformation=None, training=True):
         """The images, equalized."""
@@ -503,7 +500,9 @@ class RandomErasing(_ColorLayer):
         inside = logical_and(transformation["chosen"], rectangle(images, top, bottom, left, right))
         if self.fill_value is None:
             low, high = (float(x) for x in self.value_range)
-            value = cast(self._uniform(sizes_of(images), low, high, transformation["seed"]), images.dtype)
+            value = cast(
+                self._uniform(sizes_of(images), low, high, transformation["seed"]), images.dtype
+            )
         else:
             value = cast(self.fill_value, images.dtype) + zeros_like(images)
         return where(inside, value, images)

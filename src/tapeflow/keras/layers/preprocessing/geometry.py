@@ -55,8 +55,13 @@ class RandomFlip(GeometricLayer):
         """Whether each image is flipped, by axis."""
         if not training:
             return None
-        draw = self._per_image(data["images"], 0.0, 1.0, seed), self._per_image(data["images"], 0.0, 1.0, seed)
-        return {name: x > 0.5 for name, x in zip(("horizontal", "vertical"), draw) if name in self.mode}
+        draw = (
+            self._per_image(data["images"], 0.0, 1.0, seed),
+            self._per_image(data["images"], 0.0, 1.0, seed),
+        )
+        return {
+            name: x > 0.5 for name, x in zip(("horizontal", "vertical"), draw) if name in self.mode
+        }
 
     def _move(self, images, transformation, nearest=False):
         for name, axis in (("horizontal", 2), ("vertical", 1)):
@@ -436,7 +441,11 @@ class RandomCrop(ImageLayer):
 
     def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
         """The same windows of the masks."""
-        return self._cut(segmentation_masks, transformation, "nearest") if training else segmentation_masks
+        return (
+            self._cut(segmentation_masks, transformation, "nearest")
+            if training
+            else segmentation_masks
+        )
 
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape).as_list()

@@ -47,7 +47,7 @@ class Hashing(PreprocessingLayer):
             )
         if output_mode == "int" and self.dtype not in ("int32", "int64"):
             raise ValueError(
-                'When `output_mode="int"`, `dtype` should be an integer type, \'int32\' or \'in64\'. '
+                "When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or 'in64'. "
                 f"Received: dtype={self.dtype}"
             )
         check_output_mode(type(self).__name__, output_mode, sparse)
@@ -71,7 +71,9 @@ class Hashing(PreprocessingLayer):
             bins = inputs.with_flat_values(self._bins(inputs.flat_values))
         else:
             bins = self._bins(inputs)
-        return encode(bins, self.output_mode, self.num_bins, self._compute_dtype_object, self.sparse)
+        return encode(
+            bins, self.output_mode, self.num_bins, self._compute_dtype_object, self.sparse
+        )
 
     def _bins(self, values):
         bins = self.num_bins
@@ -107,9 +109,7 @@ class Hashing(PreprocessingLayer):
 class HashedCrossing(PreprocessingLayer):
     """The hash of several features together, as one of `num_bins` categories."""
 
-    def __init__(
-        self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs
-    ):
+    def __init__(self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs):
         if dtype is None:
             dtype = "int64" if output_mode == "int" else settings.floatx()
         super().__init__(name=name, dtype=dtype, **kwargs)

@@ -15,7 +15,9 @@ def _by_array(function, images):
     """A function of arrays called on images, in graphs when they run."""
     if executing_eagerly():
         return convert_to_tensor(function(images.numpy()).astype(images.dtype.as_numpy_dtype))
-    values = numpy_function(lambda x: function(x).astype("float32"), [cast(images, dtypes.float32)], dtypes.float32)
+    values = numpy_function(
+        lambda x: function(x).astype("float32"), [cast(images, dtypes.float32)], dtypes.float32
+    )
     values.set_shape(images.shape)
     return cast(values, images.dtype)
 
@@ -49,9 +51,15 @@ def locally_equalized(images, clip_limit, grid):
         height, width = values.shape
         rows, columns = grid
         tall, wide = -(-height // rows), -(-width // columns)
-        padded = np.pad(values, ((0, tall * rows - height), (0, wide * columns - width)), "symmetric")
+        padded = np.pad(
+            values, ((0, tall * rows - height), (0, wide * columns - width)), "symmetric"
+        )
         index = np.clip(padded, 0, 255).astype("int64")
-        parts = index.reshape(rows, tall, columns, wide).transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+        parts = (
+            index.reshape(rows, tall, columns, wide)
+            .transpose(0, 2, 1, 3)
+            .reshape(rows, columns, -1)
+        )
         tables = np.zeros([rows, columns, 256])
         size = tall * wide
         for r in range(rows):

@@ -62,7 +62,6 @@ class ImageLayer(PreprocessingLayer):
 
     def get_random_transformation(self, data, training=True, seed=None):
         """What is drawn for one call: passed to all of the functions below."""
-        return None
 
     def transform_images(self, images, transformation, training=True):
         """The images, changed."""

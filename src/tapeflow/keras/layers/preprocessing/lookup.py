@@ -19,12 +19,12 @@ from tapeflow.keras.layers.preprocessing.base import (
     encoded_shape,
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
+from tapeflow.ops.arithmetic import floormod
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.assertions import Assert
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, where
 from tapeflow.ops.construction import fill
-from tapeflow.ops.arithmetic import floormod
-from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.hashing import to_hash_bucket_fast
 from tapeflow.ops.hashing_keyed import to_hash_bucket_strong
 from tapeflow.ops.layout import expand_dims, squeeze
@@ -231,7 +231,9 @@ class IndexLookup(AdaptiveLayer):
                 start = self._token_start()
                 numbers = np.arange(start, start + len(self._tokens), dtype="int64")
                 dtype = dtypes.as_dtype(self.vocabulary_dtype)
-                tokens = np.array(self._tokens, object if dtype == dtypes.string else dtype.as_numpy_dtype)
+                tokens = np.array(
+                    self._tokens, object if dtype == dtypes.string else dtype.as_numpy_dtype
+                )
                 pair = (numbers, tokens) if self.invert else (tokens, numbers)
                 kinds = (dtypes.int64, dtype) if self.invert else (dtype, dtypes.int64)
                 default = self.oov_token if self.invert else self._default()
@@ -253,7 +255,9 @@ class IndexLookup(AdaptiveLayer):
 
     def adapt(self, data, batch_size=None, steps=None):
         """Learns the vocabulary from data: an array, or the batches of a dataset."""
-        if isinstance(data, (list, tuple)) or (isinstance(data, np.ndarray) or hasattr(data, "numpy")):
+        if isinstance(data, (list, tuple)) or (
+            isinstance(data, np.ndarray) or hasattr(data, "numpy")
+        ):
             data = as_tensor(data)
             if data.shape.rank == 1:
                 data = expand_dims(data, -1)
@@ -326,8 +330,7 @@ class IndexLookup(AdaptiveLayer):
             return squeeze(numbers, [-1]) if scalar else numbers
         depth = self.max_tokens if self.pad_to_max_tokens else self._frozen_size
         if self.output_mode != "tf_idf":
-            return encode(numbers, self.output_mode, depth, settings.floatx() if not self._is_int_coded
-                          else "int64", self.sparse)  # fmt: skip
+            return encode(numbers, self.output_mode, depth, "int64", self.sparse)
         weights = self.idf_weights
         result = cast(encode(numbers, "count", depth, weights.dtype), weights.dtype) * weights
         if not self.sparse:
@@ -335,9 +338,6 @@ class IndexLookup(AdaptiveLayer):
         from tapeflow.ops import sparse as sparse_ops
 
         return sparse_ops.from_dense(result)
-
-    # Whether vectors are of integers, as in Keras 3.
-    _is_int_coded = True
 
     def _lookup(self, inputs):
         numbers = self.lookup_table.lookup(inputs)
@@ -359,7 +359,8 @@ class IndexLookup(AdaptiveLayer):
             )
         elif self.num_oov_indices > 1:
             hashed = self._oov_numbers(inputs) + self._oov_start()
-            numbers = where(equal(numbers, fill(shape_of(numbers), as_tensor(-1, numbers.dtype))), hashed, numbers)  # fmt: skip
+            unknown = equal(numbers, fill(shape_of(numbers), as_tensor(-1, numbers.dtype)))
+            numbers = where(unknown, hashed, numbers)
         return numbers
 
     def _oov_numbers(self, inputs):
@@ -372,7 +373,9 @@ class IndexLookup(AdaptiveLayer):
 
     def compute_output_shape(self, input_shape):
         depth = self.max_tokens if self.pad_to_max_tokens else self._frozen_size
-        return TensorShape(encoded_shape(TensorShape(input_shape).as_list(), self.output_mode, depth))
+        return TensorShape(
+            encoded_shape(TensorShape(input_shape).as_list(), self.output_mode, depth)
+        )
 
     # Files
 

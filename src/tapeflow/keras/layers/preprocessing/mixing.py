@@ -298,7 +298,9 @@ class AugMix(ImageLayer):
         from tapeflow.ops.reduction import reduce_sum
 
         return {
-            "numbers": self._uniform([self.num_chains, self.chain_depth], 0.0, float(len(self._changes)), seed),
+            "numbers": self._uniform(
+                [self.num_chains, self.chain_depth], 0.0, float(len(self._changes)), seed
+            ),
             "chains": weights / reduce_sum(weights, axis=1, keepdims=True),
             "kept": _beta(self, [batch, 1, 1, 1], self.alpha, self.alpha),
         }

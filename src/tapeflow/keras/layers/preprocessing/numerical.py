@@ -92,9 +92,7 @@ class Normalization(AdaptiveLayer):
             self.adapt_variance = self.add_weight(
                 "variance", shape, initializer="ones", trainable=False
             )
-            self.count = self.add_weight(
-                "count", (), "int64", initializer="zeros", trainable=False
-            )
+            self.count = self.add_weight("count", (), "int64", initializer="zeros", trainable=False)
             self.built = True
             self.finalize_state()
             return
@@ -127,7 +125,7 @@ class Normalization(AdaptiveLayer):
             if not self.built:
                 self.build(TensorShape([None, *batch.shape[1:]]))
             if batch.ndim != len(self._broadcast):
-                batch = batch.reshape([-1, *[n for n in self._broadcast[1:]]])
+                batch = batch.reshape([-1, *self._broadcast[1:]])
             ours = batch.shape[0]
             its_mean, its_variance = batch.mean(self._reduced), batch.var(self._reduced)
             weight = total / (total + ours)
@@ -169,7 +167,9 @@ class Normalization(AdaptiveLayer):
             "axis": self.axis,
             "invert": self.invert,
             "mean": None if self.input_mean is None else np.asarray(self.input_mean).tolist(),
-            "variance": None if self.input_mean is None else np.asarray(self.input_variance).tolist(),
+            "variance": None
+            if self.input_mean is None
+            else np.asarray(self.input_variance).tolist(),
         }
 
 
@@ -195,8 +195,7 @@ class Discretization(AdaptiveLayer):
         check_output_mode(type(self).__name__, output_mode, sparse)
         if num_bins is not None and num_bins < 0:
             raise ValueError(
-                "`num_bins` must be greater than or equal to 0. Received: "
-                f"`num_bins={num_bins}`"
+                f"`num_bins` must be greater than or equal to 0. Received: `num_bins={num_bins}`"
             )
         if num_bins is not None and bin_boundaries is not None:
             raise ValueError(
@@ -250,7 +249,9 @@ class Discretization(AdaptiveLayer):
         boundaries = [float(x) for x in self.bin_boundaries]
 
         def number(x):
-            return Bucketize(x if x.dtype.is_floating else cast(x, dtypes.float32), boundaries=boundaries)
+            return Bucketize(
+                x if x.dtype.is_floating else cast(x, dtypes.float32), boundaries=boundaries
+            )
 
         if isinstance(inputs, SparseTensor):
             indices = inputs.with_values(number(inputs.values))
@@ -264,7 +265,9 @@ class Discretization(AdaptiveLayer):
 
     def compute_output_shape(self, input_shape):
         depth = self.num_bins if self.bin_boundaries is None else len(self.bin_boundaries) + 1
-        return TensorShape(encoded_shape(TensorShape(input_shape).as_list(), self.output_mode, depth))
+        return TensorShape(
+            encoded_shape(TensorShape(input_shape).as_list(), self.output_mode, depth)
+        )
 
     def get_config(self):
         return {
@@ -360,5 +363,3 @@ class CategoryEncoding(PreprocessingLayer):
             "output_mode": self.output_mode,
             "sparse": self.sparse,
         }
-
-

@@ -75,7 +75,9 @@ def sample(images, x, y, interpolation="bilinear", fill_mode="reflect", fill_val
     if fill_mode != "constant":
         x, y = _wrapped(x, width, fill_mode), _wrapped(y, height, fill_mode)
     if interpolation == "nearest":
-        values = at(_within(floor(x + 0.5), width, fill_mode), _within(floor(y + 0.5), height, fill_mode))
+        values = at(
+            _within(floor(x + 0.5), width, fill_mode), _within(floor(y + 0.5), height, fill_mode)
+        )
     else:
         left, top = floor(x), floor(y)
         right, below = _within(left + 1.0, width, fill_mode), _within(top + 1.0, height, fill_mode)
@@ -108,5 +110,9 @@ def _wrapped(x, size, mode):
         x = where(x >= n, 2.0 * n - 1.0 - x, x)
     elif mode == "wrap":
         turn = maximum(n - 1.0, 1.0)
-        x = where(x < 0.0, x + n * (floor(-x / turn) + 1.0), where(x > n - 1.0, x - n * floor(x / turn), x))
+        x = where(
+            x < 0.0,
+            x + n * (floor(-x / turn) + 1.0),
+            where(x > n - 1.0, x - n * floor(x / turn), x),
+        )
     return clip_by_value(x, 0.0, n - 1.0)

@@ -9,7 +9,16 @@ from tapeflow.ops.image_geometry import resize
 from tapeflow.ops.padding import pad
 from tapeflow.ops.static import sizes_of
 
-_INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5", "area", "gaussian", "mitchellcubic")
+_INTERPOLATIONS = (
+    "bilinear",
+    "nearest",
+    "bicubic",
+    "lanczos3",
+    "lanczos5",
+    "area",
+    "gaussian",
+    "mitchellcubic",
+)
 
 
 def _targeted(self, input_shape):
@@ -60,7 +69,10 @@ class Resizing(ImageLayer):
                 "Only one of `crop_to_aspect_ratio` & `pad_to_aspect_ratio` can be `True`."
             )
         self.height, self.width, self.interpolation = height, width, interpolation.lower()
-        self.crop_to_aspect_ratio, self.pad_to_aspect_ratio = crop_to_aspect_ratio, pad_to_aspect_ratio
+        self.crop_to_aspect_ratio, self.pad_to_aspect_ratio = (
+            crop_to_aspect_ratio,
+            pad_to_aspect_ratio,
+        )
         self.fill_mode, self.fill_value, self.antialias = fill_mode, fill_value, antialias
 
     def _resized(self, images, method):

@@ -6,13 +6,14 @@ from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.base import AdaptiveLayer, as_tensor, batches_of
 from tapeflow.keras.layers.preprocessing.lookup import StringLookup
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.layout import squeeze
 from tapeflow.ops.ngrams import ngrams as ngrams_of
 from tapeflow.ops.padding import pad
 from tapeflow.ops.regex import regex_replace
 from tapeflow.ops.string_split import split as split_words
-from tapeflow.ops.strings import lower
 from tapeflow.ops.string_split import unicode_split
+from tapeflow.ops.strings import lower
 
 _PUNCTUATION = r'[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']'
 _STANDARDIZE = ("lower_and_strip_punctuation", "lower", "strip_punctuation")
@@ -186,8 +187,11 @@ class TextVectorization(AdaptiveLayer):
         if length is None:
             return numbers
         numbers = numbers[..., :length]
-        missing = length - numbers.shape.as_list()[-1]
-        return pad(numbers, [[0, 0]] * (numbers.shape.rank - 1) + [[0, missing]])
+        known = numbers.shape.as_list()[-1]
+        missing = length - (shape_of(numbers)[-1] if known is None else known)
+        padded = pad(numbers, [[0, 0]] * (numbers.shape.rank - 1) + [[0, missing]])
+        padded.set_shape([*numbers.shape.as_list()[:-1], length])
+        return padded
 
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape).as_list()

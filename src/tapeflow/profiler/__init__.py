@@ -1,0 +1,5 @@
+"""`tf.profiler`."""
+
+from tapeflow.profiler import experimental
+
+__all__ = ["experimental"]

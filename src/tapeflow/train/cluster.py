@@ -1,0 +1,172 @@
+"""`tf.train.ClusterSpec`, and the placement of variables on parameter servers (1.x)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tapeflow import protos
+from tapeflow.core.device import DeviceSpec
+from tapeflow.core.public import public, public_methods
+
+# Nodes that hold what servers keep.
+_SERVED = (
+    "Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
+    "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable", "MutableDenseHashTableV2",
+    "VarHandleOp", "BoostedTreesEnsembleResourceHandleOp", "BoostedTreesQuantileStreamResourceHandleOp",
+    "ResourceConditionalAccumulator", "DecisionTreeResource",
+)  # fmt: skip
+
+
+def _text(value):
+    if not isinstance(value, (str, bytes)):
+        raise TypeError(f"Expected binary or unicode string, got {value!r}")
+    return value.decode() if isinstance(value, bytes) else value
+
+
+@public_methods
+class ClusterSpec:
+    """The jobs of a cluster, with the addresses of their tasks.
+
+    Args:
+      cluster: a dict from jobs to lists of addresses, or dicts of addresses by number; a ClusterDef; a ClusterSpec.
+
+    Raises TypeError for anything else.
+    """
+
+    def __init__(self, cluster):
+        self._jobs: dict[str, dict[int, str]] = {}
+        if isinstance(cluster, ClusterSpec):
+            self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+        elif isinstance(cluster, Mapping):
+            for job, tasks in cluster.items():
+                if not isinstance(tasks, (list, tuple, dict)):
+                    raise TypeError(
+                        f"The tasks for job {job!r} must be a list or a dictionary from integers to strings."
+                    )
+                pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
+                self._jobs[_text(job)] = {_whole(i): _text(address) for i, address in pairs}
+        elif isinstance(cluster, protos.ClusterDef):
+            for job in cluster.job:
+                self._jobs[job.name] = {int(i): address for i, address in job.tasks.items()}
+        else:
+            raise TypeError("`cluster` must be a dictionary mapping one or more job names to lists of network addresses, "
+                            "or a `ClusterDef` protocol buffer")  # fmt: skip
+
+    def __bool__(self):
+        return bool(self._jobs)
+
+    def __eq__(self, other):
+        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self):
+        return f"ClusterSpec({self.as_dict()!r})"
+
+    def as_dict(self):
+        """The jobs: a list of addresses where the tasks are numbered without gaps, else a dict."""
+        return {
+            job: [tasks[i] for i in range(len(tasks))] if sorted(tasks) == list(range(len(tasks))) else dict(tasks)
+            for job, tasks in self._jobs.items()
+        }  # fmt: skip
+
+    def as_cluster_def(self):
+        """The ClusterDef."""
+        made = protos.ClusterDef()
+        for job in sorted(self._jobs):
+            one = made.job.add(name=job)
+            for i, address in sorted(self._jobs[job].items()):
+                one.tasks[i] = address
+        return made
+
+    @property
+    def jobs(self):
+        """The names of the jobs."""
+        return list(self._jobs)
+
+    def _job(self, name):
+        if name not in self._jobs:
+            raise ValueError(f"No such job in cluster: {name!r}")
+        return self._jobs[name]
+
+    def num_tasks(self, job_name):
+        """How many tasks a job has. Raises ValueError for no such job."""
+        return len(self._job(job_name))
+
+    def task_indices(self, job_name):
+        """The numbers of a job's tasks."""
+        return sorted(self._job(job_name))
+
+    def task_address(self, job_name, task_index):
+        """The address of a task. Raises ValueError for no such job or task."""
+        job = self._job(job_name)
+        if task_index not in job:
+            raise ValueError(f"No task with index {task_index!r} in job {job_name!r}")
+        return job[task_index]
+
+    def job_tasks(self, job_name):
+        """The addresses of a job's tasks; None for numbers that are left out."""
+        job = self._job(job_name)
+        return [job.get(i) for i in range(max(job) + 1)] if job else []
+
+
+def _whole(value):
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"Task indices must be integers, got {value!r}")
+    return value
+
+
+class _InTurn:
+    """Gives each server its turn."""
+
+    def __init__(self, count):
+        self._count, self._next = count, 0
+
+    def __call__(self, op):
+        task = self._next
+        self._next = (task + 1) % self._count
+        return task
+
+
+@public
+def replica_device_setter(
+    ps_tasks=0, ps_device="/job:ps", worker_device="/job:worker", merge_devices=True, cluster=None, ps_ops=None,
+    ps_strategy=None,
+):  # fmt: skip
+    """A function for `tf.device` that places variables on servers in turn, and all else on the worker.
+
+    Args:
+      ps_tasks: how many servers there are; None is returned for none.
+      merge_devices: whether devices of operations are completed, or left as they are.
+      cluster: says how many servers there are.
+      ps_ops: the types of nodes that go to servers.
+      ps_strategy: function of an operation: the number of its server.
+
+    Raises TypeError for a strategy that cannot be called.
+    """
+    if cluster is not None:
+        jobs = ClusterSpec(cluster).as_dict()
+        name = DeviceSpec.from_string(ps_device).job
+        if not jobs.get(name):
+            return None
+        ps_tasks = len(jobs[name])
+    if ps_tasks == 0:
+        return None
+    served = _SERVED if ps_ops is None else ps_ops
+    strategy = _InTurn(ps_tasks) if ps_strategy is None else ps_strategy
+    if not callable(strategy):
+        raise TypeError("ps_strategy must be callable")
+
+    def place(op):
+        if not merge_devices and op.device:
+            return op.device
+        current = DeviceSpec.from_string(op.device or "")
+        kind = op.op if isinstance(op, protos.NodeDef) else op.type
+        if ps_device and kind in served:
+            server = DeviceSpec.from_string(ps_device)
+            if server.job and current.job in (None, server.job):
+                server = server.replace(task=strategy(op))
+            return server.make_merged_spec(current).to_string()
+        return DeviceSpec.from_string(worker_device or "").make_merged_spec(current).to_string()
+
+    return place

@@ -1,0 +1,234 @@
+"""HParams, optimizers of contrib, cells, sequences, callbacks."""
+
+import numpy as np
+import pytest
+
+import tapeflow.compat.v1 as tf
+from tapeflow import contrib
+from tapeflow.contrib import eager as tfe
+
+
+def test_hparams():
+    h = contrib.training.HParams(rate=0.1, units=[32, 64], name="net", fast=True)
+    h.parse("rate=2,units=[1,7],fast=false")
+    assert h.values() == {"rate": 2.0, "units": [1, 7], "name": "net", "fast": False}
+    h.parse("units[0]=9")
+    assert h.units == [9, 7]
+    assert contrib.training.HParams(a=1).parse_json('{"a": 3}').a == 3
+    assert "rate" in h
+    assert h.get("none", 5) == 5
+
+
+@pytest.mark.parametrize("text", ["rate=x", "other=1", "name=[a]", "rate=1,rate=2", "units=3", "=3"])
+def test_hparams_refuse(text):
+    with pytest.raises(ValueError):
+        contrib.training.HParams(rate=0.1, units=[32, 64], name="net").parse(text)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: contrib.opt.AdamWOptimizer(0.01, 0.1),
+        lambda: contrib.opt.MomentumWOptimizer(0.01, 0.05, 0.9),
+        lambda: contrib.opt.LARSOptimizer(1.0),
+        lambda: contrib.opt.AddSignOptimizer(),
+        lambda: contrib.opt.PowerSignOptimizer(),
+        lambda: contrib.opt.NadamOptimizer(0.1),
+        lambda: contrib.opt.AdaMaxOptimizer(0.1),
+        lambda: contrib.opt.LazyAdamOptimizer(0.1),
+        lambda: contrib.opt.MovingAverageOptimizer(tf.train.GradientDescentOptimizer(0.1)),
+    ],
+)
+def test_optimizers_descend(make):
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([1.0, 2.0])
+        loss = tf.reduce_sum(v * v)
+        step = make().minimize(loss, global_step=tf.train.get_or_create_global_step())
+        session.run(tf.global_variables_initializer())
+        before = session.run(loss)
+        for _ in range(5):
+            session.run(step)
+        assert session.run(loss) < before
+
+
+def test_scipy_optimizer():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([1.0, 5.0])
+        session.run(tf.global_variables_initializer())
+        contrib.opt.ScipyOptimizerInterface(tf.reduce_sum((v - 3.0) ** 2)).minimize(session)
+        np.testing.assert_allclose(session.run(v), [3, 3], atol=1e-4)
+
+
+class OfAProgram(tf.train.Optimizer):
+    """As programs of 1.x write optimizers."""
+
+    def __init__(self, rate):
+        super().__init__(False, "Mine")
+        self._rate = rate
+        self.finished = 0
+
+    def _create_slots(self, var_list):
+        for v in var_list:
+            self._zeros_slot(v, "m", self._name)
+
+    def _prepare(self):
+        self._rate_tensor = tf.convert_to_tensor(self._call_if_callable(self._rate))
+
+    def _resource_apply_dense(self, grad, var):
+        m = self.get_slot(var, "m")
+        moved = m.assign(0.5 * m + grad)
+        return tf.group(var.assign_sub(self._rate_tensor * moved), moved)
+
+    def _finish(self, update_ops, name_scope):
+        self.finished += 1
+        return tf.group(*update_ops, name=name_scope)
+
+
+def test_optimizer_of_a_program():
+    eager = tf.Variable([1.0, 2.0])
+    optimizer = OfAProgram(0.1)
+    for _ in range(2):
+        optimizer.apply_gradients([(2 * eager, eager)])
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([1.0, 2.0])
+        step = OfAProgram(lambda: 0.1).minimize(tf.reduce_sum(v * v))
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        session.run(step)
+        in_graph = session.run(v)
+    np.testing.assert_allclose(in_graph, eager.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(eager.numpy(), [0.54, 1.08], rtol=1e-6)
+    assert optimizer.finished == 2
+    assert optimizer.get_slot_names() == ["m"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda r: r.LayerNormBasicLSTMCell(4),
+        lambda r: r.UGRNNCell(4),
+        lambda r: r.NASCell(4),
+        lambda r: r.IndRNNCell(4),
+        lambda r: r.CoupledInputForgetGateLSTMCell(4),
+        lambda r: r.InputProjectionWrapper(r.GRUCell(4), 5),
+        lambda r: r.OutputProjectionWrapper(r.GRUCell(3), 4),
+        lambda r: r.HighwayWrapper(r.GRUCell(4)),
+        lambda r: r.AttentionCellWrapper(r.GRUCell(4), 3),
+        lambda r: r.LSTMBlockCell(4),
+    ],
+)
+def test_cells_run_and_differentiate(make):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32))
+        outputs, _ = tf.nn.dynamic_rnn(make(contrib.rnn), x, dtype=tf.float32)
+        gradients = tf.gradients(tf.reduce_sum(outputs**2), tf.trainable_variables())
+        session.run(tf.global_variables_initializer())
+        assert session.run(outputs).shape == (2, 5, 4)
+        assert all(np.isfinite(g).all() for g in session.run(gradients))
+
+
+class CellOfAProgram(tf.nn.rnn_cell.RNNCell):
+    """As programs of 1.x write cells: variables come from get_variable, at each call."""
+
+    state_size = output_size = 3
+
+    def __call__(self, inputs, state, scope=None):
+        with tf.variable_scope(scope or "mine"):
+            w = tf.get_variable("w", [inputs.shape[1] + 3, 3])
+            h = tf.tanh(tf.matmul(tf.concat([inputs, state], 1), w))
+        return h, h
+
+
+@pytest.mark.parametrize("loop", ["dynamic_rnn", "static_rnn"])
+def test_cell_of_a_program(loop):
+    with tf.Graph().as_default():
+        x = tf.zeros([2, 4, 5])
+        x = x if loop == "dynamic_rnn" else tf.unstack(x, axis=1)
+        getattr(tf.nn, loop)(CellOfAProgram(), x, dtype=tf.float32)
+        assert [v.name for v in tf.global_variables()] == ["rnn/mine/w:0"]
+
+
+@pytest.mark.parametrize("attention", ["LuongAttention", "BahdanauAttention", "BahdanauMonotonicAttention"])
+def test_attention_learns_a_sequence(attention):
+    s = contrib.seq2seq
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        table = tf.get_variable("table", [6, 4])
+        memory = tf.constant(np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32))
+        mechanism = getattr(s, attention)(4, memory, memory_sequence_length=[5, 2])
+        cell = s.AttentionWrapper(tf.nn.rnn_cell.GRUCell(4), mechanism, attention_layer_size=4)
+        words, lengths = tf.constant([[1, 2, 3], [4, 5, 0]]), [3, 2]
+        helper = s.TrainingHelper(tf.nn.embedding_lookup(table, words), lengths)
+        start = cell.zero_state(2, tf.float32)
+        outputs, _, ends = s.dynamic_decode(s.BasicDecoder(cell, helper, start, tf.layers.Dense(6)))
+        loss = s.sequence_loss(outputs.rnn_output, words, tf.sequence_mask(lengths, 3, tf.float32))
+        step = tf.train.AdamOptimizer(0.1).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        before = session.run(loss)
+        for _ in range(30):
+            session.run(step)
+        assert session.run(loss) < before / 3
+        assert session.run(ends).tolist() == lengths
+
+
+def test_beam_search_finds_the_most_probable():
+    s = contrib.seq2seq
+    logits = np.log(np.array([[0.1, 0.4, 0.5], [0.2, 0.7, 0.1], [0.5, 0.25, 0.25]], np.float32))
+
+    class Table(tf.nn.rnn_cell.RNNCell):
+        """The next word depends on the last."""
+
+        state_size, output_size = 1, 3
+
+        def call(self, inputs, state):
+            return tf.matmul(inputs, tf.constant(logits)), state
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        cell = Table()
+        start = s.tile_batch(cell.zero_state(1, tf.float32), 2)
+        decoder = s.BeamSearchDecoder(cell, tf.eye(3), [1], 0, start, 2)
+        outputs, state, _ = s.dynamic_decode(decoder, maximum_iterations=3)
+        ids, scores = session.run([outputs.predicted_ids, state.log_probs])
+    # From 1: the best are 1 1 1 (0.343) and 0 (0.2).
+    assert ids[0, :, 0].tolist() == [1, 1, 1]
+    assert ids[0, 0, 1] == 0
+    np.testing.assert_allclose(np.exp(scores[0]), [0.343, 0.2], rtol=1e-4)
+
+
+def test_errors_of_numbers_on_request():
+    try:
+        tfe.seterr(inf_or_nan="raise")
+        with pytest.raises(tfe.InfOrNanError, match=r"RealDiv.*1 inf"):
+            _ = tf.constant(1.0) / tf.constant(0.0)
+        with tfe.errstate(inf_or_nan="ignore"):
+            assert np.isnan((tf.constant(0.0) / tf.constant(0.0)).numpy())
+    finally:
+        tfe.clear_execution_callbacks()
+    assert np.isinf((tf.constant(1.0) / tf.constant(0.0)).numpy())
+
+
+def test_callbacks_see_operations():
+    seen = []
+    try:
+        tfe.add_execution_callback(lambda op_type, inputs, attrs, outputs, name: seen.append((op_type, len(inputs))))
+        _ = tf.constant(2.0) * tf.constant(3.0)
+    finally:
+        tfe.clear_execution_callbacks()
+    assert ("Mul", 2) in seen
+
+
+def test_network_checkpoint(tmp_path):
+    class Net(tfe.Network):
+        def __init__(self):
+            super().__init__()
+            self.dense = self.track_layer(tf.layers.Dense(2))
+
+        def call(self, x):
+            return self.dense(x)
+
+    x = tf.ones([1, 3])
+    first, second = Net(), Net()
+    want = first(x)
+    path = tfe.save_network_checkpoint(first, str(tmp_path / "net"))
+    tfe.restore_network_checkpoint(second, path)
+    np.testing.assert_array_equal(second(x), want)

@@ -1,0 +1,143 @@
+"""Strategies: what replicas are given, and how their values come together."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+from tapeflow.distribute.strategy import MirroredVariable
+
+
+@pytest.fixture
+def two():
+    return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+
+def batches(*rows):
+    return tf.data.Dataset.from_tensor_slices(np.array(rows, np.float32))
+
+
+def test_default_strategy():
+    strategy = tf.distribute.get_strategy()
+    assert not tf.distribute.has_strategy()
+    assert strategy.num_replicas_in_sync == 1
+    assert strategy.run(lambda x: x + 1, (1,)) == 2
+    assert strategy.reduce("SUM", 1.0, axis=None) == 1.0
+    assert tf.distribute.get_replica_context().replica_id_in_sync_group == 0
+
+
+def test_one_replica_gets_plain_values():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+    with strategy.scope():
+        assert tf.distribute.get_strategy() is strategy
+        assert tf.distribute.in_cross_replica_context()
+        v = tf.Variable(1.0)
+    dataset = strategy.experimental_distribute_dataset(batches([1, 2], [3, 4]))
+    total = [strategy.run(lambda x: tf.reduce_sum(x) * v, (x,)).numpy() for x in dataset]
+    assert total == [3, 7]
+
+
+def test_each_replica_has_its_own_share(two):
+    (shared,) = two.experimental_distribute_dataset(tf.data.Dataset.range(5).batch(5))
+    assert [part.numpy().tolist() for part in shared.values] == [[0, 1, 2], [3, 4]]
+    ids = two.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
+    assert [int(x) for x in two.experimental_local_results(ids)] == [0, 1]
+
+
+def test_reduce(two):
+    values = two.experimental_distribute_values_from_function(
+        lambda c: tf.constant([1.0, 2.0]) * (c.replica_id_in_sync_group + 1)
+    )
+    assert two.reduce("SUM", values, axis=None).numpy().tolist() == [3, 6]
+    assert two.reduce(tf.distribute.ReduceOp.MEAN, values, axis=None).numpy().tolist() == [1.5, 3]
+    assert two.reduce("SUM", values, axis=0).numpy() == 9
+    assert two.reduce("MEAN", values, axis=0).numpy() == 2.25
+    assert two.gather(values, 0).numpy().tolist() == [1, 2, 2, 4]
+    with pytest.raises(ValueError, match="reduce_op"):
+        two.reduce("MAX", values, axis=None)
+
+
+def test_replicas_meet_in_all_reduce(two):
+    def step(x):
+        context = tf.distribute.get_replica_context()
+        return context.all_reduce("SUM", x), context.merge_call(lambda s, y: s.reduce("MEAN", y, axis=None), (x,))
+
+    (x,) = two.experimental_distribute_dataset(batches(2.0, 4.0).batch(2))
+    total, mean = two.run(step, (x,))
+    assert total.numpy().tolist() == [6]
+    assert mean.numpy().tolist() == [3]
+
+
+def test_optimizer_sums_the_gradients_of_all_replicas(two):
+    with two.scope():
+        w = tf.Variable(1.0)
+        optimizer = tf.keras.optimizers.SGD(0.1)
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = w * tf.reduce_sum(x)
+        optimizer.apply_gradients([(tape.gradient(loss, w), w)])
+        return loss
+
+    @tf.function
+    def train(x):
+        return two.reduce("SUM", two.run(step, (x,)), axis=None)
+
+    (x,) = two.experimental_distribute_dataset(batches(1.0, 2.0).batch(2))
+    assert train(x).numpy() == 3
+    np.testing.assert_allclose(w.numpy(), 0.7, rtol=1e-6)
+    assert optimizer.iterations.numpy() == 1
+    two.run(step, (x,))
+    np.testing.assert_allclose(w.numpy(), 0.4, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("aggregation", "want"), [("SUM", 4.0), ("MEAN", 2.5), ("ONLY_FIRST_REPLICA", 2.0)])
+def test_variables_aggregate_what_replicas_assign(two, aggregation, want):
+    with two.scope():
+        v = tf.Variable(1.0, aggregation=tf.VariableAggregation[aggregation])
+    assert isinstance(v, MirroredVariable)
+    ids = two.experimental_distribute_values_from_function(lambda c: 1.0 + c.replica_id_in_sync_group)
+    two.run(lambda d: v.assign_add(d), (ids,))
+    assert v.numpy() == want
+
+
+def test_variable_without_aggregation_is_not_assigned_in_a_replica(two):
+    with two.scope():
+        v = tf.Variable(1.0)
+    with pytest.raises(ValueError, match="aggregation method"):
+        two.run(lambda: v.assign(2.0))
+    v.assign(3.0)
+    assert v.numpy() == 3
+
+
+def test_an_error_of_a_replica_arrives(two):
+    def fail():
+        if tf.distribute.get_replica_context().replica_id_in_sync_group == 1:
+            raise KeyError("second")
+        return tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(1.0))
+
+    with pytest.raises(KeyError, match="second"):
+        two.run(fail)
+
+
+def test_replicas_that_do_not_meet(two):
+    def step():
+        context = tf.distribute.get_replica_context()
+        return context.all_reduce("SUM", tf.constant(1.0)) if context.replica_id_in_sync_group else 0.0
+
+    with pytest.raises(RuntimeError, match="merge_call"):
+        two.run(step)
+
+
+def test_strategies_do_not_mix(two):
+    other = tf.distribute.OneDeviceStrategy("cpu:0")
+    with two.scope(), pytest.raises(RuntimeError, match="Mixing different"):
+        other.scope()
+
+
+def test_model_trains_in_a_scope(two):
+    with two.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+        model.compile("sgd", "mse")
+    x = np.linspace(0, 1, 32, dtype=np.float32)[:, None]
+    history = model.fit(x, 2 * x, epochs=3, verbose=0)
+    assert history.history["loss"][-1] < history.history["loss"][0]
