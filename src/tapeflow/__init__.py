@@ -66,7 +66,6 @@ from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.type_specs import type_spec_from_value
 from tapeflow.ops import operators as _operators
 from tapeflow.ops.accumulate import add_n
-from tapeflow.ops.approximate_top_k import approx_top_k
 from tapeflow.ops.argmax import argmax, argmin
 from tapeflow.ops.arithmetic import (
     add,
@@ -140,10 +139,8 @@ from tapeflow.ops.control import (
     while_loop,
 )
 from tapeflow.ops.control import tuple_ as tuple
-from tapeflow.ops.convolution_any import conv, conv2d_backprop_filter_v2, conv2d_backprop_input_v2
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.decomposition import eig, eigvals
-from tapeflow.ops.edit_distance import edit_distance
 from tapeflow.ops.einsum import einsum
 from tapeflow.ops.elementwise import abs, exp, floor, negative, round, sign, sqrt, square
 from tapeflow.ops.gather import boolean_mask, gather, gather_nd
@@ -157,7 +154,6 @@ from tapeflow.ops.matrix_function import sqrtm as matrix_square_root
 from tapeflow.ops.output import print_ as print
 from tapeflow.ops.padding import pad
 from tapeflow.ops.partition import dynamic_partition, dynamic_stitch
-from tapeflow.ops.random_index_shuffle import random_index_shuffle
 from tapeflow.ops.reduction import (
     reduce_all,
     reduce_any,
@@ -182,10 +178,6 @@ from tapeflow.ops.slicing import slice_ as slice
 from tapeflow.ops.slicing import strided_slice
 from tapeflow.ops.spatial import batch_to_space, required_space_to_batch_paddings, space_to_batch_nd
 from tapeflow.ops.spatial import space_to_batch_nd as space_to_batch
-from tapeflow.ops.spectral_nd import raw_fftnd as fftnd
-from tapeflow.ops.spectral_nd import raw_ifftnd as ifftnd
-from tapeflow.ops.spectral_nd import raw_irfftnd as irfftnd
-from tapeflow.ops.spectral_nd import raw_rfftnd as rfftnd
 from tapeflow.ops.static import get_static_value
 from tapeflow.ops.string_numbers import as_string
 from tapeflow.ops.tensor_array import TensorArray
@@ -214,7 +206,6 @@ from tapeflow.ops.variable import (
     VariableSynchronization,
     variable_creator_scope,
 )
-from tapeflow.ops.volume_patches import extract_volume_patches
 
 __version__ = "0.1.0"
 
@@ -288,6 +279,17 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "approx_top_k": ("tapeflow.ops.approximate_top_k", "approx_top_k"),
+    "conv": ("tapeflow.ops.convolution_any", "conv"),
+    "conv2d_backprop_filter_v2": ("tapeflow.ops.convolution_any", "conv2d_backprop_filter_v2"),
+    "conv2d_backprop_input_v2": ("tapeflow.ops.convolution_any", "conv2d_backprop_input_v2"),
+    "edit_distance": ("tapeflow.ops.edit_distance", "edit_distance"),
+    "extract_volume_patches": ("tapeflow.ops.volume_patches", "extract_volume_patches"),
+    "fftnd": ("tapeflow.ops.spectral_nd", "raw_fftnd"),
+    "ifftnd": ("tapeflow.ops.spectral_nd", "raw_ifftnd"),
+    "irfftnd": ("tapeflow.ops.spectral_nd", "raw_irfftnd"),
+    "random_index_shuffle": ("tapeflow.ops.random_index_shuffle", "random_index_shuffle"),
+    "rfftnd": ("tapeflow.ops.spectral_nd", "raw_rfftnd"),
     "ragged_fill_empty_rows": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows"),
     "ragged_fill_empty_rows_grad": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows_grad"),
     "OptionalSpec": ("tapeflow.data.optional", "OptionalSpec"),

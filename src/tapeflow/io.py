@@ -31,6 +31,7 @@ from tapeflow.ops.parsing import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from tapeflow.ops.proto_messages import decode_proto, encode_proto
 from tapeflow.ops.raw_bytes import decode_compressed, decode_raw, parse_tensor, serialize_tensor
 from tapeflow.ops.regex import decode_base64, encode_base64
 from tapeflow.ops.sparse_serialization import (
@@ -43,8 +44,8 @@ __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature",
     "TFRecordOptions", "TFRecordWriter", "VarLenFeature", "decode_and_crop_jpeg", "decode_base64",
     "decode_bmp", "decode_compressed", "decode_csv", "decode_gif", "decode_image", "decode_jpeg",
-    "decode_json_example", "decode_png", "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64",
-    "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files",
+    "decode_json_example", "decode_png", "decode_proto", "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64",
+    "encode_jpeg", "encode_png", "encode_proto", "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files",
     "parse_example", "parse_sequence_example", "parse_single_example",
     "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_many_sparse",
     "serialize_sparse", "serialize_tensor",

@@ -206,3 +206,22 @@ def test_fingerprints():
 
     assert branching(2).fingerprint() == branching(2).fingerprint()
     assert branching(2).fingerprint() != branching(3).fingerprint()
+
+
+class Masked(tf.experimental.BatchableExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+
+def test_elements_of_a_programs_own_type():
+    pair = Masked(tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([[True, False], [True, True]]))
+    rows = Dataset.from_tensor_slices(pair).map(lambda m: Masked(m.values * 2, m.mask))
+    assert [x.values.numpy().tolist() for x in rows] == [[2.0, 4.0], [6.0, 8.0]]
+    batch = next(iter(rows.batch(2)))
+    assert isinstance(batch, Masked)
+    assert batch.mask.shape.as_list() == [2, 2]
+    assert len(list(Dataset.from_tensors(pair).unbatch())) == 2
+    iterator = iter(rows.repeat().shuffle(2))
+    next(iterator)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be saved"):
+        iterator._save()

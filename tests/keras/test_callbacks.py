@@ -14,7 +14,9 @@ X, Y = np.ones((32, 4), np.float32), np.ones((32, 2), np.float32)
 
 
 def small(optimizer="sgd"):
-    model = keras.Sequential([keras.Input((4,)), layers.Dense(2, kernel_initializer="zeros", name="d")])
+    model = keras.Sequential(
+        [keras.Input((4,)), layers.Dense(2, kernel_initializer="zeros", name="d")]
+    )
     model.compile(optimizer, "mse", metrics=["mae"])
     return model
 
@@ -72,7 +74,9 @@ def test_a_training_goes_on_where_it_was_interrupted(tmp_path):
 def test_averages_are_evaluated():
     model = small(keras.optimizers.SGD(0.5, use_ema=True, ema_momentum=0.5))
     seen = []
-    watch = callbacks.LambdaCallback(on_test_begin=lambda logs: seen.append(model.get_weights()[1].copy()))
+    watch = callbacks.LambdaCallback(
+        on_test_begin=lambda logs: seen.append(model.get_weights()[1].copy())
+    )
     model.fit(X, Y, verbose=0, batch_size=16, validation_data=(X, Y),
               callbacks=[callbacks.SwapEMAWeights(), watch])  # fmt: skip
     assert not np.allclose(seen[0], 0)
@@ -97,7 +101,9 @@ def test_remote_monitor_posts_epochs():
     server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     root = f"http://127.0.0.1:{server.server_port}"
-    small().fit(X, Y, epochs=2, verbose=0, callbacks=[callbacks.RemoteMonitor(root, send_as_json=True)])
+    small().fit(
+        X, Y, epochs=2, verbose=0, callbacks=[callbacks.RemoteMonitor(root, send_as_json=True)]
+    )
     server.shutdown()
     server.server_close()
     assert [p["epoch"] for p in posted] == [0, 1]
@@ -110,18 +116,25 @@ def test_the_progress_is_that_of_keras(capsys):
     model = small()
     model.fit(X, Y, epochs=2, batch_size=8, verbose=2)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Epoch 1/2" and lines[1].startswith("4/4 - 0s - ")
-    assert lines[1].split(" - ")[3].startswith("loss: ") and lines[1].split(" - ")[4].startswith("mae: ")
+    assert lines[0] == "Epoch 1/2"
+    assert lines[1].startswith("4/4 - 0s - ")
+    assert lines[1].split(" - ")[3].startswith("loss: ")
+    assert lines[1].split(" - ")[4].startswith("mae: ")
     model.evaluate(X, Y, batch_size=8, verbose=1)
     text = capsys.readouterr().out
-    assert "\x1b[1m4/4\x1b[0m \x1b[32m━━━━━━━━━━━━━━━━━━━━\x1b[0m\x1b[37m\x1b[0m \x1b[1m0s\x1b[0m" in text
+    assert (
+        "\x1b[1m4/4\x1b[0m \x1b[32m━━━━━━━━━━━━━━━━━━━━\x1b[0m\x1b[37m\x1b[0m \x1b[1m0s\x1b[0m"
+        in text
+    )
     model.predict(X, verbose=0)
     assert capsys.readouterr().out == ""
 
 
 def test_nan_ends_a_training(capsys):
     x = np.full((8, 4), np.nan, np.float32)
-    history = small().fit(x, Y[:8], epochs=3, batch_size=4, verbose=0, callbacks=[callbacks.TerminateOnNaN()])
+    history = small().fit(
+        x, Y[:8], epochs=3, batch_size=4, verbose=0, callbacks=[callbacks.TerminateOnNaN()]
+    )
     assert history.epoch == [0]
     assert "Invalid loss" in capsys.readouterr().out
     with pytest.raises(RuntimeError, match="NaN or Inf loss"):

@@ -26,7 +26,9 @@ class Counting(layers.Layer):
 
 
 def small(**how):
-    model = keras.Sequential([keras.Input((4,)), Counting(), layers.Dense(2, kernel_initializer="ones")])
+    model = keras.Sequential(
+        [keras.Input((4,)), Counting(), layers.Dense(2, kernel_initializer="ones")]
+    )
     model.compile(keras.optimizers.SGD(0.1), "mse", metrics=["mae"], **how)
     return model
 
@@ -57,7 +59,9 @@ def test_eager_and_compiled_steps_agree(data):
 def test_steps_per_execution_hides_steps_from_callbacks(data):
     seen = []
     model = small(steps_per_execution=3)
-    watch = keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: seen.append(batch))
+    watch = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: seen.append(batch)
+    )
     model.fit(*data, batch_size=4, verbose=0, callbacks=[watch])
     assert seen == [2, 4]
     assert int(model.optimizer.iterations) == 5

@@ -31,7 +31,10 @@ def functional():
     shared = layers.LSTM(2, return_sequences=True)
     both = layers.Concatenate()([shared(a), shared(b)])
     seen = layers.MultiHeadAttention(2, 2)(both, both)
-    outputs = {"x": layers.Bidirectional(layers.GRU(2))(seen), "y": layers.TimeDistributed(layers.Dense(2))(both)}
+    outputs = {
+        "x": layers.Bidirectional(layers.GRU(2))(seen),
+        "y": layers.TimeDistributed(layers.Dense(2))(both),
+    }
     model = keras.Model([a, b], outputs)
     rate = keras.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
     model.compile(keras.optimizers.SGD(rate, momentum=0.9), {"x": keras.losses.Huber(), "y": "mae"})
@@ -92,7 +95,8 @@ def test_a_model_comes_back_from_a_keras_file(kind, tmp_path):
         for a, b in zip(again.optimizer.get_weights(), model.optimizer.get_weights()):
             np.testing.assert_array_equal(a, b)
         np.testing.assert_allclose(
-            again.evaluate(x, np.ones((2, 2)), verbose=0), model.evaluate(x, np.ones((2, 2)), verbose=0)
+            again.evaluate(x, np.ones((2, 2)), verbose=0),
+            model.evaluate(x, np.ones((2, 2)), verbose=0),
         )
 
 
@@ -178,7 +182,9 @@ def test_configs_name_no_code(tmp_path):
     with pytest.raises((ValueError, TypeError), match="Popen"):
         keras.models.load_model(changed(tmp_path / "m.keras", from_os))
     with pytest.raises(TypeError, match="never imported"):
-        keras.saving.deserialize_keras_object({"module": "os", "class_name": "system", "config": {}})
+        keras.saving.deserialize_keras_object(
+            {"module": "os", "class_name": "system", "config": {}}
+        )
     with pytest.raises(TypeError, match="code of a lambda"):
         keras.saving.serialize_keras_object(lambda x: x)
 
@@ -190,13 +196,17 @@ def test_weights_lead_to_no_other_file(tmp_path):
         file["secret"] = np.ones((4, 3), np.float32)
     hostile = io.BytesIO()
     with h5py.File(hostile, "w") as file:
-        file.create_group("layers/dense/vars")["0"] = h5py.ExternalLink(str(tmp_path / "secret.h5"), "secret")
+        file.create_group("layers/dense/vars")["0"] = h5py.ExternalLink(
+            str(tmp_path / "secret.h5"), "secret"
+        )
         file["layers/dense/vars/1"] = np.ones(3, np.float32)
     with pytest.raises(ValueError, match="link out of itself"):
         keras.models.load_model(changed(tmp_path / "m.keras", weights=hostile.getvalue()))
     huge = io.BytesIO()
     with h5py.File(huge, "w") as file:
-        file.create_dataset("layers/dense/vars/0", shape=(1 << 40, 1 << 10), dtype="f4", chunks=(1, 1 << 10))
+        file.create_dataset(
+            "layers/dense/vars/0", shape=(1 << 40, 1 << 10), dtype="f4", chunks=(1, 1 << 10)
+        )
         file["layers/dense/vars/1"] = np.ones(3, np.float32)
     with pytest.raises(ValueError, match="has shape"):
         keras.models.load_model(changed(tmp_path / "m.keras", weights=huge.getvalue()))
@@ -231,7 +241,9 @@ def test_damage_gives_named_errors(ending, tmp_path, rng):
 def test_what_does_not_fit_is_said(tmp_path, monkeypatch):
     model, _ = sequential()
     model.save_weights(tmp_path / "a.weights.h5")
-    other = keras.Sequential([keras.Input((4,)), layers.Dense(5), layers.BatchNormalization(), layers.Dense(2)])
+    other = keras.Sequential(
+        [keras.Input((4,)), layers.Dense(5), layers.BatchNormalization(), layers.Dense(2)]
+    )
     with pytest.raises(ValueError, match="shape"):
         other.load_weights(tmp_path / "a.weights.h5")
     with pytest.warns(UserWarning, match="not loaded"):
@@ -255,7 +267,9 @@ def test_objects_as_data():
         assert again.get_config() == made.get_config()
     value = keras.saving.serialize_keras_object({"a": (1, np.arange(3)), "b": [b"x", ...]})
     again = keras.saving.deserialize_keras_object(json.loads(json.dumps(value)))
-    assert again["a"][0] == 1 and again["a"][1].tolist() == [0, 1, 2] and again["b"] == [b"x", ...]
+    assert again["a"][0] == 1
+    assert again["a"][1].tolist() == [0, 1, 2]
+    assert again["b"] == [b"x", ...]
 
 
 @pytest.mark.oracle
@@ -271,7 +285,10 @@ def test_files_are_exchanged_with_keras(tmp_path):
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment.pop("PYTHONPATH", None)
     subprocess.run(
-        [os.environ["TF_PYTHON"], str(program), str(tmp_path)], check=True, env=environment, timeout=600
+        [os.environ["TF_PYTHON"], str(program), str(tmp_path)],
+        check=True,
+        env=environment,
+        timeout=600,
     )
     for kind, (model, x) in models.items():
         theirs = dict(np.load(tmp_path / f"{kind}.npz"))

@@ -97,5 +97,6 @@ def test_ops_that_read_and_move_the_state_of_a_generator():
     np.testing.assert_array_equal(found, g.uniform_full_int([4]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unsupported algorithm"):
         rows.StatefulUniform(resource=state.handle, algorithm=9, shape=[4])
+    floats = tf.Variable([1.0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="dtype"):
-        rows.StatefulUniform(resource=tf.Variable([1.0]).handle, algorithm=1, shape=[4])
+        rows.StatefulUniform(resource=floats.handle, algorithm=1, shape=[4])

@@ -23,6 +23,7 @@ DATA_DEPENDENT = {
     "Where": "as many rows as there are true elements",
     "CombinedNonMaxSuppression": "as many boxes as are left",
     "DecodePaddedRaw": "as many numbers as the bytes hold",
+    "DecodeWav": "as many samples as the file holds",
     "DecodeRaw": "as many numbers as the bytes hold",
     "LookupTableExportV2": "as many elements as the table has",
     "LookupTableFindV2": "of the shape of the table's values",

@@ -76,3 +76,51 @@ def test_the_same_bytes(tmp_path, rng):
     for end in (".index", ".data-00000-of-00001"):
         assert (tmp_path / f"a{end}").read_bytes() == (tmp_path / f"b{end}").read_bytes()
     assert BundleReader(tmp_path / "a").keys() == sorted(tensors)
+
+
+SHARDS = """
+import sys, os, tensorflow as tf
+import numpy as np
+folder, action = sys.argv[1:]
+v1 = tf.compat.v1
+if action == "write":
+    values = {"a": np.arange(100.0), "b": np.arange(300.0).reshape(100, 3), "c": np.array(3)}
+    checkpoint = tf.train.Checkpoint(**{k: tf.Variable(v) for k, v in values.items()})
+    policy = tf.train.experimental.MaxShardSizePolicy(700)
+    options = tf.train.CheckpointOptions(experimental_sharding_callback=policy)
+    checkpoint.write(os.path.join(folder, "shards"), options)
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", [10, 3], partitioner=v1.fixed_size_partitioner(4))
+        session.run(v1.global_variables_initializer())
+        np.save(os.path.join(folder, "v.npy"), session.run(tf.convert_to_tensor(v)))
+        v1.train.Saver(sharded=True).save(session, os.path.join(folder, "parts"))
+else:
+    for key, shape in tf.train.list_variables(os.path.join(folder, "shards")):
+        if key.startswith("_"):
+            continue
+        value = tf.train.load_variable(os.path.join(folder, "shards"), key)
+        assert np.array_equal(np.ravel(value), np.arange(np.size(value)) + (3 if not shape else 0)), key
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", [10, 3], partitioner=v1.fixed_size_partitioner(3))
+        v1.train.Saver().restore(session, os.path.join(folder, "parts"))
+        found = session.run(tf.convert_to_tensor(v))
+        assert np.array_equal(found, np.load(os.path.join(folder, "v.npy")))
+print("done")
+"""
+
+
+def test_shards_and_parts_go_both_ways(tmp_path):
+    here = SHARDS.replace("import sys, os, tensorflow as tf", "import sys, os, tapeflow as tf")
+    programs = {sys.executable: here, os.environ["TF_PYTHON"]: SHARDS}
+    for writer, reader in (list(programs), list(programs)[::-1]):
+        folder = tmp_path / str(len(os.listdir(tmp_path)))
+        folder.mkdir()
+        for python, action in ((writer, "write"), (reader, "read")):
+            environment = dict(os.environ)
+            if python != sys.executable:
+                environment.pop("PYTHONPATH", None)
+            done = subprocess.run(
+                [python, "-c", programs[python], str(folder), action],
+                capture_output=True, text=True, env=environment,
+            )  # fmt: skip
+            assert done.stdout.endswith("done\n"), done.stderr[-2000:]

@@ -58,7 +58,9 @@ class TypeSpec:
         own = getattr(self, "_component_specs", self)
         leaves = [own] if own is self else structure.flatten(own)
         return [
-            spec for leaf in leaves for spec in ([leaf] if leaf is self else leaf._flat_tensor_specs)
+            spec
+            for leaf in leaves
+            for spec in ([leaf] if leaf is self else leaf._flat_tensor_specs)
         ]
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
@@ -70,7 +72,9 @@ class TypeSpec:
         found: list[Any] = []
         components = self._to_components(value)  # type: ignore[attr-defined]
         for leaf, spec in zip(
-            structure.flatten(components), structure.flatten(self._component_specs), strict=True  # type: ignore[attr-defined]
+            structure.flatten(components),
+            structure.flatten(self._component_specs),
+            strict=True,  # type: ignore[attr-defined]
         ):
             found += [leaf] if isinstance(spec, TensorSpec) else spec._to_tensor_list(leaf)
         return found
@@ -81,7 +85,9 @@ class TypeSpec:
         if len(specs) != len(tensor_list) or not all(
             spec.is_compatible_with(tensor) for spec, tensor in zip(specs, tensor_list, strict=True)
         ):
-            raise ValueError(f"Cannot create a value of {self} from incompatible tensors: {tensor_list}")
+            raise ValueError(
+                f"Cannot create a value of {self} from incompatible tensors: {tensor_list}"
+            )
         return self._from_compatible_tensor_list(tensor_list)
 
     def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:

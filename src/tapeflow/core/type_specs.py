@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-
 
 # The specs of values of classes that programs define, in the order of their registration.
 _converters: list[tuple[type, Callable[[Any], Any]]] = []

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extension_type import ExtensionType
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
@@ -19,7 +20,7 @@ from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.variable import Variable
 
 # Leaves of several tensors.
-COMPOSITES = (SparseTensor, RaggedTensor, TensorArray)
+COMPOSITES = (SparseTensor, RaggedTensor, TensorArray, ExtensionType)
 _VALUES = (SparseTensorValue, RaggedTensorValue)  # of such as named tuples of arrays
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.extension_type import ExtensionTypeSpec
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
@@ -79,6 +80,8 @@ def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
         return [(spec.dtype, values), *splits]
     if isinstance(spec, SparseTensorSpec):
         return [(s.dtype, dims(s.shape)) for s in spec._component_specs]
+    if isinstance(spec, ExtensionTypeSpec):
+        return [(s.dtype, dims(s.shape)) for s in spec._flat_tensor_specs]
     if isinstance(spec, OptionalSpec):
         return [(dtypes.bool, ()), *outputs(spec._element_spec)]
     return [(dtypes.variant, ())]
@@ -102,7 +105,7 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
         return [leaf.flat_values, *leaf.nested_row_splits]
     if isinstance(spec, SparseTensorSpec):
         return [leaf.indices, leaf.values, leaf.dense_shape]
-    if isinstance(spec, TensorArraySpec):
+    if isinstance(spec, (TensorArraySpec, ExtensionTypeSpec)):
         return list(nest.flatten(leaf, expand_composites=True))
     if isinstance(spec, OptionalSpec):
         inner = spec._element_spec
@@ -135,6 +138,8 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
                 leaf._dtype, dynamic_size=leaf._dynamic_size, flow=next(flat), infer_shape=leaf._infer_shape,
                 element_shape=leaf._element_shape,
             )  # fmt: skip
+        if isinstance(leaf, ExtensionTypeSpec):
+            return leaf._from_compatible_tensor_list([next(flat) for _ in leaf._flat_tensor_specs])
         if isinstance(leaf, OptionalSpec):
             there = next(flat)
             tensors = [next(flat) for _ in outputs(leaf._element_spec)]

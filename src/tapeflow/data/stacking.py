@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from tapeflow._native import EagerTensor
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.core.extension_type import BatchableExtensionType, ExtensionTypeSpec
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
@@ -24,9 +25,18 @@ def batch_spec(leaf, size):
         return None
     if isinstance(leaf, element.DatasetSpec):
         return element.DatasetSpec(leaf.element_spec, [size, *leaf._dataset_shape.as_list()])
+    if isinstance(leaf, ExtensionTypeSpec) and hasattr(leaf, "_batch"):
+        return leaf._batch(size)
     if getattr(leaf, "shape", None) is None:
         raise TypeError(f"Elements of {leaf} cannot be batched.")
-    return leaf._batch(size)
+    return _with_shape(leaf, TensorShape([size]).concatenate(leaf.shape), 1)
+
+
+def _with_shape(spec, shape, more):
+    """A spec of another shape, with so many more ragged dimensions, if it has any."""
+    if isinstance(spec, RaggedTensorSpec):
+        return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + more, spec.row_splits_dtype)
+    return type(spec)(shape, spec.dtype)
 
 
 def stacked(elements):
@@ -46,6 +56,10 @@ def stacked(elements):
         return _stacked_ragged(elements)
     if hasattr(first, "from_recipe"):
         return stacked_datasets(elements)
+    if isinstance(first, BatchableExtensionType):
+        columns = zip(*[nest.flatten(value, expand_composites=True) for value in elements])
+        parts = [stack_tensors(list(column)) for column in columns]
+        return first._type_spec._batch(len(elements))._from_compatible_tensor_list(parts)
     raise TypeError(f"Elements of type {type(first).__name__} cannot be batched.")
 
 
@@ -245,15 +259,19 @@ def slice_spec(leaf):
         if not leaf._dataset_shape.rank:
             raise ValueError("Cannot unbatch an input with scalar components.")
         return element.DatasetSpec(leaf.element_spec, leaf._dataset_shape[1:])
+    if isinstance(leaf, ExtensionTypeSpec) and hasattr(leaf, "_unbatch"):
+        return leaf._unbatch()
     if leaf.shape.rank == 0:
         raise ValueError("Cannot unbatch an input with scalar components.")
     if isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0:
-        return TensorSpec(None if leaf.shape.rank is None else leaf.shape[1:], leaf.dtype)
-    return leaf._unbatch()
+        return TensorSpec(leaf.shape[1:], leaf.dtype)
+    return _with_shape(leaf, leaf.shape[1:] if leaf.shape.rank is not None else leaf.shape, -1)
 
 
 def shape_of(spec):
-    """The shape that a spec has, of tensors or of datasets."""
+    """The shape that a spec has, of tensors or of datasets; of a program's own type that of its first tensor."""
+    if isinstance(spec, ExtensionTypeSpec):
+        return spec._flat_tensor_specs[0].shape
     return spec._dataset_shape if isinstance(spec, element.DatasetSpec) else spec.shape
 
 
@@ -265,6 +283,8 @@ def outer_size(leaf):
         return int(leaf.dense_shape.numpy()[0])
     if hasattr(leaf, "from_recipe"):
         return len(leaf._stacked)
+    if isinstance(leaf, BatchableExtensionType):
+        return int(nest.flatten(leaf, expand_composites=True)[0].shape[0])
     return int(leaf.shape[0])
 
 
@@ -272,6 +292,9 @@ def slices_of(leaf):
     """A function that gives the slice of a value by its number."""
     if hasattr(leaf, "from_recipe"):
         return leaf._stacked.__getitem__
+    if isinstance(leaf, BatchableExtensionType):
+        spec, parts = leaf._type_spec._unbatch(), nest.flatten(leaf, expand_composites=True)
+        return lambda number: spec._from_compatible_tensor_list([part[number] for part in parts])
     if not isinstance(leaf, SparseTensor):
         return leaf.__getitem__
     indices = leaf.indices.numpy()

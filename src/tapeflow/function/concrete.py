@@ -16,6 +16,7 @@ from tapeflow.function.compiled import Compiled
 from tapeflow.function.function_type import FunctionType
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.inlining import without_shapes
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Tensor = _native.Tensor
@@ -52,6 +53,7 @@ class ConcreteFunction:
         self._names = list(names)
         self._positional = len(names) if positional is None else positional
         self._compiled: Any = Compiled(graph)
+        self._without_shapes: Any = None  # what runs it for other shapes; False: nothing does
         self._outputs_structure = graph.structured_outputs
         self._single = isinstance(self._outputs_structure, SymbolicTensor)
 
@@ -149,7 +151,25 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises TypeError for arguments that are missing, too many or no tensors of the right dtype."""
         tensors = self._tensors(args, kwargs)
+        for x, inner in zip(tensors, self._graph.inputs, strict=False):
+            if not inner.shape.is_compatible_with(x.shape):
+                return self._packed(self._of_any_shape(x, inner)(tensors))
         return self.call_flat(tensors)
+
+    def _of_any_shape(self, x: Any, inner: Any) -> Any:
+        """What runs the trace for tensors of shapes that it was not made for, as if it had known none.
+
+        Raises TypeError, for the argument `x`, if the trace has branches or loops.
+        """
+        if self._without_shapes is None:
+            made = without_shapes(self._graph)
+            self._without_shapes = False if made is None else Compiled(made)
+        if self._without_shapes is False:
+            raise TypeError(
+                f"Can not cast {TensorSpec(x.shape, x.dtype)!r} to {TensorSpec(inner.shape, inner.dtype)!r}: "
+                f"an argument of {self.function_name} has another shape."
+            )
+        return self._without_shapes
 
     def call_flat(self, tensors: Sequence[Any]) -> Any:
         """The structured result for flat tensors."""
@@ -216,11 +236,6 @@ class ConcreteFunction:
                     f"cannot compute {self.name} as input #{len(result)}(zero-based) was expected to be a "
                     f"{inner.dtype.name} tensor but is a {x.dtype.name} tensor",
                 )  # fmt: skip
-            if not inner.shape.is_compatible_with(x.shape):
-                raise TypeError(
-                    f"Can not cast {TensorSpec(x.shape, x.dtype)!r} to {TensorSpec(inner.shape, inner.dtype)!r}: "
-                    f"argument '{name}' of {self.function_name} has another shape."
-                )
             result.append(x)
         return result
 

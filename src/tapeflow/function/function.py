@@ -267,6 +267,7 @@ class Function:
     def _trace(self, call: Call, specs: Any, created: list[Any] | None) -> ConcreteFunction:
         self._count += 1
         graph = FuncGraph(self._name, own_collections())
+        graph.converts = bool(self._autograph)
         graph.created_variables = created
         graph.late_variables = []
         names = names_of(self._signature, call)

@@ -37,6 +37,10 @@ def gradients(
 
     Raises RuntimeError eagerly, LookupError for an operation whose op has no gradient, TypeError for integer `ys`.
     """
+    return _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)
+
+
+def _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients, colocate=False):
     if context.executing_eagerly():
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
@@ -54,20 +58,20 @@ def gradients(
         raise ValueError(f"Passed {len(weights)} grad_ys for {len(targets)} ys")
     if weights is not None:
         weights = [_weight(w, y) for w, y in zip(weights, targets, strict=True)]
-    found = _found(targets, sources, weights, _listed(stop_gradients or []))
+    found = _found(targets, sources, weights, _listed(stop_gradients or []), colocate)
     return [
         unconnected(x) if dx is None and zero else dx for dx, x in zip(found, sources, strict=True)
     ]
 
 
-def _found(targets, sources, weights, stop):
+def _found(targets, sources, weights, stop, colocate):
     if not targets:
         return [None] * len(sources)
     graph = targets[0].op.graph
     inner = [source_in(graph, x) for x in sources]
     known = [i for i, x in enumerate(inner) if x is not None]
     stopped = [x for x in (source_in(graph, s) for s in stop) if x is not None]
-    dxs = walk.gradients(targets, [inner[i] for i in known], weights, stop=stopped)
+    dxs = walk.gradients(targets, [inner[i] for i in known], weights, stop=stopped, colocate=colocate)
     result = [None] * len(sources)
     for i, dx in zip(known, dxs, strict=True):
         result[i] = dx
@@ -124,15 +128,8 @@ def gradients_v1(
     unconnected_gradients=_NONE,
 ):
     """`gradients` with the arguments of 1.x."""
-    return gradients(
-        ys,
-        xs,
-        grad_ys,
-        name,
-        gate_gradients,
-        aggregation_method,
-        stop_gradients,
-        unconnected_gradients,
+    return _gradients(
+        ys, xs, grad_ys, stop_gradients, unconnected_gradients, bool(colocate_gradients_with_ops)
     )
 
 

@@ -29,6 +29,8 @@ class FuncGraph(Graph):
     """
 
     _building_function = True
+    # Whether the control flow of layers called in it is converted, as that of the function itself is.
+    converts = True
     # Whether only `targets` run besides what the outputs need: the part of a function that was cut out.
     pruned = False
     # Why the function cannot be saved; "" if it can be.
@@ -57,6 +59,7 @@ class FuncGraph(Graph):
         outer = self.outer_graph
         self.seed = outer.seed if outer is not None else context.eager_seed()
         if outer is not None:
+            self.converts = getattr(outer, "converts", True)
             self._collections = outer._collections if collections is None else collections
             scopes, theirs = self._scopes, outer._scopes
             scopes.devices = list(theirs.devices)

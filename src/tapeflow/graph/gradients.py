@@ -6,6 +6,7 @@ that what it adds are operations that can be differentiated again.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -153,10 +154,15 @@ class Sum:
     def __init__(self, first: Any):
         self.parts = [first]
 
-    def total(self) -> Any:
+    def total(self, beside: Any = None) -> Any:
+        """The sum; of several parts it is computed where they are, or where the operation `beside` is."""
         parts = self.parts
         if len(parts) == 1:
             return parts[0]
+        if beside is not None and all(isinstance(p, SymbolicTensor) for p in parts):
+            same = len({p.op.device for p in parts}) == 1
+            with beside.graph.colocate_with(parts[-1].op if same else beside, ignore_existing=True):
+                return self.total()
         if any(isinstance(p, IndexedSlices) for p in parts):
             total = parts[0]
             for part in parts[1:]:
@@ -175,6 +181,7 @@ def gradients(
     grad_ys: Sequence[Any] | None = None,
     stop: Sequence[SymbolicTensor] = (),
     recorded: Callable[[Operation], bool] | None = None,
+    colocate: bool = False,
 ) -> list[Any]:
     """The gradients of the sum of `ys` with respect to `xs`: tensors, slices or None.
 
@@ -184,6 +191,7 @@ def gradients(
       grad_ys: weights of the elements of `ys`; None, or None entries: ones.
       stop: tensors that are taken as constants.
       recorded: whether gradients flow through an operation.
+      colocate: whether the gradient of an operation is computed on its device.
 
     Raises LookupError for an operation on the way whose op has no gradient.
     """
@@ -224,15 +232,19 @@ def gradients(
         if scope is None or not hasattr(graph, "name_scope"):
             dxs = _of_op(op, dys, wanted)
         else:
-            with graph.name_scope(scope):
+            place = graph.colocate_with(op, ignore_existing=True) if colocate else contextlib.nullcontext()
+            with graph.name_scope(scope), place:
                 dxs = _of_op(op, dys, wanted)
+        for dx in dxs:
+            if isinstance(dx, SymbolicTensor) and dx.op._original_op is None and dx.op.graph is graph:
+                dx.op._original_op = op
         for x, dx, want in zip(inputs, dxs, wanted, strict=True):
             if want and dx is not None:
                 _add(sums, x, dx)
     result = []
     for x in xs:
         found = sums.get(id(x))
-        result.append(None if found is None else found.total())
+        result.append(None if found is None else found.total(x.op if colocate else None))
     return result
 
 
@@ -314,6 +326,8 @@ def _way(ys: Any, xs: Any, stopped: set[int], recorded: Any, origin: Origins) ->
 
 def _of_op(op: Operation, dys: list[Any], wanted: list[bool]) -> list[Any]:
     """The gradients of an operation's inputs."""
+    if op.type == "Identity" and isinstance(dys[0], IndexedSlices):
+        return [dys[0]]
     if op.custom_gradient is not None:
         return _checked(op, op.custom_gradient(op, *dys))
     override = op.extra_attrs.get("_gradient_op_type")

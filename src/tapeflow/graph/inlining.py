@@ -45,6 +45,33 @@ def inline(
         return [_waiting(y) for y in results]
 
 
+def without_shapes(graph: FuncGraph) -> FuncGraph | None:
+    """A copy of a function that knows no shapes of what it computes; None if it has branches or loops."""
+    if any("branches" in op.attrs or "body" in op.attrs for op in graph.operations):
+        return None
+    with context.init_scope():
+        made = FuncGraph(graph.name)
+    with made.as_default():
+        count = len(graph.inputs) - graph.num_captures
+        inputs = [made.add_input(x.dtype, None, x.op.name) for x in graph.inputs[:count]]
+        for outer, inner in graph.captures:
+            inputs.append(made._add_capture(outer, inner.op.name))
+            copy_handle(inner, inputs[-1])
+        copies = {id(x): own for x, own in zip(graph.inputs, inputs, strict=True)}
+        for variable, handle in graph.variables_by_handle.items():
+            if id(handle) in copies:
+                made.variables_by_handle[variable] = copies[id(handle)]
+                made.watch_variable(variable)
+        made.outputs = inline(graph, graph.outputs, inputs)
+    known = {id(x) for x in made.inputs}
+    for op in made.operations:
+        for y in op.outputs:
+            if op.type != "Const" and id(y) not in known:
+                y.shape_tuple = None
+    made.structured_outputs = list(made.outputs)
+    return made
+
+
 def _waiting(y: SymbolicTensor) -> SymbolicTensor:
     from tapeflow.ops.array import Identity
 

@@ -221,13 +221,14 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
         parts.initial_value = value
         made._parts = parts
         made._finish({**given, "full_name": name})
-        with graph.name_scope("IsInitialized"):
-            parts.is_initialized = state.VarIsInitializedOp(handle)
-        parts.initializer = building.call(
-            graph, state.AssignVariableOp, (handle, value), {}, "Assign"
-        )
-        with graph.name_scope("Read"):
-            parts.element = building.read(made, graph)
+        with graph.device(handle.device) if handle.device else contextlib.nullcontext():
+            with graph.name_scope("IsInitialized"):
+                parts.is_initialized = state.VarIsInitializedOp(handle)
+            parts.initializer = building.call(
+                graph, state.AssignVariableOp, (handle, value), {}, "Assign"
+            )
+            with graph.name_scope("Read"):
+                parts.element = building.read(made, graph)
     for key in dict.fromkeys(collections):
         graph.add_to_collection(key, made)
     graph.variables_by_handle[made] = handle

@@ -57,6 +57,12 @@ def set_image_data_format(data_format):
     _settings["image_data_format"] = data_format
 
 
+def in_plain_graph():
+    """Whether a graph of 1.x is being built, and no function."""
+    graph = current_graph()
+    return graph is not None and not graph.building_function
+
+
 def learning_phase():
     """1 while training, 0 otherwise, for layers that are not told; in a graph of 1.x a tensor that can be fed."""
     known = _settings["learning_phase"]

@@ -74,10 +74,17 @@ def _parsed(data: bytes) -> tuple[int, np.ndarray]:
     raise _invalid("No data chunk found in WAV")
 
 
-@op("DecodeWav", "contents: string -> audio: float32, sample_rate: int32",
+def _sound_shape(call):
+    sizes = call.attr("desired_samples"), call.attr("desired_channels")
+    return [tuple(None if n < 0 else n for n in sizes), ()]
+
+
+@op(
+    "DecodeWav",
+    "contents: string -> audio: float32, sample_rate: int32",
     attrs={"desired_channels": -1, "desired_samples": -1},
-    shape=lambda call: [tuple(None if n < 0 else n for n in (call.attr("desired_samples"), call.attr("desired_channels"))),
-                        ()])  # fmt: skip
+    shape=_sound_shape,
+)
 def DecodeWav(xp, contents, desired_channels, desired_samples):
     if contents.ndim:
         raise _invalid(f"contents must be scalar, got shape {list(contents.shape)}")
@@ -109,7 +116,13 @@ def EncodeWav(xp, audio, sample_rate):
     rate = int(sample_rate)
     bounded = np.nan_to_num(np.clip(np.asarray(audio, np.float64) * 32767.0, -32768, 32767))
     data = np.rint(bounded).astype("<i2").tobytes()
-    head = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, channels, rate, rate * channels * 2, channels * 2, 16)
+    if rate * channels * 2 >= 2**32:
+        raise _invalid(
+            f"{rate} samples a second of {channels} channels are too many for the format"
+        )
+    head = struct.pack(
+        "<4sIHHIIHH", b"fmt ", 16, 1, channels, rate, rate * channels * 2, channels * 2, 16
+    )
     body = b"WAVE" + head + struct.pack("<4sI", b"data", len(data)) + data
     return np.array(struct.pack("<4sI", b"RIFF", len(body)) + body, object)
 
@@ -129,7 +142,8 @@ def _(rng):
     yield Sample(np.array(_WAV, object), expect=(sound, rate))
     yield Sample(np.array(_WAV, object), desired_channels=1, desired_samples=3,
         expect=(np.array([[0.0], [-1.0], [0.0]], np.float32), rate))  # fmt: skip
-    for bad in (b"", b"abc", _WAV[:30], _WAV[:50], _WAV.replace(b"WAVE", b"WAVY"), _WAV.replace(b"data", b"none")):
+    wrong = _WAV.replace(b"WAVE", b"WAVY"), _WAV.replace(b"data", b"none")
+    for bad in (b"", b"abc", _WAV[:30], _WAV[:50], *wrong):
         yield Sample(np.array(bad, object), raises=InvalidArgumentError)
     yield Sample(np.array([_WAV, _WAV], object), raises=InvalidArgumentError)
 

@@ -16,6 +16,7 @@ from tapeflow.ops import (
     activation,
     arithmetic,
     array,
+    assertions,
     bessel,
     bitwise,
     broadcasting,
@@ -38,6 +39,9 @@ from tapeflow.ops import (
     hashing,
     hashing_keyed,
     histogram,
+    image_color,
+    image_geometry,
+    image_random,
     joining,
     layout,
     loss,
@@ -79,6 +83,8 @@ _UNARY = {
     dropout: "dropout dropout_v1",
     elementwise: "abs ceil exp expm1 floor log log1p negative reciprocal rint round rsqrt sign sqrt square",
     hashing: "to_hash_bucket_fast",
+    image_color: "adjust_brightness adjust_gamma convert_image_dtype",
+    image_random: "random_brightness stateless_random_brightness",
     hashing_keyed: "to_hash_bucket to_hash_bucket_strong to_hash_bucket_v1",
     layout: "bitcast",
     raw_bytes: "decode_compressed",
@@ -102,11 +108,14 @@ _BINARY = {
 }
 # Functions of several tensors in their first arguments, broadcast together.
 _TERNARY = {clip: "clip_by_value"}
+# Assertions about pairs of elements.
+_ASSERTIONS = ("equal", "greater", "greater_equal", "less", "less_equal", "near", "none_equal")
 # Functions of a list of tensors of the same rows.
 _OF_LISTS = {accumulate: "add_n", strings: "join"}
 # What unary functions do to the values of a sparse tensor: those that leave zero where it is.
 _SPARSE = {
     array: "identity stop_gradient",
+    bessel: "bessel_i0e bessel_i1e",
     casting: "cast",
     conjugate: "conj",
     elementwise: "abs ceil expm1 floor log1p negative rint round sign sqrt square",
@@ -180,6 +189,18 @@ def _special() -> dict[Any, Any]:
         strings.reduce_join: made.reduce_join,
         strings.reduce_join_v1: made.reduce_join,
         **{
+            getattr(assertions, f"assert_{name}{suffix}"): made.asserting(
+                getattr(assertions, f"assert_{name}{suffix}")
+            )
+            for name in _ASSERTIONS
+            for suffix in ("", "_v1")
+        },
+        image_geometry.resize: made.of_each_image(image_geometry.resize),
+        image_geometry.resize_v1: made.of_each_image(image_geometry.resize_v1),
+        image_geometry.resize_with_crop_or_pad: made.of_each_image(
+            image_geometry.resize_with_crop_or_pad
+        ),
+        **{
             getattr(reduction, f"{name}{suffix}"): getattr(ragged_math, name)
             for name in ("reduce_sum", "reduce_prod", "reduce_min", "reduce_max", "reduce_mean",
                          "reduce_all", "reduce_any", "reduce_logsumexp")
@@ -199,6 +220,7 @@ def _sparse_special() -> dict[Any, Any]:
     """Functions with a sparse form of their own."""
     made = composite_functions
     return {
+        arithmetic.divide: made.sparse_divide,
         array.rank: made.sparse_rank,
         array.shape: made.sparse_shape,
         array.shape_v1: made.sparse_shape_v1,

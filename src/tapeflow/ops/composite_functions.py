@@ -14,6 +14,8 @@ from tapeflow.ops.construction import range as range_
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.mapping import map_fn
+from tapeflow.ops.ragged_broadcast import elementwise
 from tapeflow.ops.ragged_functions import gather_rows
 from tapeflow.ops.ragged_math import reduce_along
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
@@ -77,6 +79,54 @@ def embedding_lookup_v1(params, ids, partition_strategy="mod", name=None, valida
             params, ids.flat_values, partition_strategy, max_norm=max_norm
         )
     )
+
+
+def sparse_divide(x, y, name=None):
+    """`tf.divide` of a sparse tensor by a dense one."""
+    return x / y
+
+
+def asserting(function):
+    """An assertion about pairs of elements, of ragged tensors: about their flat values, broadcast."""
+
+    def called(x, y, **kwargs):
+        made: list[Any] = []
+
+        def check(a, b):
+            made.append(function(a, b, **kwargs))
+            return a
+
+        elementwise(check, x, y)
+        return made[0]
+
+    called.__signature__ = inspect.signature(function)
+    return called
+
+
+def of_each_image(function):
+    """`function` of the images of a ragged batch, one by one; the results must have one size."""
+    first = next(iter(inspect.signature(function).parameters))
+
+    def called(**kwargs):
+        images = kwargs.pop(first)
+        if not isinstance(images, RaggedTensor) or images.shape.rank != 4:
+            raise ValueError("images must be a ragged batch of images of rank 4")
+
+        def of_one(image):
+            return function(
+                image.to_tensor() if isinstance(image, RaggedTensor) else image, **kwargs
+            )
+
+        def kept(kind):
+            return kind if function.__name__ == "resize_with_crop_or_pad" else dtypes.float32
+
+        method = kwargs.get("method")
+        nearest = method in ("nearest", 1)
+        signature = images.dtype if nearest else kept(images.dtype)
+        return map_fn(of_one, images, fn_output_signature=signature)
+
+    called.__signature__ = inspect.signature(function)
+    return called
 
 
 def with_sparse(function):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.errors import NotFoundError
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import FLOATS, integer_limits, sizes_of_shape
 from tapeflow.ops.random_stateless import Algorithm
@@ -23,6 +24,8 @@ def advance(resource, algorithm, count: int) -> philox.Philox:
         raise invalid(f"algorithm must be of shape [], not {shape_text(np.shape(algorithm))}")
     if int(algorithm) not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
         raise invalid(f"Unsupported algorithm id: {int(algorithm)}")
+    if not hasattr(resource, "assign"):
+        raise NotFoundError(None, None, "The variable with the state of the generator does not exist.")
     state = np.asarray(resource.numpy())
     if state.dtype != np.int64:
         raise invalid(f"dtype of RNG state variable must be int64, not {state.dtype}")

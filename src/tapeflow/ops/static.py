@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context
+from tapeflow.core import context, structure
 from tapeflow.core.public import public
 
 _Eager = _native.EagerTensor
@@ -48,7 +48,8 @@ def get_static_value(tensor, partial=False):
     if isinstance(tensor, _Eager):
         return tensor.numpy()
     if not isinstance(tensor, _Tensor):
-        return None if isinstance(tensor, _Variable) else tensor
+        composite = structure.is_composite(tensor)
+        return None if composite or isinstance(tensor, _Variable) else tensor
     value = tensor.constant_value()
     if value is None and partial and tensor.dtype.is_integer and tensor.shape.rank == 1:
         from tapeflow.ops import partial_values

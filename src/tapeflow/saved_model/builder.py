@@ -135,11 +135,10 @@ class SavedModelBuilder:
         if main_op is not None:
             key = constants.INIT_OP_SIGNATURE_KEY
             meta.signature_def[key].CopyFrom(op_signature(main_op, key))
-        packed = meta.collection_def[constants.ASSETS_KEY].any_list if files else None
         for tensor, name in files:
             asset = meta.asset_file_def.add(filename=name)
             asset.tensor_info.name = tensor.name
-            packed.value.add().Pack(asset)
+            meta.collection_def[constants.ASSETS_KEY].any_list.value.add().Pack(asset)
         self._model.meta_graphs.add().CopyFrom(meta)
 
     def _copy_assets(self, tensors: Any) -> list[tuple[Any, str]]:

@@ -103,6 +103,8 @@ class _Callable(RestoredObject):
 class _WithSlots(RestoredObject):
     """An optimizer: variables that belong to others."""
 
+    _slots: dict[tuple[int, str], tuple[Any, Any]]
+
     def __init__(self) -> None:
         self.__dict__["_slots"] = {}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from typing import Any
 
 from tapeflow.core.crc32c import crc32c, mask, unmask
 from tapeflow.core.errors import DataLossError
@@ -111,7 +112,7 @@ def read_table(data: bytes, path: str) -> dict[bytes, bytes]:
         ) from None
 
 
-def _entries_of_table(data: memoryview) -> Iterable[tuple[bytes, bytes]]:
+def _entries_of_table(data: Any) -> Iterable[tuple[bytes, bytes]]:
     if len(data) < _FOOTER:
         raise ValueError("file is too short to be an sstable")
     footer = data[-_FOOTER:]
@@ -127,7 +128,7 @@ def _entries_of_table(data: memoryview) -> Iterable[tuple[bytes, bytes]]:
         yield from _entries(_block(data, offset, length))
 
 
-def _block(data: memoryview, start: int, size: int) -> memoryview:
+def _block(data: Any, start: int, size: int) -> Any:
     if start + size + 5 > len(data) - _FOOTER:
         raise ValueError("a block is outside of the file")
     block, trailer = data[start : start + size], data[start + size : start + size + 5]
@@ -138,7 +139,7 @@ def _block(data: memoryview, start: int, size: int) -> memoryview:
     return block
 
 
-def _entries(block: memoryview) -> Iterable[tuple[bytes, bytes]]:
+def _entries(block: Any) -> Iterable[tuple[bytes, bytes]]:
     if len(block) < 4:
         raise ValueError("a block is too short")
     end = len(block) - 4 * (struct.unpack("<I", block[-4:])[0] + 1)

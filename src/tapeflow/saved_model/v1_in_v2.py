@@ -35,6 +35,8 @@ def load_graph(meta: Any, folder: str) -> Any:
 class GraphObject(AutoTrackable):
     """What was loaded of a graph of 1.x."""
 
+    _wrapped: Any
+
     def prune(self, feeds: Any, fetches: Any) -> Any:
         """The part of the graph from tensors to tensors, given by name, as a function."""
         return self._wrapped.prune(feeds, fetches)
@@ -91,7 +93,7 @@ class _Graph:
                 value = self.reader.read(keys[0])  # type: ignore[union-attr]
             elif shape.is_fully_defined():  # the graph itself sets it when it is initialised
                 kind = object if dtype == dtypes.string else dtype.as_numpy_dtype
-                value = np.full(shape.as_list(), b"" if kind is object else 0, kind)
+                value = np.full([n or 0 for n in shape.as_list()], b"" if kind is object else 0, kind)
             else:
                 raise ValueError(
                     f"Variable '{base}' of the SavedModel in {self.folder} has no value in its checkpoint"

@@ -36,7 +36,7 @@ def _begin_with(variable, path, tensor_name):
     if variable._parts is None:
         variable.assign(load_checkpoint(path).get_tensor(tensor_name))
         return
-    with variable.graph.as_default(), name_scope("init_from_checkpoint"), _apart():
+    with variable.graph.as_default(), name_scope("checkpoint_initializer"), _apart():
         (value,) = restore_node(path, [tensor_name], [(variable.dtype.base_dtype, variable.shape)])
         _begin_with_value(variable, value)
 
@@ -154,12 +154,12 @@ def _wanted(vars_to_warm_start):
     graph = get_default_graph()
     if isinstance(vars_to_warm_start, str):
         found = graph.get_collection("trainable_variables")
-        return [v for v in found if re.match(vars_to_warm_start, _name(v))]
+        return [v for v in found if re.match(vars_to_warm_start, v.name)]
     if not isinstance(vars_to_warm_start, (list, tuple)):
         raise ValueError(f"`vars_to_warm_start must be a `list` or `str`! Type is {type(vars_to_warm_start)}")
     if all(isinstance(v, str) for v in vars_to_warm_start):
         found = graph.get_collection("variables")
-        return [v for v in found if any(re.match(text, _name(v)) for text in vars_to_warm_start)]
+        return [v for v in found if any(re.match(text, v.name) for text in vars_to_warm_start)]
     if all(isinstance(v, Variable) for v in vars_to_warm_start):
         return list(vars_to_warm_start)
     raise ValueError("If `vars_to_warm_start` is a list, it must be all `Variable` or all `str`.  Given types are "

@@ -408,6 +408,7 @@ _LAZY_ROOMS = {
     "contrib": "tapeflow.contrib",
     "data": "tapeflow.compat.v1.data",
     "distribute": "tapeflow.compat.v1.distribute",
+    "distributions": "tapeflow.compat.v1.distributions",
     "experimental": "tapeflow.compat.v1.experimental",
     "flags": "tapeflow.compat.v1.flags",
     "gfile": "tapeflow.compat.v1.gfile",

@@ -40,6 +40,7 @@ from tapeflow.ops.parsing import (
 )
 from tapeflow.ops.parsing import parse_example_v1 as parse_example
 from tapeflow.ops.parsing import parse_single_example_v1 as parse_single_example
+from tapeflow.ops.proto_messages import decode_proto, encode_proto
 from tapeflow.ops.queue import (
     PaddingFIFOQueue,
     PriorityQueue,
@@ -56,8 +57,8 @@ __all__ = [
     "RaggedFeature", "RandomShuffleQueue", "SparseFeature",
     "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
     "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed", "decode_csv",
-    "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png",
-    "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png",
+    "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png", "decode_proto",
+    "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png", "encode_proto",
     "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files", "parse_example",
     "parse_sequence_example", "parse_single_example", "parse_single_sequence_example",
     "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",

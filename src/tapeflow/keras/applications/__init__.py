@@ -37,12 +37,12 @@ from tapeflow.keras.applications.mobile import (
     MobileNetV2,
 )
 from tapeflow.keras.applications.residual import (
+    ResNet50,
+    ResNet50V2,
     ResNet101,
     ResNet101V2,
     ResNet152,
     ResNet152V2,
-    ResNet50,
-    ResNet50V2,
 )
 from tapeflow.keras.applications.separable import (
     Xception,

@@ -100,7 +100,11 @@ def obtain_input_shape(input_shape, default_size, min_size, data_format, require
                 "This model usually expects 1 or 3 input channels. However, it was passed an "
                 f"input_shape with {channels} input channels.", stacklevel=3,
             )  # fmt: skip
-        default = (default_size, default_size, channels) if last else (channels, default_size, default_size)
+        default = (
+            (default_size, default_size, channels)
+            if last
+            else (channels, default_size, default_size)
+        )
     else:
         default = (default_size, default_size, 3) if last else (3, default_size, default_size)
     if weights == "imagenet" and require_flatten:

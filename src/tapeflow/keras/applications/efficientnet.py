@@ -1,6 +1,5 @@
 """`tf.keras.applications.efficientnet`."""
 
-from tapeflow.keras.applications.imagenet_utils import of_mode
 from tapeflow.keras.applications.efficient import (
     EfficientNetB0,
     EfficientNetB1,
@@ -11,6 +10,7 @@ from tapeflow.keras.applications.efficient import (
     EfficientNetB6,
     EfficientNetB7,
 )
+from tapeflow.keras.applications.imagenet_utils import of_mode
 
 preprocess_input, decode_predictions = of_mode(None)
 

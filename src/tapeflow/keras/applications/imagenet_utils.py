@@ -54,7 +54,7 @@ def preprocess_input(x, data_format=None, mode="caffe"):
 
 
 def decode_predictions(preds, top=5):
-    """For each row of probabilities, the `top` likeliest (id, name, probability). Raises ValueError for no such rows."""
+    """For each row of probabilities, the `top` likeliest (id, name, probability). Raises ValueError."""
     preds = np.asarray(preds)
     if preds.ndim != 2 or preds.shape[1] != 1000:
         raise ValueError(

@@ -9,7 +9,9 @@ class _Inception:
         self.plan = plan
 
     def conv(self, x, filters, rows, columns, padding="same", strides=(1, 1)):
-        x = layers.Conv2D(filters, (rows, columns), strides=strides, padding=padding, use_bias=False)(x)
+        x = layers.Conv2D(
+            filters, (rows, columns), strides=strides, padding=padding, use_bias=False
+        )(x)
         x = layers.BatchNormalization(axis=self.plan.axis, scale=False)(x)
         return layers.Activation("relu")(x)
 

@@ -72,7 +72,9 @@ def _inverted(x, plan, expansion, stride, alpha, filters, number):
     inputs = x
 
     def norm(x, name):
-        return layers.BatchNormalization(axis=plan.axis, epsilon=1e-3, momentum=0.999, name=prefix + name)(x)
+        return layers.BatchNormalization(
+            axis=plan.axis, epsilon=1e-3, momentum=0.999, name=prefix + name
+        )(x)
 
     if number:
         x = layers.Conv2D(expansion * channels, 1, padding="same", use_bias=False, activation=None,
@@ -84,7 +86,9 @@ def _inverted(x, plan, expansion, stride, alpha, filters, number):
                                padding="same" if stride == 1 else "valid",
                                name=prefix + "depthwise")(x)  # fmt: skip
     x = layers.ReLU(6.0, name=prefix + "depthwise_relu")(norm(x, "depthwise_BN"))
-    x = layers.Conv2D(narrow, 1, padding="same", use_bias=False, activation=None, name=prefix + "project")(x)
+    x = layers.Conv2D(
+        narrow, 1, padding="same", use_bias=False, activation=None, name=prefix + "project"
+    )(x)
     x = norm(x, "project_BN")
     if channels == narrow and stride == 1:
         return layers.Add(name=prefix + "add")([inputs, x])

@@ -38,7 +38,9 @@ def Xception(
         x = _conv(x, plan, filters, f"block{block}_sepconv1")
         x = _act(x, f"block{block}_sepconv2_act")
         x = _conv(x, plan, filters, f"block{block}_sepconv2")
-        x = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="same", name=f"block{block}_pool")(x)
+        x = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="same", name=f"block{block}_pool")(
+            x
+        )
         x = layers.Add()([x, side])
     for block in range(5, 13):
         side = x

@@ -8,7 +8,9 @@ def _vgg(plan, depths):
     x = plan.inputs
     for block, (count, filters) in enumerate(zip(depths, (64, 128, 256, 512, 512)), 1):
         for i in range(1, count + 1):
-            x = layers.Conv2D(filters, 3, activation="relu", padding="same", name=f"block{block}_conv{i}")(x)
+            x = layers.Conv2D(
+                filters, 3, activation="relu", padding="same", name=f"block{block}_conv{i}"
+            )(x)
         x = layers.MaxPooling2D(2, strides=2, name=f"block{block}_pool")(x)
     if plan.include_top:
         x = layers.Flatten(name="flatten")(x)

@@ -24,9 +24,7 @@ class SwapEMAWeights(Callback):
                 "SwapEMAWeights must be used when `use_ema=True` is set on the optimizer. Received: "
                 f"use_ema={getattr(optimizer, 'use_ema', None)}"
             )
-        pairs = [
-            (v, optimizer._slots.get(v, "average")) for v in self.model.trainable_variables
-        ]
+        pairs = [(v, optimizer._slots.get(v, "average")) for v in self.model.trainable_variables]
         pairs = [(v, average) for v, average in pairs if average is not None]
         values = values_of([v for v, _ in pairs])
         averages = values_of([average for _, average in pairs])

@@ -20,7 +20,12 @@ class BackupAndRestore(Callback):
     """
 
     def __init__(
-        self, backup_dir, save_freq="epoch", double_checkpoint=False, delete_checkpoint=True, **kwargs
+        self,
+        backup_dir,
+        save_freq="epoch",
+        double_checkpoint=False,
+        delete_checkpoint=True,
+        **kwargs,
     ):
         super().__init__()
         if not backup_dir:

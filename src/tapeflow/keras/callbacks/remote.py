@@ -42,6 +42,4 @@ class RemoteMonitor(Callback):
         try:
             urllib.request.urlopen(request, timeout=10).close()
         except (urllib.error.URLError, OSError):
-            warnings.warn(
-                f"Could not reach RemoteMonitor root server at {self.root}", stacklevel=2
-            )
+            warnings.warn(f"Could not reach RemoteMonitor root server at {self.root}", stacklevel=2)

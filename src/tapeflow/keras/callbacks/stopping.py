@@ -113,7 +113,9 @@ class TerminateOnNaN(Callback):
         loss = (logs or {}).get("loss")
         if loss is not None and not np.isfinite(loss):
             if self.raise_error:
-                raise RuntimeError(f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}")
+                raise RuntimeError(
+                    f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}"
+                )
             print(f"Batch {batch}: Invalid loss, terminating training")
             self.model.stop_training = True
 

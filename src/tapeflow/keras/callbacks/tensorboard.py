@@ -85,7 +85,10 @@ class TensorBoard(Callback):
             return
         with context.eager_mode(), self._writer("train").as_default(), writing.record_if(True):
             writing.write(
-                "keras", convert_to_tensor(described), step=0, metadata=_of_plugin("graph_keras_model")
+                "keras",
+                convert_to_tensor(described),
+                step=0,
+                metadata=_of_plugin("graph_keras_model"),
             )
 
     def on_train_begin(self, logs=None):
@@ -126,7 +129,9 @@ class TensorBoard(Callback):
         if self.histogram_freq and epoch % self.histogram_freq == 0:
             self._write_weights(epoch)
         if self.embeddings_freq and epoch % self.embeddings_freq == 0:
-            self.model.save_weights(os.path.join(self.log_dir, "train", f"keras_embedding.ckpt-{epoch}"))
+            self.model.save_weights(
+                os.path.join(self.log_dir, "train", f"keras_embedding.ckpt-{epoch}")
+            )
 
     def on_test_end(self, logs=None):
         values = {f"evaluation_{n}_vs_iterations": v for n, v in (logs or {}).items()}

@@ -29,7 +29,7 @@ class AutoCastVariable:
     def __init__(self, variable):
         self.__dict__["variable"] = variable
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         return Variable
 

@@ -20,6 +20,7 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.gather import gather
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.random import shuffle as shuffled
+from tapeflow.ops.variable import Variable
 
 
 def unpack(data):
@@ -48,6 +49,8 @@ def as_tensor(value):
     if value is None or isinstance(value, Tensor) or hasattr(value, "_type_spec"):
         return value
     if not context.executing_eagerly():
+        if isinstance(value, Variable):
+            return convert_to_tensor(value)
         array = np.asarray(value)
         return array.astype(settings.floatx()) if array.dtype == np.float64 else array
     tensor = convert_to_tensor(value)
@@ -66,8 +69,11 @@ def _as_array(value):
 class Batches:
     """An iterable of batches, and how many there are, if that is known.
 
-    `varies` says whether the last batch is known to be smaller, or the sizes are not known.
+    `varies` says whether the last batch is known to be smaller, or the sizes are not known; `tensors` are
+    (x, y, sample_weight) where those are tensors of a graph.
     """
+
+    tensors = None
 
     def __init__(self, make, length=None, class_weight=None, on_epoch_end=None, varies=False):
         self._make, self._length, self.varies = make, length, varies
@@ -233,7 +239,9 @@ def _of_symbolic(parts, steps):
             "When using data tensors as input to a model, you should specify the `steps_per_epoch` "
             "argument."
         )
-    return Batches(lambda: (parts for _ in range(steps)), steps)
+    batches = Batches(lambda: (parts for _ in range(steps)), steps)
+    batches.tensors = (*parts, None, None)[:3]
+    return batches
 
 
 def _slices(parts, count, size, shuffle):
@@ -266,13 +274,13 @@ def _slices(parts, count, size, shuffle):
 
 def listed(part):
     """A list of arrays is several inputs, a list of numbers is one."""
-    several = isinstance(part, list) and part and isinstance(part[0], (np.ndarray, Tensor))
+    several = isinstance(part, list) and part and isinstance(part[0], (np.ndarray, Tensor, Variable))
     return tuple(part) if several else _array_like(part)
 
 
 def _array_like(part):
     """Frames and series of pandas, and lists of numbers, as arrays."""
-    if hasattr(part, "__array__") and not isinstance(part, (np.ndarray, Tensor)):
+    if hasattr(part, "__array__") and not isinstance(part, (np.ndarray, Tensor, Variable)):
         return np.asarray(part)
     if isinstance(part, list):
         return np.asarray(part) if part and not isinstance(part[0], (dict, tuple)) else part

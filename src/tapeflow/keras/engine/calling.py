@@ -107,7 +107,7 @@ def call_layer(layer, args, kwargs):
             for name, x in kwargs.items()
         }
     depth, outer_training = state.depth, state.training
-    if depth == 0 and layer._losses_exist and not state.symbolic and not _in_graph_of_1x():
+    if depth == 0 and layer._losses_exist and not state.symbolic and not settings.in_plain_graph():
         layer._clear_losses()
     mask = None
     if layer.supports_masking and (masking.exist or layer._computes_mask):
@@ -142,15 +142,9 @@ def call_layer(layer, args, kwargs):
     return outputs
 
 
-def _in_graph_of_1x():
-    """Whether a graph is being built that is no function."""
-    graph = current_graph()
-    return graph is not None and not graph.building_function
-
-
 def _remember_inputs(layer, inputs):
     """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
-    if _in_graph_of_1x():
+    if settings.in_plain_graph():
         layer.__dict__.setdefault("_called_on", []).extend(
             x for x in nest.flatten(inputs) if isinstance(x, Tensor)
         )
@@ -158,7 +152,7 @@ def _remember_inputs(layer, inputs):
 
 def _call_of(layer):
     """`layer.call`; while a graph is built, with the control flow of the program's own layers converted."""
-    if executing_eagerly():
+    if executing_eagerly() or not getattr(current_graph(), "converts", True):
         return layer.call
     from tapeflow.function.autograph import tf_convert
 
@@ -178,7 +172,7 @@ def _resolve_training(signature, outer, rest, kwargs):
     training = outer
     if training is None and settings.learning_phase_is_set():
         training = bool(settings.learning_phase())
-    if training is None and signature.training_position is not None and _in_graph_of_1x():
+    if training is None and signature.training_position is not None and settings.in_plain_graph():
         training = signature.training_default
         training = settings.learning_phase() if training is None else training
     if training is None:

@@ -30,9 +30,7 @@ class Epochs:
 
     def epoch(self):
         """(step, iterator) pairs: each caller takes batches from the iterator by `call`."""
-        if self._steps is None:
-            self._source = iter(self._batches)
-        elif self._source is None:
+        if self._steps is None or self._source is None:
             self._source = iter(self._batches)
         self._taken = 0
         counted = _Counted(self)

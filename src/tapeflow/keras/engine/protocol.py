@@ -36,7 +36,6 @@ class Protocol:
     name: str
     trainable_variables: list[Any]
     non_trainable_variables: list[Any]
-    metrics: list[Any]
     losses: list[Any]
     _input_shape_seen: Any
     _policy: Any
@@ -73,7 +72,8 @@ class Protocol:
     @property
     def metrics_variables(self):
         """The variables of the metrics of this layer and the layers in it."""
-        return [variable for metric in self.metrics for variable in metric.variables]
+        metrics: Any = self.metrics
+        return [variable for metric in metrics for variable in metric.variables]
 
     def get_build_config(self):
         """What `build_from_config` makes the weights from: the shape of the inputs; None before that is known."""
@@ -104,11 +104,11 @@ class Protocol:
 
     def symbolic_call(self, *args, **kwargs):
         """The call with KerasTensors, which becomes part of what a model can be made of."""
-        return self(*args, **kwargs)  # type: ignore[operator]
+        return self(*args, **kwargs)
 
     def rematerialized_call(self, layer_call, *args, **kwargs):
         """A function that computes `layer_call` again for gradients instead of keeping what it computed."""
-        from tapeflow.autodiff.custom import recompute_grad
+        from tapeflow.autodiff.custom_gradient import recompute_grad
 
         return recompute_grad(layer_call)
 
@@ -130,7 +130,7 @@ class Protocol:
         try:
             for variable, value in zip(variables, values):
                 variable.assign(value)
-            outputs = self(*args, **kwargs)  # type: ignore[operator]
+            outputs = self(*args, **kwargs)
             losses = self.losses if return_losses else []
             after = [variable.read_value() for variable in self.non_trainable_variables]
         finally:

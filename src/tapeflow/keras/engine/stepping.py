@@ -81,9 +81,7 @@ class Step:
             found = (given, outputs, structure[0])
             self._in_graphs[graph, key, kinds] = found
         feeds = {
-            tensor: leaf
-            for tensor, leaf in zip(found[0], leaves)
-            if not isinstance(leaf, Tensor)
+            tensor: leaf for tensor, leaf in zip(found[0], leaves) if not isinstance(leaf, Tensor)
         }
         outputs = list(found[1])
         values = get_session(graph).run(outputs, feeds) if outputs else []

@@ -8,7 +8,7 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
-from tapeflow.keras import optimizers
+from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import compile_config
 from tapeflow.keras.engine.batches import as_batches, as_tensor, pack, split_validation, unpack
@@ -17,6 +17,7 @@ from tapeflow.keras.engine.epochs import Epochs, length_of
 from tapeflow.keras.engine.stepping import Step
 from tapeflow.ops.joining import concat
 from tapeflow.ops.variable import Variable
+from tapeflow.train.trackable import attached
 
 
 @public_methods
@@ -25,6 +26,7 @@ class Training:
 
     loss = compiled_loss = compiled_metrics = None
     run_eagerly = jit_compile = False
+    _tensors_of_graph = None
     distribute_strategy, distribute_reduction_method = None, "auto"
 
     def _start_training_state(self):
@@ -75,10 +77,18 @@ class Training:
         if _are_metrics(loss_weights):  # the order of arguments before Keras 3
             loss_weights, metrics = metrics, loss_weights
         state = self.__dict__
+        if self.dynamic and settings.in_plain_graph():
+            raise ValueError(
+                "Your model contains layers that can only be successfully run in eager execution (layers "
+                "constructed with `dynamic=True`). You must enable eager execution with "
+                "`tf.enable_eager_execution()`."
+            )
         found = optimizers.get(optimizer)
         if auto_scale_loss and self._dtype_policy_name() == "mixed_float16":
             found = optimizers.with_loss_scale(found)
         state["optimizer"] = found
+        if "_pending_restores" in state:
+            attached(self, "optimizer", found)
         state["loss"] = loss
         state["run_eagerly"] = bool(run_eagerly) or self.dynamic
         steps = kwargs.get("experimental_steps_per_execution") or steps_per_execution
@@ -180,7 +190,9 @@ class Training:
         return {
             "trainable_variables": named(self.trainable_variables),
             "non_trainable_variables": named(self.non_trainable_variables),
-            "optimizer_variables": named([] if self.optimizer is None else self.optimizer.variables),
+            "optimizer_variables": named(
+                [] if self.optimizer is None else self.optimizer.variables
+            ),
             "metrics_variables": [
                 (f"{metric.name}/{name}", v)
                 for metric in self.metrics
@@ -359,6 +371,8 @@ class Training:
         batches = as_batches(
             x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight
         )
+        # Tensors of a graph that a model was fitted to are its data also later.
+        self.__dict__["_tensors_of_graph"] = batches.tensors
         validation = None
         if validation_data is not None:
             parts = unpack(validation_data)
@@ -437,6 +451,8 @@ class Training:
         """Loss and metrics over arrays or a dataset: a number, a list, or a dict."""
         self._require_compiled()
         verbose = 1 if verbose == "auto" else int(verbose)
+        if x is None and self._tensors_of_graph is not None:
+            x, y, sample_weight = self._tensors_of_graph
         batches = as_batches(x, y, sample_weight, batch_size, steps=steps)
         run = callbacks
         if not isinstance(run, CallbackList):

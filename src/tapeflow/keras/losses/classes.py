@@ -27,7 +27,7 @@ class Loss:
 
     def __init__(self, name=None, reduction=_MEAN, dtype=None):
         kinds = Reduction.all()
-        if name in kinds[:4] and reduction not in kinds[:4] or name in kinds[:3]:
+        if (name in kinds[:4] and reduction not in kinds[:4]) or name in kinds[:3]:
             name, reduction = (None if reduction == _MEAN else reduction), name
         Reduction.validate(reduction)
         self.reduction = reduction
@@ -136,9 +136,7 @@ def _made(name, function, given_name, arguments=(), last=(), **defaults):
 
 
 MeanSquaredError = _made("MeanSquaredError", functions.mean_squared_error, "mean_squared_error")
-MeanAbsoluteError = _made(
-    "MeanAbsoluteError", functions.mean_absolute_error, "mean_absolute_error"
-)
+MeanAbsoluteError = _made("MeanAbsoluteError", functions.mean_absolute_error, "mean_absolute_error")
 MeanAbsolutePercentageError = _made(
     "MeanAbsolutePercentageError",
     functions.mean_absolute_percentage_error,

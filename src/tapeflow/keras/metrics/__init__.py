@@ -1,5 +1,6 @@
 """`tf.keras.metrics`: sums over batches, kept in variables, and functions of one batch."""
 
+from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
 from tapeflow.keras.losses import (
     KLD,
     MAE,
@@ -29,7 +30,6 @@ from tapeflow.keras.losses import (
     sparse_categorical_crossentropy,
     squared_hinge,
 )
-from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
 from tapeflow.keras.metrics.auc import AUC
 from tapeflow.keras.metrics.averages import (
     Accuracy,

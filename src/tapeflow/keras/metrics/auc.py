@@ -142,9 +142,7 @@ class AUC(ThresholdCounts):
         areas = reduce_sum(parts, axis=0)
         if self.label_weights is None:
             return reduce_mean(areas)
-        return divide_no_nan(
-            reduce_sum(areas * self.label_weights), reduce_sum(self.label_weights)
-        )
+        return divide_no_nan(reduce_sum(areas * self.label_weights), reduce_sum(self.label_weights))
 
     def reset_state(self):
         if self._built:

@@ -184,7 +184,10 @@ def _kind(y_true, y_pred, binary, categorical, sparse):
 def accuracy_for(y_true, y_pred):
     """The accuracy that fits the shapes of labels and predictions."""
     return _kind(
-        y_true, y_pred, functions.binary_accuracy, functions.categorical_accuracy,
+        y_true,
+        y_pred,
+        functions.binary_accuracy,
+        functions.categorical_accuracy,
         functions.sparse_categorical_accuracy,
     )
 

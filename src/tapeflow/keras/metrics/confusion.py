@@ -279,8 +279,6 @@ class RecallAtPrecision(_BestUnder):
         self.__dict__["precision"] = precision
 
 
-
-
 __all__ = [
     "FalseNegatives",
     "FalsePositives",

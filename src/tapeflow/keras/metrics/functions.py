@@ -7,8 +7,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
 from tapeflow.keras.losses.functions import _pair, without_last
 from tapeflow.ops.argmax import argmax
-from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.arithmetic import squared_difference
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal
 from tapeflow.ops.division_no_nan import divide_no_nan

@@ -8,12 +8,12 @@ from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal
-from tapeflow.ops.histogram import confusion_matrix
+from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.division_no_nan import divide_no_nan
 from tapeflow.ops.gather import gather
+from tapeflow.ops.histogram import confusion_matrix
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_sum
-from tapeflow.ops.diagonal import diag_part
 
 
 class _Overlap(Metric):

@@ -157,6 +157,10 @@ class LossScaleOptimizer(Optimizer):
         """The number of updates of the inner optimizer."""
         return self.inner_optimizer.iterations
 
+    @iterations.setter
+    def iterations(self, variable):
+        self.inner_optimizer.iterations = variable
+
     @property
     def learning_rate(self):
         """The learning rate of the inner optimizer."""

@@ -6,12 +6,12 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
-from tapeflow.core import context, dtypes, replicas, nest
+from tapeflow.core import context, dtypes, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
-from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras import initializers
+from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, wrapping
 from tapeflow.keras.session import set_values, values_of
 from tapeflow.ops.array import shape
@@ -202,6 +202,10 @@ class Optimizer(Tracked):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute 'learning_rate'")
         return self._hyper_variable("learning_rate")
 
+    @learning_rate.setter
+    def learning_rate(self, value):
+        self._set_hyper("learning_rate", value)
+
     @property
     def iterations(self):
         """The number of calls of apply_gradients, an int64 variable."""
@@ -242,6 +246,17 @@ class Optimizer(Tracked):
                 loss = loss()
         variables = nest.flatten(var_list() if callable(var_list) else var_list)
         return list(zip(tape.gradient(loss, variables, grad_loss), variables))
+
+    def _compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
+        return self.compute_gradients(loss, var_list, grad_loss, tape)
+
+    def _get_hyper(self, name, dtype=None):
+        """A setting: a variable, a function or a schedule; of another dtype if one is given."""
+        value = self._hyper_variable(name)
+        if isinstance(value, schedules.LearningRateSchedule):
+            return value
+        value = value() if callable(value) and not isinstance(value, Variable) else value
+        return value if dtype is None else cast(value, dtype)
 
     def get_gradients(self, loss, params):
         """The gradients of a function."""
@@ -420,7 +435,9 @@ class Optimizer(Tracked):
         if isinstance(name, str):
             return [self.add_variable_from_reference(v, name, initializer)
                     for v in trainable_variables]  # fmt: skip
-        return tuple(self.add_optimizer_variables(trainable_variables, n, initializer) for n in name)
+        return tuple(
+            self.add_optimizer_variables(trainable_variables, n, initializer) for n in name
+        )
 
     def assign(self, variable, value):
         """Sets a variable."""

@@ -34,7 +34,14 @@ class AdamW(Adam):
         if weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
         super().__init__(
-            learning_rate, beta_1, beta_2, epsilon, amsgrad, name, weight_decay=weight_decay, **kwargs
+            learning_rate,
+            beta_1,
+            beta_2,
+            epsilon,
+            amsgrad,
+            name,
+            weight_decay=weight_decay,
+            **kwargs,
         )
 
 

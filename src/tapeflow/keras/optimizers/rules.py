@@ -283,7 +283,11 @@ class RMSprop(Optimizer):
         self.__dict__["centered"] = centered
 
     def _slot_values(self, var):
-        names = ["rms", *(["momentum"] if self._momentum else []), *(["mg"] if self.centered else [])]
+        names = [
+            "rms",
+            *(["momentum"] if self._momentum else []),
+            *(["mg"] if self.centered else []),
+        ]
         return tuple((name, 0.0) for name in names)
 
     def _apply_dense(self, grad, var):

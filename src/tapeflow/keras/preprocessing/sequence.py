@@ -22,7 +22,9 @@ def pad_sequences(
     lengths, sample_shape = [], None
     for each in sequences:
         if not hasattr(each, "__len__"):
-            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {each!s}")
+            raise ValueError(
+                f"`sequences` must be a list of iterables. Found non-iterable: {each!s}"
+            )
         lengths.append(len(each))
         if sample_shape is None and len(each):
             sample_shape = np.asarray(each).shape[1:]
@@ -173,7 +175,9 @@ class TimeseriesGenerator(Sequence):
 
     def to_json(self, **kwargs):
         """The config as JSON."""
-        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)
+        return json.dumps(
+            {"class_name": type(self).__name__, "config": self.get_config()}, **kwargs
+        )
 
 
 def _remove_long_seq(maxlen, seq, label):

@@ -14,7 +14,7 @@ FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 def text_to_word_sequence(input_text, filters=FILTERS, lower=True, split=" "):
     """The words of a text."""
     text = input_text.lower() if lower else input_text
-    text = text.translate(str.maketrans({sign: split for sign in filters}))
+    text = text.translate(str.maketrans(dict.fromkeys(filters, split)))
     return [word for word in text.split(split) if word]
 
 
@@ -34,7 +34,9 @@ def hashing_trick(
         def hash_function(word):
             return int(hashlib.md5(word.encode()).hexdigest(), 16)
 
-    words = text_to_word_sequence(text, filters, lower, split) if analyzer is None else analyzer(text)
+    words = (
+        text_to_word_sequence(text, filters, lower, split) if analyzer is None else analyzer(text)
+    )
     return [hash_function(word) % (n - 1) + 1 for word in words]
 
 
@@ -194,7 +196,9 @@ class Tokenizer:
 
     def to_json(self, **kwargs):
         """The config as JSON."""
-        return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)
+        return json.dumps(
+            {"class_name": type(self).__name__, "config": self.get_config()}, **kwargs
+        )
 
 
 def tokenizer_from_json(json_string):
@@ -207,7 +211,9 @@ def tokenizer_from_json(json_string):
     made = Tokenizer(**config)
     made.word_counts = collections.OrderedDict(known["word_counts"])
     made.word_docs = collections.defaultdict(int, known["word_docs"])
-    made.index_docs = collections.defaultdict(int, {int(k): v for k, v in known["index_docs"].items()})
+    made.index_docs = collections.defaultdict(
+        int, {int(k): v for k, v in known["index_docs"].items()}
+    )
     made.word_index = known["word_index"]
     made.index_word = {int(k): v for k, v in known["index_word"].items()}
     return made

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from tapeflow.keras.engine.functional import Functional
 from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -75,5 +74,3 @@ def deserialize_model(config, custom_objects=None):
     if not hasattr(model, "weights"):
         raise ValueError(f"{config['class_name']} is no model.")
     return model
-
-

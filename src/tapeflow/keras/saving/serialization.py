@@ -95,7 +95,10 @@ def serialize_keras_object(obj):
         return {"class_name": "__bytes__", "config": {"value": obj.decode("latin-1")}}
     if isinstance(obj, (list, tuple)):
         if isinstance(obj, tuple) and not hasattr(obj, "_fields"):
-            return {"class_name": "__tuple__", "config": {"value": [serialize_keras_object(x) for x in obj]}}
+            return {
+                "class_name": "__tuple__",
+                "config": {"value": [serialize_keras_object(x) for x in obj]},
+            }
         return [serialize_keras_object(x) for x in obj]
     if isinstance(obj, dict):
         return plain_config(obj)
@@ -106,10 +109,16 @@ def serialize_keras_object(obj):
     if isinstance(obj, np.generic):
         return obj.item()
     if isinstance(obj, np.ndarray):
-        return {"class_name": "__numpy__", "config": {"value": obj.tolist(), "dtype": obj.dtype.name}}
+        return {
+            "class_name": "__numpy__",
+            "config": {"value": obj.tolist(), "dtype": obj.dtype.name},
+        }
     if isinstance(obj, Tensor):
         value = obj.numpy()
-        return {"class_name": "__tensor__", "config": {"value": value.tolist(), "dtype": value.dtype.name}}
+        return {
+            "class_name": "__tensor__",
+            "config": {"value": value.tolist(), "dtype": value.dtype.name},
+        }
     if isinstance(obj, slice):
         parts = (obj.start, obj.stop, obj.step)
         return {"class_name": "__slice__", "config": dict(zip(("start", "stop", "step"), parts))}
@@ -174,8 +183,7 @@ def _of_optimizer(config, optimizer):
     """The config of an optimizer by the names of Keras 3."""
     if config.get("decay") in (0, 0.0, None) or type(optimizer).__name__ == "Nadam":
         config.pop("decay", None)
-    config = dict(config)
-    return config
+    return dict(config)
 
 
 def compile_config(model):
@@ -183,8 +191,7 @@ def compile_config(model):
     given = getattr(model, "_compile_arguments", None)
     if given is None:
         return {}
-    described = {name: _structure(value) for name, value in given.items()}
-    return described
+    return {name: _structure(value) for name, value in given.items()}
 
 
 def _structure(value):
@@ -208,7 +215,9 @@ def _plain_shapes(shapes):
         return None if shapes.rank is None else shapes.as_list()
     if isinstance(shapes, dict):
         return {key: _plain_shapes(value) for key, value in shapes.items()}
-    if isinstance(shapes, (list, tuple)) and not all(isinstance(s, (int, type(None))) for s in shapes):
+    if isinstance(shapes, (list, tuple)) and not all(
+        isinstance(s, (int, type(None))) for s in shapes
+    ):
         return [_plain_shapes(value) for value in shapes]
     return None if shapes is None else list(shapes)
 
@@ -241,7 +250,11 @@ def complete(described):
         if described["class_name"] == "InputLayer" and "batch_input_shape" in config:
             config["batch_shape"] = list(config.pop("batch_input_shape"))
         axis = config.get("axis")
-        if isinstance(axis, (list, tuple)) and len(axis) == 1 and "Batch" in described["class_name"]:
+        if (
+            isinstance(axis, (list, tuple))
+            and len(axis) == 1
+            and "Batch" in described["class_name"]
+        ):
             config["axis"] = axis[0]
         if "build_config" not in described and described["class_name"][:2] == "__":
             return described
@@ -272,7 +285,12 @@ def find(name, registered, module, custom_objects=None):
         for known in (registered, name):
             if known and known in names:
                 return names[known]
-    if module is None or str(module).partition(".")[0] in ("keras", "tapeflow", "builtins", "tf_keras"):
+    if module is None or str(module).partition(".")[0] in (
+        "keras",
+        "tapeflow",
+        "builtins",
+        "tf_keras",
+    ):
         found = _known(name, module)
         if found is not None:
             return found
@@ -315,14 +333,18 @@ def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwar
         return special(inner, custom_objects, safe_mode)
     module, registered = config.get("module"), config.get("registered_name")
     if name == "function":
-        return find(str(inner), None if registered == "function" else registered, None, custom_objects)
+        return find(
+            str(inner), None if registered == "function" else registered, None, custom_objects
+        )
     if name == "DTypePolicy":
         return inner["name"]
     cls = find(name, registered, module, custom_objects)
     if not inspect.isclass(cls):
         return cls
     if not hasattr(cls, "from_config"):
-        raise TypeError(f"Unable to reconstruct an instance of '{name}': it has no `from_config()`.")
+        raise TypeError(
+            f"Unable to reconstruct an instance of '{name}': it has no `from_config()`."
+        )
     with CustomObjectScope(custom_objects or {}), SafeModeScope(safe_mode and is_safe_mode()):
         made = registry.made_from(cls, inner)
     build_from(made, config.get("build_config"))

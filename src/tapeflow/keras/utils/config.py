@@ -99,7 +99,7 @@ class Config:
     def __eq__(self, other):
         return isinstance(other, Config) and self._config == other._config
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"<Config {self._config}>"

@@ -148,9 +148,7 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
 
     def dataset(part_paths, part_labels, mix):
         if not part_paths:
-            raise ValueError(
-                f"No files found in directory {directory}. Allowed formats: {endings}"
-            )
+            raise ValueError(f"No files found in directory {directory}. Allowed formats: {endings}")
         found = Dataset.from_tensor_slices(np.array(part_paths))
         kept = None
         if label_mode is not None:
@@ -172,7 +170,10 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
         return found
 
     if subset == "both":
-        parts = (_part(paths, numbers, split, "training"), _part(paths, numbers, split, "validation"))
+        parts = (
+            _part(paths, numbers, split, "training"),
+            _part(paths, numbers, split, "validation"),
+        )
         if verbose:
             print(f"Using {len(parts[0][0])} files for training.")
             print(f"Using {len(parts[1][0])} files for validation.")
@@ -187,12 +188,12 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
 def _check(labels, label_mode, class_names, split, subset, shuffle, seed):
     if not isinstance(labels, (list, tuple)) and labels not in ("inferred", None):
         raise ValueError(
-            '`labels` argument should be a list/tuple of integer labels, of the same size as the '
-            f'number of files in the target directory. Received: labels={labels}'
+            "`labels` argument should be a list/tuple of integer labels, of the same size as the "
+            f"number of files in the target directory. Received: labels={labels}"
         )
     if class_names and labels != "inferred":
         raise ValueError(
-            "You can only pass `class_names` if `labels=\"inferred\"`. Received: "
+            'You can only pass `class_names` if `labels="inferred"`. Received: '
             f"labels={labels}, and class_names={class_names}"
         )
     if label_mode not in ("int", "categorical", "binary", None):
@@ -233,7 +234,9 @@ def index_directory(directory, labels, formats, class_names=None, shuffle=True, 
         names = list(class_names)
     paths, numbers = [], []
     for number, name in enumerate(names if labels == "inferred" else [""]):
-        for root, _, files in sorted(os.walk(os.path.join(directory, name), followlinks=follow_links)):
+        for root, _, files in sorted(
+            os.walk(os.path.join(directory, name), followlinks=follow_links)
+        ):
             for file in sorted(files):
                 if file.lower().endswith(tuple(formats)):
                     paths.append(os.path.join(root, file))

@@ -56,9 +56,7 @@ def get_file(
     Raises ValueError without an origin or for a file of another hash; OSError where it cannot be downloaded.
     """
     if origin is None:
-        raise ValueError(
-            'Please specify the "origin" argument (URL of the file to download).'
-        )
+        raise ValueError('Please specify the "origin" argument (URL of the file to download).')
     if md5_hash is not None and file_hash is None:
         file_hash, hash_algorithm = md5_hash, "md5"
     folder = (Path(cache_dir) if cache_dir else keras_home()) / (cache_subdir or "")

@@ -32,9 +32,7 @@ def get_file(
     Raises ValueError for a file with another hash, or without an origin.
     """
     if origin is None:
-        raise ValueError(
-            'Please specify the "origin" argument (URL of the file to download).'
-        )
+        raise ValueError('Please specify the "origin" argument (URL of the file to download).')
     if cache_dir is None:
         cache_dir = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
     if md5_hash is not None and file_hash is None:

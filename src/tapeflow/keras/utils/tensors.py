@@ -53,12 +53,17 @@ def standardize_dtype(dtype):
     """The name of a dtype; of floatx for None, int32 for "int". Raises ValueError for none."""
     if dtype is None:
         return settings.floatx()
-    known = {bool: "bool", int: "int32", "int": "int32", float: "float32", "float": "float32", str: "string"}
+    known = {
+        bool: "bool",
+        int: "int32",
+        "int": "int32",
+        float: "float32",
+        "float": "float32",
+        str: "string",
+    }
     if dtype in known:
         return known[dtype]
     try:
         return dtypes.as_dtype(dtype).name
     except TypeError as error:
         raise ValueError(f"Invalid dtype: {dtype}") from error
-
-

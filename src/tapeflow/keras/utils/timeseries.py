@@ -124,7 +124,9 @@ def _size(value, count, side):
             raise ValueError(f"`{side}_size` must be between 0 and 1 as a float, got {value}.")
         return round(value * count)
     if not 0 <= value <= count:
-        raise ValueError(f"`{side}_size` must be at most the number of elements, {count}; got {value}.")
+        raise ValueError(
+            f"`{side}_size` must be at most the number of elements, {count}; got {value}."
+        )
     return int(value)
 
 

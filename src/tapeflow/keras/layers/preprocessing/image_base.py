@@ -24,9 +24,9 @@ class ImageLayer(PreprocessingLayer):
       data_format: where channels are.
     """
 
-    _bounds = (-1.0, 1.0)
+    _bounds: tuple[float, float] = (-1.0, 1.0)
     # The lower bound, of the factor, where one number is given; None: minus the number.
-    _lower = None
+    _lower: float | None = None
 
     def __init__(self, factor=None, bounding_box_format=None, data_format=None, **kwargs):
         super().__init__(**kwargs)

@@ -40,8 +40,7 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
     x = np.asarray(x, dtype=dtype or settings.floatx())
     if x.ndim != 3:
         raise ValueError(
-            "Expected image array to have rank 3 (single image). Got array with shape: "
-            f"{x.shape}"
+            f"Expected image array to have rank 3 (single image). Got array with shape: {x.shape}"
         )
     if _format(data_format) == "channels_first":
         x = x.transpose(1, 2, 0)
@@ -76,7 +75,9 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
     """Writes an array as an image file."""
     img = array_to_img(x, data_format=data_format, scale=scale)
     if img.mode == "RGBA" and file_format in ("jpg", "jpeg"):
-        warnings.warn("The JPG format does not support RGBA images, converting to RGB.", stacklevel=2)
+        warnings.warn(
+            "The JPG format does not support RGBA images, converting to RGB.", stacklevel=2
+        )
         img = img.convert("RGB")
     img.save(path, format=file_format, **kwargs)
 

@@ -119,9 +119,17 @@ class NumpyArrayIterator(Iterator):
         self.dtype = dtype or settings.floatx()
         more = []
         if isinstance(x, (tuple, list)) and not isinstance(x, np.ndarray):
-            more = [np.asarray(each) for each in x[1]] if isinstance(x[1], list) else [np.asarray(x[1])]
+            more = (
+                [np.asarray(each) for each in x[1]]
+                if isinstance(x[1], list)
+                else [np.asarray(x[1])]
+            )
             x = x[0]
-        for other, what in ((y, "labels"), (sample_weight, "sample weights"), *((m, "x") for m in more)):
+        for other, what in (
+            (y, "labels"),
+            (sample_weight, "sample weights"),
+            *((m, "x") for m in more),
+        ):
             if other is not None and len(other) != len(x):
                 raise ValueError(
                     f"`x` (images tensor) and {what} should have the same length. Found: "
@@ -250,7 +258,7 @@ class _Files(Iterator):
 class DirectoryIterator(_Files):
     """Batches of the images of a folder that has a folder for every class."""
 
-    allowed_class_modes = {"categorical", "binary", "sparse", "input", None}
+    allowed_class_modes = frozenset({"categorical", "binary", "sparse", "input", None})
 
     def __init__(
         self,
@@ -320,7 +328,7 @@ class DirectoryIterator(_Files):
 class DataFrameIterator(_Files):
     """Batches of the images that a table of pandas names."""
 
-    allowed_class_modes = set(_CLASS_MODES)
+    allowed_class_modes = frozenset(_CLASS_MODES)
 
     def __init__(self, dataframe, directory=None, image_data_generator=None, x_col="filename",
                  y_col="class", weight_col=None, target_size=(256, 256), color_mode="rgb",
@@ -540,7 +548,11 @@ class ImageDataGenerator:
         rows, columns = img_shape[self.row_axis - 1], img_shape[self.col_axis - 1]
         if seed is not None:
             np.random.seed(seed)
-        theta = np.random.uniform(-self.rotation_range, self.rotation_range) if self.rotation_range else 0
+        theta = (
+            np.random.uniform(-self.rotation_range, self.rotation_range)
+            if self.rotation_range
+            else 0
+        )
         tx = self._shift(self.height_shift_range, rows)
         ty = self._shift(self.width_shift_range, columns)
         shear = np.random.uniform(-self.shear_range, self.shear_range) if self.shear_range else 0
@@ -603,7 +615,9 @@ class ImageDataGenerator:
         if seed is not None:
             np.random.seed(seed)
         if augment:
-            x = np.concatenate([np.stack([self.random_transform(i) for i in x]) for _ in range(rounds)])
+            x = np.concatenate(
+                [np.stack([self.random_transform(i) for i in x]) for _ in range(rounds)]
+            )
         axes = (0, self.row_axis, self.col_axis)
         shape = [1, 1, 1]
         shape[self.channel_axis - 1] = x.shape[self.channel_axis]
