@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -216,16 +217,24 @@ def test_a_pass_lets_its_generator_go():
 def test_an_iterator_of_a_generator_that_waits_can_be_given_up():
     hold = threading.Event()
 
+    ended = threading.Event()
+
     def stuck():
-        for i in range(6):
-            hold.wait(0.002)
-            yield i
-        hold.wait(60)
+        try:
+            for i in range(6):
+                hold.wait(0.002)
+                yield i
+            hold.wait(60)
+        finally:
+            ended.set()
 
     iterator = iter(Dataset.from_generator(stuck, tf.int64).prefetch(2))
     assert [int(next(iterator)) for _ in range(5)] == list(range(5))
-    del iterator  # returns at once
+    began = time.monotonic()
+    del iterator
+    assert time.monotonic() - began < 30
     hold.set()
+    assert ended.wait(30)
 
 
 def test_iterators_of_graphs_are_saved_too(tmp_path):

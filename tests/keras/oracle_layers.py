@@ -17,6 +17,7 @@ def calls(layers):
     def normal(*shape):
         return rng.normal(size=shape).astype(np.float32)
 
+    yield from plain_calls(layers, normal)
     x = normal(3, 5, 4)
     steps = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1], [1, 1, 1, 0, 0]], bool)
     every = {"return_sequences": True, "return_state": True}
@@ -110,6 +111,65 @@ def calls(layers):
     yield "UpSampling3D", lambda: layers.UpSampling3D((1, 2, 3)), [volume], {}
     yield "Softmax of two axes", lambda: layers.Softmax(axis=[1, 2]), [q], {}
     yield "masked mean", layers.GlobalAveragePooling1D, [q], {"mask": query_mask}
+
+
+def plain_calls(layers, normal):
+    """Layers of one input: each with the arguments that change what it computes."""
+    steps, image, volume = normal(2, 7, 4), normal(2, 7, 6, 4), normal(2, 4, 5, 6, 2)
+    first = {"data_format": "channels_first"}
+    table = [
+        (image, "Dense", [3], {"activation": "relu"}),
+        (steps, "Conv1D", [3, 2], {"strides": 2, "padding": "same"}),
+        (steps, "Conv1D", [3, 2], {"padding": "causal", "dilation_rate": 2}),
+        (image, "Conv2D", [3, (2, 3)], {"strides": (1, 2), "activation": "tanh"}),
+        (image, "Conv2D", [4, 3], {"padding": "same", "dilation_rate": 2, "use_bias": False}),
+        (image, "Conv2D", [4, 2], {"groups": 2}),
+        (volume, "Conv3D", [3, 2], {"strides": 2, "padding": "same"}),
+        (steps, "Conv1DTranspose", [3, 3], {"strides": 2}),
+        (image, "Conv2DTranspose", [3, 3], {"strides": 2, "padding": "same", "output_padding": 1}),
+        (image, "DepthwiseConv2D", [3], {"depth_multiplier": 2, "padding": "same"}),
+        (steps, "SeparableConv1D", [3, 3], {"depth_multiplier": 2}),
+        (image, "SeparableConv2D", [3, 3], {"strides": 2, "padding": "same"}),
+        (steps, "LocallyConnected1D", [3, 2], {"strides": 2}),
+        (image, "LocallyConnected2D", [3, (2, 3)], {}),
+        (image, "LocallyConnected2D", [2, 2], {"implementation": 2, "padding": "same"}),
+        (image, "BatchNormalization", [], {"axis": 1}),
+        (steps, "BatchNormalization", [], {"scale": False}),
+        (image, "LayerNormalization", [], {"axis": [1, 3]}),
+        (steps, "PReLU", [], {"shared_axes": [1]}),
+        (steps, "ELU", [0.5], {}),
+        (steps, "LeakyReLU", [0.2], {}),
+        (steps, "ThresholdedReLU", [0.5], {}),
+        (steps, "ReLU", [1.0, 0.1, 0.2], {}),
+        (steps, "Permute", [(2, 1)], {}),
+        (steps, "Reshape", [(-1, 2)], {}),
+        (steps, "Cropping1D", [(1, 2)], {}),
+        (image, "Cropping2D", [((1, 2), (0, 1))], {}),
+        (image, "ZeroPadding2D", [((1, 2), (0, 1))], {}),
+        (image, "UpSampling2D", [(2, 3)], {"interpolation": "bilinear"}),
+        (image, "Flatten", [], first),
+    ]
+    for kind in ("Max", "Average"):
+        table += [
+            (steps, f"{kind}Pooling1D", [3], {"strides": 2, "padding": "same"}),
+            (image, f"{kind}Pooling2D", [(2, 3)], {"strides": 1}),
+            (image, f"{kind}Pooling2D", [3], {"padding": "same"}),
+            (volume, f"{kind}Pooling3D", [2], {"padding": "same"}),
+            (steps, f"Global{kind}Pooling1D", [], {"keepdims": True}),
+            (image, f"Global{kind}Pooling2D", [], first),
+            (volume, f"Global{kind}Pooling3D", [], {}),
+        ]
+    for x, name, args, kwargs in table:
+        yield (
+            f"{name} {args} {kwargs}",
+            lambda n=name, a=args, k=kwargs: getattr(layers, n)(*a, **k),
+            [x],
+            {},
+        )
+    a, b = normal(2, 3, 4), normal(2, 3, 4)
+    for name in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "Concatenate"):
+        yield f"{name} of two", getattr(layers, name), [[a, b]], {}
+    yield "Dot of two", lambda: layers.Dot((1, 1), normalize=True), [[a, b]], {}
 
 
 def recurrent_calls(layers, name, make, x, steps):

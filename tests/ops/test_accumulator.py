@@ -52,7 +52,7 @@ def test_sparse_gradients():
 
 
 @pytest.mark.parametrize(
-    "indices, values, shape, message",
+    ("indices", "values", "shape", "message"),
     [
         ([[0]], [[1.0, 2.0]], None, "Input indices should be vector"),
         ([0], 1.0, None, "Values cannot be 0-dimensional"),

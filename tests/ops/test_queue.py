@@ -28,9 +28,11 @@ def test_elements_come_in_order():
     q.enqueue_many(([[3.0, 4.0], [5.0, 6.0]], ["b", "c"]))
     assert q.size().numpy() == 3
     x, text = q.dequeue()
-    assert x.numpy().tolist() == [1.0, 2.0] and text.numpy() == b"a"
+    assert x.numpy().tolist() == [1.0, 2.0]
+    assert text.numpy() == b"a"
     x, text = q.dequeue_many(2)
-    assert x.numpy().tolist() == [[3.0, 4.0], [5.0, 6.0]] and text.numpy().tolist() == [b"b", b"c"]
+    assert x.numpy().tolist() == [[3.0, 4.0], [5.0, 6.0]]
+    assert text.numpy().tolist() == [b"b", b"c"]
 
 
 def test_a_dequeue_waits_for_elements():
@@ -80,7 +82,8 @@ def test_priorities():
     q = tf2.queue.PriorityQueue(5, tf.string, shapes=[[]])
     q.enqueue_many([[3, 1, 2], ["c", "a", "b"]])
     numbers, texts = q.dequeue_many(3)
-    assert numbers.numpy().tolist() == [1, 2, 3] and texts.numpy().tolist() == [b"a", b"b", b"c"]
+    assert numbers.numpy().tolist() == [1, 2, 3]
+    assert texts.numpy().tolist() == [b"a", b"b", b"c"]
 
 
 def test_names_make_elements_dicts():
@@ -101,7 +104,7 @@ def test_random_order_is_tensorflows(session):
 
 
 @pytest.mark.parametrize(
-    "make, message",
+    ("make", "message"),
     [
         (lambda: tf.FIFOQueue(1, [tf.int32], shapes=[[None]]), "All shapes must be fully defined"),
         (lambda: tf.FIFOQueue(1, [tf.int32], shapes=[(), ()]), "Queue shapes must have the same length as dtypes"),
@@ -138,7 +141,8 @@ def test_sessions_have_queues_of_their_own():
         put, size = q.enqueue(1), q.size()
         with tf.Session() as one, tf.Session() as other:
             one.run(put)
-            assert one.run(size) == 1 and other.run(size) == 0
+            assert one.run(size) == 1
+            assert other.run(size) == 0
 
 
 def test_the_end_of_a_session_ends_what_waits_in_it():

@@ -51,7 +51,8 @@ def test_records(session, tmp_path):
         writer.write(b"one")
         writer.write(b"three")
     keys, values = zip(*everything(session, tf.TFRecordReader(), [name]), strict=True)
-    assert values == (b"one", b"three") and keys[1] == name.encode() + b":19"
+    assert values == (b"one", b"three")
+    assert keys[1] == name.encode() + b":19"
 
 
 def test_several_at_once(session, tmp_path):
@@ -80,9 +81,9 @@ def test_state(session):
 
 
 def test_mistakes(session):
+    queue = tf.FIFOQueue(9, [tf.string], shapes=())
+    session.run(queue.enqueue(["/no/such/file"]))
     with pytest.raises(tf.errors.NotFoundError):
-        queue = tf.FIFOQueue(9, [tf.string], shapes=())
-        session.run(queue.enqueue(["/no/such/file"]))
         session.run(tf.WholeFileReader().read(queue))
     with pytest.raises(tf.errors.UnimplementedError, match="LMDB"):
         tf.LMDBReader()

@@ -23,6 +23,22 @@ DATA_DEPENDENT = {
     "Where": "as many rows as there are true elements",
     "CombinedNonMaxSuppression": "as many boxes as are left",
     "DecodePaddedRaw": "as many numbers as the bytes hold",
+    "DecodeProtoField": "as many values as the messages have",
+    **{
+        f"{kind}CountSparseOutput": "as many counts as there are different values"
+        for kind in ("Dense", "Ragged", "Sparse")
+    },
+    **{
+        f"{pair}SetOperation": "as many members as the results have"
+        for pair in ("DenseToDense", "DenseToSparse", "SparseToSparse")
+    },
+    **{f"Deserialize{kind}": "the sparse tensor that the strings hold" for kind in ("ManySparse", "Sparse")},
+    "RaggedCross": "as many values as there are combinations",
+    "RaggedFillEmptyRows": "as many values as there are rows without any",
+    "SerializeManySparse": "as many rows as the shape says",
+    "StringNGrams": "as many as the rows are long enough for",
+    "StringSplit": "as many rows as there are words",
+    **{f"UnicodeDecode{suffix}": "as many characters as the strings hold" for suffix in ("", "WithOffsets")},
     "DecodeWav": "as many samples as the file holds",
     "DecodeRaw": "as many numbers as the bytes hold",
     "LookupTableExportV2": "as many elements as the table has",

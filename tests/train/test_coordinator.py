@@ -15,7 +15,8 @@ def test_threads_stop_together():
         t.start()
     coord.request_stop()
     coord.join(threads)
-    assert coord.joined and coord.should_stop()
+    assert coord.joined
+    assert coord.should_stop()
 
 
 def test_join_raises_what_a_thread_reported():

@@ -1,5 +1,8 @@
 """QueueRunners, producers of input, and batches of queues."""
 
+import functools
+import operator
+
 import pytest
 
 import tapeflow.compat.v1 as tf
@@ -39,7 +42,7 @@ def test_numbers_and_slices(session):
     assert all_of(session, (x, y)) == [(1, b"a"), (2, b"b"), (3, b"c")]
 
 
-@pytest.mark.parametrize("smaller, sizes", [(False, [2, 2]), (True, [2, 2, 1])])
+@pytest.mark.parametrize(("smaller", "sizes"), [(False, [2, 2]), (True, [2, 2, 1])])
 def test_batches(session, smaller, sizes):
     x = tf.train.range_input_producer(5, num_epochs=1, shuffle=False).dequeue()
     batch = tf.train.batch({"x": x, "y": x * 2}, 2, allow_smaller_final_batch=smaller)
@@ -51,7 +54,7 @@ def test_batches(session, smaller, sizes):
 def test_shuffled_batches_have_each_element_once(session):
     x = tf.train.range_input_producer(20, num_epochs=1).dequeue()
     batch = tf.train.shuffle_batch([x], 5, capacity=20, min_after_dequeue=5, num_threads=2, seed=1)
-    assert sorted(sum((b.tolist() for b in all_of(session, batch)), [])) == list(range(20))
+    assert sorted(functools.reduce(operator.iadd, (b.tolist() for b in all_of(session, batch)), [])) == list(range(20))
 
 
 def test_padded_batches(session):
@@ -64,7 +67,8 @@ def test_sparse_batches(session):
     n = tf.train.range_input_producer(2, num_epochs=1, shuffle=False).dequeue()
     sparse = tf.SparseTensor(tf.zeros([1, 1], tf.int64), tf.stack([n]), [1])
     found = all_of(session, tf.train.batch([sparse], 2))[0]
-    assert found.indices.tolist() == [[0, 0], [1, 0]] and found.values.tolist() == [0, 1]
+    assert found.indices.tolist() == [[0, 0], [1, 0]]
+    assert found.values.tolist() == [0, 1]
 
 
 def test_elements_that_are_left_out(session):
@@ -128,5 +132,5 @@ def test_mistakes(session):
 
 
 def test_not_eagerly():
-    with pytest.raises(RuntimeError, match="use tf.data"):
+    with pytest.raises(RuntimeError, match=r"use tf\.data"):
         tf.train.string_input_producer(["a"])

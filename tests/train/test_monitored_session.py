@@ -49,7 +49,7 @@ def test_the_program_of_the_slides(graph, tmp_path):
 def test_training_goes_on_from_the_last_checkpoint(tmp_path):
     for last in (5, 8):
         with tf.Graph().as_default():
-            step, count = counted()
+            _step, count = counted()
             hooks = [tf.train.StopAtStepHook(num_steps=last - (0 if last == 5 else 5))]
             with tf.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path), hooks=hooks) as session:
                 while not session.should_stop():
@@ -73,15 +73,16 @@ def test_a_lost_machine_brings_back_the_last_checkpoint(graph, tmp_path):
     creator = tf.train.ChiefSessionCreator(scaffold, checkpoint_dir=str(tmp_path))
     with tf.train.MonitoredSession(creator, hooks=hooks) as session:
         found = [session.run(count) for _ in range(4)]
-    assert not failures and found[:3] == [1, 2, 3] and found[3] in (4, 5)
+    assert not failures
+    assert found[:3] == [1, 2, 3]
+    assert found[3] in (4, 5)
 
 
 def test_an_error_of_the_program_goes_out(graph):
     x = tf.placeholder(tf.float32)
     checked = tf.check_numerics(x, "bad")
-    with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
-        with tf.train.MonitoredSession() as session:
-            session.run(checked, {x: float("nan")})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="bad"), tf.train.MonitoredSession() as session:
+        session.run(checked, {x: float("nan")})
 
 
 def test_the_end_of_input_ends_the_block(graph):
@@ -112,22 +113,22 @@ def test_hooks_are_called_in_order(graph):
 
     x = tf.placeholder(tf.int32)
     one = tf.constant(1)
+    more = x + one
     with tf.train.SingularMonitoredSession(hooks=[Tell()]) as session:
-        assert session.run(x + 1) == 4
+        assert session.run(more) == 4
         with pytest.raises(RuntimeError, match="fed by a SessionRunHook and user"):
             session.run(x, {x: 1})
     assert said == ["begin", "created", "before", ("after", 1), "before", "end"]
 
 
 def test_the_graph_is_final_while_it_runs(graph):
-    with tf.train.MonitoredSession():
-        with pytest.raises(RuntimeError, match="finalized"):
-            tf.constant(1)
+    with tf.train.MonitoredSession(), pytest.raises(RuntimeError, match="finalized"):
+        tf.constant(1)
     tf.constant(1)
 
 
 def test_steps_without_hooks(graph):
-    step, count = counted()
+    _step, count = counted()
 
     def body(step_context):
         step_context.session.run(count)
@@ -142,9 +143,10 @@ def test_steps_without_hooks(graph):
 
 def test_nan_losses(graph):
     loss = tf.constant(float("nan"))
-    with pytest.raises(tf.train.NanLossDuringTrainingError, match="NaN loss during training."):
-        with tf.train.MonitoredSession(hooks=[tf.train.NanTensorHook(loss)]) as session:
-            session.run(tf.get_default_graph().get_operations()[0])
+    session = tf.train.MonitoredSession(hooks=[tf.train.NanTensorHook(loss)])
+    with pytest.raises(tf.train.NanLossDuringTrainingError, match=r"NaN loss during training\."):
+        session.run(loss)
+    session.close()
     with tf.train.MonitoredSession(hooks=[tf.train.NanTensorHook(loss, fail_on_nan_loss=False)]) as session:
         session.run(loss)
         assert session.should_stop()
@@ -166,7 +168,7 @@ def test_summaries_and_speed(graph, tmp_path):
 
 
 def test_listeners_can_stop_training(graph, tmp_path):
-    step, count = counted()
+    _step, count = counted()
 
     class Enough(tf.train.CheckpointSaverListener):
         def after_save(self, session, global_step_value):
@@ -194,20 +196,22 @@ def test_logged_values(graph, caplog):
 
 def test_final_values_and_feeds(graph):
     x = tf.placeholder_with_default(1, [])
+    same = x + 0
     final = tf.train.FinalOpsHook(x, {x: 7})
     with tf.train.MonitoredSession(hooks=[final, tf.train.FeedFnHook(lambda: {x: 5})]) as session:
-        assert session.run(x + 0) == 5
+        assert session.run(same) == 5
     assert final.final_ops_values == 7
 
 
 def test_traces(graph, tmp_path):
-    step, count = counted()
+    _step, count = counted()
     hook = tf.train.ProfilerHook(save_steps=2, output_dir=str(tmp_path))
     with tf.train.MonitoredSession(hooks=[hook]) as session:
         for _ in range(5):
             session.run(count)
     traces = sorted(tmp_path.glob("timeline-*.json"))
-    assert traces and json.loads(traces[0].read_text())["traceEvents"]
+    assert traces
+    assert json.loads(traces[0].read_text())["traceEvents"]
 
 
 def test_workers_wait_for_the_chief(graph):
@@ -217,7 +221,7 @@ def test_workers_wait_for_the_chief(graph):
 
 
 @pytest.mark.parametrize(
-    "make, error, message",
+    ("make", "error", "message"),
     [
         (lambda: tf.train.StopAtStepHook(), ValueError, "One of num_steps or last_step must be specified"),
         (lambda: tf.train.StopAtStepHook(1, 2), ValueError, "Only one of num_steps or last_step"),

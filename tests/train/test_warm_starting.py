@@ -60,7 +60,8 @@ def test_names_that_are_not_used(saved):
 def test_clusters():
     cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:2"], "worker": {1: "c:3"}})
     assert cluster.as_dict() == {"ps": ["a:1", "b:2"], "worker": {1: "c:3"}}
-    assert cluster.job_tasks("worker") == [None, "c:3"] and cluster.num_tasks("ps") == 2
+    assert cluster.job_tasks("worker") == [None, "c:3"]
+    assert cluster.num_tasks("ps") == 2
     assert tf.train.ClusterSpec(cluster.as_cluster_def()) == cluster
     with pytest.raises(ValueError, match="No such job in cluster: 'x'"):
         cluster.num_tasks("x")

@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.autodiff import explaining
-from tapeflow.core import dtypes, nest
+from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
@@ -210,6 +210,14 @@ class GradientTape(_native.Tape):
             ]  # fmt: skip
         return nest.pack_sequence_as(sources, results)
 
+    def _check_persistent(self, what, at_once):
+        """A Jacobian is one use of a tape, unless a program wants it row by row."""
+        if not at_once and not self._persistent and context.executing_eagerly():
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {what} with eager execution "
+                "enabled and with experimental_use_pfor set to False."
+            )
+
     def jacobian(
         self,
         target,
@@ -222,6 +230,7 @@ class GradientTape(_native.Tape):
 
         Raises RuntimeError at the second use of a tape that is not persistent.
         """
+        self._check_persistent("jacobian", experimental_use_pfor)
         zero = self._begin_jacobian(unconnected_gradients)
         flat_sources, _ = _flat_sources(sources)
         target = convert_to_tensor(target)
@@ -250,6 +259,7 @@ class GradientTape(_native.Tape):
 
         Raises ValueError unless both have the same first dimension.
         """
+        self._check_persistent("batch_jacobian", experimental_use_pfor)
         target = convert_to_tensor(target)
         batch, *inner = target.shape.with_rank_at_least(2).as_list()
         from_batch, *source_inner = source.shape.with_rank_at_least(2).as_list()

@@ -282,7 +282,7 @@ def _leaf(element: Any, dtype: DType) -> Any:
                 f"Cannot convert a list containing a tensor of dtype {element.dtype!r} to {dtype!r} "
                 f"(Tensor is: {element!r})"
             )
-        from_numpy = element.numpy()  # only reached for a mixture of dtypes
+        from_numpy = element.numpy()  # type: ignore[union-attr]  # only reached for a mixture of dtypes
         return _native.tensor_of(np.asarray(from_numpy, dtype.as_numpy_dtype), dtype)
     return _convert(element, dtype)
 

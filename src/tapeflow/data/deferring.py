@@ -22,7 +22,7 @@ from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves, mapping, stacking
 from tapeflow.data.arguments import require_callable
 from tapeflow.data.element import DatasetSpec
-from tapeflow.data.mapping import same_count
+from tapeflow.data.folding import first_state, with_state
 from tapeflow.data.passes import Raising
 from tapeflow.data.selecting import GraphSeeds
 from tapeflow.data.tracing import Traced
@@ -116,9 +116,9 @@ def _trace(name: str, arguments: dict[str, Any]) -> None:
         arguments["seed"] = GraphSeeds(*get_seed(arguments.get("seed")))
     if name == "scan":
         require_callable(arguments["scan_func"])
-        state = _first_state(arguments["initial_state"])
+        state = first_state(arguments["initial_state"])
         arguments["initial_state"] = state
-        arguments["scan_func"] = _with_state(arguments["scan_func"], state, dataset.element_spec, name)[0]
+        arguments["scan_func"] = with_state(arguments["scan_func"], state, dataset.element_spec, name)[0]
         return
     for key, fn in arguments.items():
         specs = _FUNCTIONS.get((name, key))
@@ -280,67 +280,18 @@ def not_yet() -> Any:
 # Folds.
 
 
-def _first_state(state: Any) -> Any:
-    """The first state of a fold as tensors."""
-    return element.to_element(state)
-
-
-def _with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]:
-    """A function of a state and an element, and the spec that all states satisfy."""
-    kept = element.spec_of(state)
-    while True:
-        traced = Traced(fn, [kept, spec], name, False)
-        new = traced.spec if name == "reduce" else _state_of(traced.spec)
-        if name == "reduce":
-            same_count(kept, new)
-        merged = element.map_leaves(_merged, kept, new)
-        if merged == kept:
-            return traced, kept
-        kept = merged
-
-
-def fold_specs(fn: Any, kept: Any, spec: Any, name: str) -> tuple[Traced, Any]:
-    """A function of a state, of which the first is as `kept` says, and an element; and the spec of all states."""
-    while True:
-        traced = Traced(fn, [kept, spec], name, False)
-        same_count(kept, traced.spec)
-        merged = element.map_leaves(_merged, kept, traced.spec)
-        if merged == kept:
-            return traced, kept
-        kept = merged
-
-
-def _state_of(spec: Any) -> Any:
-    if not isinstance(spec, tuple) or len(spec) != 2:
-        raise TypeError("The scan function must return a pair comprising the new state and the output value.")
-    return spec[0]
-
-
-def _merged(old: Any, new: Any) -> Any:
-    found = element.merge_specs(old, new)
-    if found is None and old is not None:
-        if getattr(old, "dtype", None) != getattr(new, "dtype", None) or type(old) is not type(new):
-            raise TypeError(
-                "The element types for the new state must match the initial state. Expected "
-                f"{getattr(old, 'dtype', old)!r} but got {getattr(new, 'dtype', new)!r}."
-            )
-        shape = element.common_shape(old.shape, new.shape)
-        return type(old)(shape, old.dtype)
-    return found
-
-
 def fold(dataset: Any, initial_state: Any, fn: Any) -> tuple[Any, Traced]:
     """The first state of a fold, and its traced function."""
     require_callable(fn, "reduce_func")
-    state = _first_state(initial_state)
-    return state, _with_state(fn, state, dataset.element_spec, "reduce")[0]
+    state = first_state(initial_state)
+    return state, with_state(fn, state, dataset.element_spec, "reduce")[0]
 
 
 def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     """`Dataset.reduce` as a node."""
     require_callable(fn, "reduce_func")
-    state = _first_state(initial_state)
-    traced, kept = _with_state(fn, state, dataset.element_spec, "reduce")
+    state = first_state(initial_state)
+    traced, kept = with_state(fn, state, dataset.element_spec, "reduce")
     given = leaves.to_tensors(kept, state)
     counts = len(dataset._captured), len(given)
 

@@ -74,7 +74,7 @@ def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
     if isinstance(spec, RaggedTensorSpec):
         sizes = spec.shape.as_list() if spec.shape.rank is not None else None
         values = None if sizes is None else (None, *sizes[spec.ragged_rank + 1 :])
-        splits = [(spec.row_splits_dtype, (None,))] * spec.ragged_rank
+        splits: list[Any] = [(spec.row_splits_dtype, (None,))] * spec.ragged_rank
         if splits and sizes and sizes[0] is not None:
             splits[0] = (spec.row_splits_dtype, (sizes[0] + 1,))
         return [(spec.dtype, values), *splits]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import NamedTuple
 
 from tapeflow.core import dtypes
@@ -16,6 +17,7 @@ from tapeflow.ops.random_seed import get_seed
 
 _INFINITE = -1
 _UNKNOWN = -2
+_logger = logging.getLogger("tensorflow")
 
 
 def _spec(dataset):
@@ -317,6 +319,4 @@ class _WithoutErrors(Over):
                 raise
             except Exception as error:
                 if self._log:
-                    import logging
-
-                    logging.getLogger("tapeflow").warning("Error raised with error message %s", error)
+                    _logger.warning("Error raised with error message %s", error)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -43,6 +41,8 @@ def sql_rows(driver_name, data_source_name, query, output_types):
     types = tuple(dtypes.as_dtype(t) for t in output_types)
 
     def rows():
+        import sqlite3  # only programs that query databases pay for it
+
         try:
             connection = sqlite3.connect(source, check_same_thread=False)
         except sqlite3.Error as error:

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from tapeflow.data.passes import Over, scope
+from tapeflow.data.passes import Over, close_pass, scope
 from tapeflow.data.tracing import translated
 
 _SLOW = 5e-4  # seconds per element from which threads are worth their cost
@@ -191,10 +191,10 @@ class _ReadAhead(Over):
         self._left = 0 if self._at_once and not ready else -1
 
     def close(self):
-        if self._thread is not None:
-            self._thread.stopped()
-            self._thread = None
-        super().close()
+        if self._thread is None:
+            super().close()
+        else:
+            self._thread.give_up()
 
 
 class _Shelf:
@@ -203,6 +203,7 @@ class _Shelf:
     def __init__(self, size):
         self.items = queue.Queue(size)
         self.stop = threading.Event()
+        self.given_up = False
         self.kept = []  # what was read but found no place before the end
 
     def put(self, item):
@@ -225,6 +226,8 @@ class _Shelf:
             except BaseException as error:
                 item = _END, error
             self.put(item)
+        if self.given_up:
+            close_pass(values)
 
 
 class _Reader:
@@ -259,6 +262,9 @@ class _Reader:
             left.append(self._shelf.items.get())
         return left + self._shelf.kept
 
-    def __del__(self):
-        # Not joined: it may be waiting for a generator that never yields.
+    def give_up(self):
+        """Lets the thread end by itself: it may be waiting for a generator that never yields."""
+        self._shelf.given_up = True
         self._shelf.stop.set()
+
+    __del__ = give_up

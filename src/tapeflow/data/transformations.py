@@ -8,7 +8,8 @@ from tapeflow.data import batching, element, grouping, leaves, sources
 from tapeflow.data.arguments import integer
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.deferring import deferred, fold_specs, spread_specs
+from tapeflow.data.deferring import deferred, spread_specs
+from tapeflow.data.folding import fold_specs
 from tapeflow.data.passes import Over
 from tapeflow.data.tracing import Traced
 

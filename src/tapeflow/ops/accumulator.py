@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -214,10 +216,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         Its run raises InvalidArgumentError for shapes that do not fit.
         """
         known = grad_shape is not None
+        shape = grad_shape if known and _has_dimensions(grad_shape) else np.zeros(0, np.int64)
         return SparseAccumulatorApplyGradient(
             self._accumulator_ref, cast(local_step, dtypes.int64), cast(grad_indices, dtypes.int64),
             convert_to_tensor(grad_values, self._dtype),
-            cast(grad_shape, dtypes.int64) if known and _has_dimensions(grad_shape) else convert_to_tensor([], dtypes.int64),
+            cast(shape, dtypes.int64),
             dtype=self._dtype, has_known_shape=known, name=name,
         )  # fmt: skip
 

@@ -80,7 +80,8 @@ class Accumulator(Lines):
     def _clear(self) -> None:
         self._sum = None
 
-    def _add(self, gradient: np.ndarray) -> None:
+    def _add(self, *parts: Any) -> None:
+        (gradient,) = parts
         if not self.shape.is_compatible_with(gradient.shape):
             raise _invalid(
                 f"Shape mismatch: expected {self.shape}, got {TensorShape(gradient.shape)}"
@@ -111,7 +112,8 @@ class SparseAccumulator(Accumulator):
         self._times: dict[int, int] = {}
         self._inner: tuple[int, ...] | None = None
 
-    def _add(self, indices: np.ndarray, values: np.ndarray, shape: Any) -> None:
+    def _add(self, *parts: Any) -> None:
+        indices, values, shape = parts
         self._check(indices, values, shape)
         self._inner = values.shape[1:]
         for i, row in zip(indices.tolist(), values, strict=True):

@@ -10,7 +10,7 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.static import rank_in, size_of, static_value
+from tapeflow.ops.static import as_shape, rank_in, size_of, sizes_of, static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
@@ -284,6 +284,9 @@ def repeat(input, repeats, axis=None, name=None):
     input = convert_to_tensor(input)
     if axis is None:
         input, axis = Reshape(input, [-1]), 0
+    elif input.shape.rank is not None:
+        # So that the gradient is dense, as TensorFlow's, and not the rows that were read.
+        input = Reshape(input, as_shape(sizes_of(input)))
     times, size = static_value(repeats), size_of(input, axis)
     if times is None or not isinstance(size, int):
         return gather(input, _repeated(convert_to_tensor(repeats), size), axis=axis)

@@ -35,8 +35,8 @@ def _rows_of_splits(splits, values) -> list[slice]:
 
 
 def _rows_known(call):
-    splits = call.shape(0)
-    return None if splits is None or splits[0] is None else splits[0] - 1
+    (splits,) = shapes.with_rank(call.shape(0), 1)
+    return None if splits is None else max(splits - 1, 0)
 
 
 def _dense_counts(values, rows, size, weights, binary_output):
@@ -61,10 +61,17 @@ def RaggedBincount(xp, splits, values, size, weights, binary_output):
     return _dense_counts(values.ravel(), rows, size, weights.ravel(), binary_output)
 
 
+def _sparse_rule(call):
+    sizes = call.value(2)
+    if sizes is None:
+        return [None]
+    return [(*(int(d) for d in sizes[:-1]), shapes.size_value(call, 3))]
+
+
 @op("SparseBincount",
     "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T -> output: T",
     types={"Tidx": INDEX, "T": WEIGHTS}, attrs={"binary_output": False},
-    shape=lambda call: [None])  # fmt: skip
+    shape=_sparse_rule)  # fmt: skip
 def SparseBincount(xp, indices, values, dense_shape, size, weights, binary_output):
     sizes = _checked_places(indices, values, dense_shape)
     _check_weights(values, weights, "values")
@@ -139,8 +146,7 @@ def _rank_of_dense(call):
 
 
 def _rank_of_sparse(call):
-    shape = call.shape(2)
-    return None if shape is None else shape[0]
+    return shapes.with_rank(call.shape(2), 1)[0]
 
 
 @op("DenseCountSparseOutput", f"values: T, weights: output_type -> {_PARTS}", types=_TYPES,

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import shapes
 from tapeflow.ops.hashing import fingerprint64
 from tapeflow.ops.strings import texts
 from tapeflow.ops.table import ANY, Sample, op
@@ -13,7 +14,7 @@ from tapeflow.ops.validate import invalid, shape_text
 
 
 def _rule(call):
-    shape = call.shape(0)
+    shape = shapes.at_least(call.shape(0), 1)
     return [(None if shape is None else shape[0], 8)]
 
 

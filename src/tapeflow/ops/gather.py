@@ -451,6 +451,9 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         merged = product(sizes[at : at + rank])
         tensor = Reshape(tensor, as_shape([*sizes[:at], merged, *sizes[at + rank :]]))
         mask = Reshape(mask, [-1])
+    else:
+        # So that the gradient is dense, as TensorFlow's, and not the rows that were kept.
+        tensor = Reshape(tensor, as_shape(sizes_of(tensor)))
     if mask.dtype != dtypes.bool:
         mask = casting.cast(mask, dtypes.bool)
     where = Reshape(Where(mask), [-1])

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import shapes
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.strings import attr_bytes, texts
@@ -53,7 +54,7 @@ def _of_row(row, width, left, right, pad, glue):
     types={"Tsplits": INDEX[::-1]},
     attrs={"separator": string, "ngram_widths": ints, "left_pad": string, "right_pad": string,
            "pad_width": integer, "preserve_short_sequences": boolean},
-    shape=lambda call: [(None,), call.shape(1)])  # fmt: skip
+    shape=lambda call: [(None,), shapes.with_rank(call.shape(1), 1)])  # fmt: skip
 def StringNGrams(
     xp,
     data,

@@ -28,7 +28,7 @@ _HELD = {
     7: _UINT32, 8: (dtypes.bool,), 9: _TEXT, 10: _TEXT, 11: _TEXT, 12: _TEXT, 13: _UINT32, 14: _INT32, 15: _INT32,
     16: _INT64, 17: _INT32, 18: _INT64,
 }  # fmt: skip
-_Decoded = namedtuple("DecodeProtoV2", ["sizes", "values"])
+DecodeProtoV2 = namedtuple("DecodeProtoV2", ["sizes", "values"])
 _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
@@ -294,7 +294,7 @@ def decode_proto(
         from tapeflow.ops.array import Shape
 
         sizes = zeros(concat([Shape(bytes), [0]], 0), dtypes.int32)
-    return _Decoded(sizes, [field.values for field in fields])
+    return DecodeProtoV2(sizes, [field.values for field in fields])
 
 
 @public

@@ -170,7 +170,10 @@ def Dequantize(xp, input, min_range, max_range, mode, narrow_range, axis, dtype)
 
 
 def _concat_rule(call):
-    return [None, (), ()]
+    count = (len(call.inputs) - 1) // 3
+    axis = shapes.scalar_value(call, 0)
+    parts = [call.shape(i) for i in range(1, 1 + count)]
+    return [None if axis is None or not parts else shapes.joined(parts, axis), (), ()]
 
 
 @op("QuantizedConcat",

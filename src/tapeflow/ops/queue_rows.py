@@ -9,7 +9,7 @@ from tapeflow.ops.resource_op import expect, resource_op
 
 _NAMED = {"container": ("string", ""), "shared_name": ("string", "")}
 _TYPES = {"component_types": ("list(type)",)}
-_SHAPES = {"shapes": ("list(shape)", [])}
+_SHAPES: dict[str, Any] = {"shapes": ("list(shape)", [])}
 
 
 def _scalar(attrs: Any, inputs: Any) -> list[Any]:

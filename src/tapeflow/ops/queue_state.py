@@ -150,7 +150,8 @@ class Queue(Lines):
         if numpy_type is object:
             out.fill(b"")
         for row, a in enumerate(arrays):
-            out[(row, *(slice(n) for n in np.shape(a)))] = a
+            place: Any = (row, *(slice(n) for n in np.shape(a)))
+            out[place] = a
         return _native.tensor_of(out, kind)
 
     def _dequeue(self, n: int, allow_fewer: bool) -> list[_Element]:

@@ -250,14 +250,13 @@ RandomGamma.compiled(never="it draws each number by rejection, one by one")
 @RandomGamma.gradient(needs="alpha, output")
 def _(call, dy):
     """Samples move with alpha so that their probabilities P(alpha, y) stay what they are."""
-    from tapeflow.ops import elementwise, reduction, special
+    from tapeflow.ops import reduction, special
     from tapeflow.ops.array import Rank
     from tapeflow.ops.construction import range as numbers
 
     alpha, y = call.alpha, call.output
-    slope = elementwise.Neg(special.IgammaGradA(alpha, y)) / special.gamma_density(alpha, y)
     drawn = numbers(Rank(y) - Rank(alpha))
-    return None, reduction.Sum(dy * slope, drawn)
+    return None, reduction.Sum(dy * special.RandomGammaGrad(alpha, y), drawn)
 
 
 @op(

@@ -90,7 +90,7 @@ class Reader:
         with self._lock:
             before = (self.started, self.finished, self.produced, self._work)
             try:
-                found = {number: value for number, _, value in wire.fields(state)}
+                found: dict[int, Any] = {number: value for number, _, value in wire.fields(state)}
                 self.started, self.finished, self.produced = (found.get(i, 0) for i in (1, 2, 3))
                 self._work = bytes(found.get(4, b""))
                 valid = self.saves and self._state() == state and self.started >= self.finished
@@ -115,7 +115,7 @@ class WorkReader(Reader):
 
     def read_up_to(self, queue: Any, count: int) -> list[Record]:
         with self._lock:
-            found = []
+            found: list[Record] = []
             while len(found) < count and (not found or queue.size()):
                 self._start(queue)
                 self._records = None

@@ -6,16 +6,18 @@ import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
+from tapeflow.ops import shapes
 from tapeflow.ops.strings import attr_bytes, texts
 from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid
 
 
 def _rule(call):
-    data, ids, count = call.shape(0), call.shape(1), call.value(2)
+    data, ids, count = call.shape(0), call.shape(1), shapes.size_value(call, 2)
     if data is None or ids is None:
         return [None]
-    return [(None if count is None else int(count), *data[len(ids) :])]
+    shapes.at_least(data, len(ids))
+    return [(count, *data[len(ids) :])]
 
 
 @op("UnsortedSegmentJoin",

@@ -11,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tapeflow.ops import shapes
 from tapeflow.ops.sparse_parts import checked
 from tapeflow.ops.table import Sample, op, string
 from tapeflow.ops.validate import invalid, shape_text
@@ -106,8 +107,7 @@ def _dense_rank(call):
 
 
 def _sparse_rank(call):
-    shape = call.shape(2)
-    return None if shape is None else shape[0]
+    return shapes.with_rank(call.shape(2), 1)[0]
 
 
 _ATTRS = {"set_operation": string, "validate_indices": True}

@@ -271,8 +271,7 @@ Igammac = _pair_row(
 )
 
 
-def gamma_density(a, x):
-    """The probability density of the gamma distribution of shape `a` and rate 1 at `x`."""
+def _gamma_density(a, x):
     logs = arithmetic.Mul(arithmetic.Sub(a, 1), elementwise.Log(x))
     return elementwise.Exp(arithmetic.Sub(arithmetic.Sub(logs, x), Lgamma(a)))
 
@@ -280,14 +279,14 @@ def gamma_density(a, x):
 @Igamma.gradient(needs="a, x")
 def _(call, dz):
     a, x = call.a, call.x
-    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, gamma_density(a, x))
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
 
 
 @Igammac.gradient(needs="a, x")
 def _(call, dz):
     a, x = call.a, call.x
     dz = elementwise.Neg(dz)
-    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, gamma_density(a, x))
+    return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
 
 
 @public

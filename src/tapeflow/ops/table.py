@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, wraps
 from types import MethodType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import (
@@ -18,6 +20,7 @@ from tapeflow.core import (
     dtypes,
 )
 from tapeflow.core.dtypes import DType
+from tapeflow.core.errors import InvalidArgumentError
 
 # Sets of dtypes that signatures use. The first one is what an empty list becomes.
 FLOATING = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
@@ -203,12 +206,33 @@ def op(
         row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
 
     def with_kernel(kernel: Callable[..., Any]) -> Any:
+        if broadcast:
+            kernel = _naming_shapes(kernel)
         row._kernel = row.kernel = kernel
         row.__doc__ = kernel.__doc__
         REGISTRY[name] = row
         return row
 
     return with_kernel
+
+
+def _naming_shapes(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel that says of inputs that do not broadcast what every kernel says of them."""
+
+    @wraps(kernel)
+    def run(xp: Any, *inputs: Any, **attrs: Any) -> Any:
+        try:
+            return kernel(xp, *inputs, **attrs)
+        except ValueError:
+            shapes = [np.shape(x) for x in inputs]
+            try:
+                np.broadcast_shapes(*shapes)
+            except ValueError:
+                listed = " vs. ".join(f"[{','.join(map(str, s))}]" for s in shapes)
+                raise InvalidArgumentError(None, None, f"Incompatible shapes: {listed}") from None
+            raise
+
+    return run
 
 
 def _gradient(

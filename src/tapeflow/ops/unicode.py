@@ -144,9 +144,9 @@ def UnicodeDecodeWithOffsets(xp, input, **attrs):
 
 
 def _encode_rule(call):
-    splits = call.shape(1)
-    rows = None if splits is None or splits[0] is None else splits[0] - 1
-    return [(rows,)]
+    shapes.with_rank(call.shape(0), 1)
+    (splits,) = shapes.with_rank(call.shape(1), 1)
+    return [(None if splits is None else max(splits - 1, 0),)]
 
 
 @op("UnicodeEncode", "input_values: int32, input_splits: Tsplits -> output: string",

@@ -92,7 +92,7 @@ class Lines:
 
     def _serve(self) -> None:
         """Serves the lines until none moves. The lock is held."""
-        while any([_serve_line(line) for line in self._lines]):
+        while any(_serve_line(line) for line in self._lines):
             pass
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow import _native, protos, version
-from tapeflow.core import context, file_system
+from tapeflow import _native, protos
+from tapeflow.core import context, file_system, release
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -80,7 +80,7 @@ class _Saving:
         self.view.sign(self.signatures)
         self.view.walk()
         self.functions = FunctionWriter(options.namespace_whitelist)
-        self.graph = MainGraph(version.GRAPH_DEF_VERSION)
+        self.graph = MainGraph(release.GRAPH_DEF_VERSION)
         self.objects = protos.SavedObjectGraph()
         self.names: dict[int, str] = {}  # of functions in the library, by number
         self.handles: dict[int, str] = {}  # tensors of the main graph, by number
@@ -300,8 +300,8 @@ class _Saving:
         info.tags.append(constants.SERVING)
         extra = self.options.extra_tags
         info.tags.extend(sorted([extra] if isinstance(extra, str) else extra or ()))
-        info.tensorflow_version = version.VERSION
-        info.tensorflow_git_version = version.GIT_VERSION
+        info.tensorflow_version = release.VERSION
+        info.tensorflow_git_version = release.GIT_VERSION
         info.stripped_default_attrs = True
         for alias, function in self.options.function_aliases.items():
             for concrete in self.view.concretes(function):

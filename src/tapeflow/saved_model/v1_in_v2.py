@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.wrapping import WrappedFunction
-from tapeflow.graph import attributes, reference_variables
+from tapeflow.graph import reference_variables
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.importing import import_graph_def
 from tapeflow.ops import lookup_nodes  # noqa: F401 (the tables that models have)
-from tapeflow.ops.variable import Variable
-from tapeflow.saved_model import constants, loader, reading
+from tapeflow.saved_model import constants, lifted, loader, reading
 from tapeflow.saved_model.bundle import BundleReader, index_path
 from tapeflow.saved_model.signatures import SignatureFunction, SignatureMap
 from tapeflow.train.trackable import AutoTrackable
@@ -80,28 +76,12 @@ class _Graph:
 
     def _variables(self) -> dict[str, Any]:
         """Variables with the values of the checkpoint, by the name of the tensor of their handles."""
-        found = {}
-        for node in self.graph_def.node:
-            if node.op != "VarHandleOp":
-                continue
-            base = node.name.removesuffix("/resource_handle")
-            key = node.attr["shared_name"].s.decode() or base
-            dtype = as_dtype(node.attr["dtype"].type).base_dtype
-            shape = attributes.shape_of(node.attr["shape"].shape, node.name)
-            keys = [k for k in (key, base) if self.reader is not None and k in self.reader]
-            if keys:
-                value = self.reader.read(keys[0])  # type: ignore[union-attr]
-            elif shape.is_fully_defined():  # the graph itself sets it when it is initialised
-                kind = object if dtype == dtypes.string else dtype.as_numpy_dtype
-                value = np.full([n or 0 for n in shape.as_list()], b"" if kind is object else 0, kind)
-            else:
-                raise ValueError(
-                    f"Variable '{base}' of the SavedModel in {self.folder} has no value in its checkpoint"
-                )
-            initial = value.tolist() if value.dtype == object else value
-            made = Variable(convert_to_tensor(initial, dtype), name=base, dtype=dtype, shape=shape)
-            found[f"{node.name}:0"] = made
-        return found
+
+        def value_of(names: list[str], dtype: Any, shape: Any) -> Any:
+            found = [name for name in names if self.reader is not None and name in self.reader]
+            return self.reader.read(found[0]) if found and self.reader is not None else None
+
+        return lifted.variables_of(self.graph_def, value_of)
 
     def _trainable(self) -> set[str] | None:
         """The names of the handles of trainable variables; None if the graph does not say."""

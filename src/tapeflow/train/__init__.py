@@ -72,6 +72,7 @@ _LAZY_NAMES = {
     "export_meta_graph": "tapeflow.train.meta_graph",
     "import_meta_graph": "tapeflow.train.meta_graph",
     "write_graph": "tapeflow.graph.writing",
+    "SyncReplicasOptimizer": "tapeflow.train.sync_replicas",
     "ClusterSpec": "tapeflow.train.cluster",
     "replica_device_setter": "tapeflow.train.cluster",
     "init_from_checkpoint": "tapeflow.train.warm_starting",

@@ -49,8 +49,8 @@ class ClusterSpec:
             for job in cluster.job:
                 self._jobs[job.name] = {int(i): address for i, address in job.tasks.items()}
         else:
-            raise TypeError("`cluster` must be a dictionary mapping one or more job names to lists of network addresses, "
-                            "or a `ClusterDef` protocol buffer")  # fmt: skip
+            raise TypeError("`cluster` must be a dictionary mapping one or more job names to lists of network "
+                            "addresses, or a `ClusterDef` protocol buffer")  # fmt: skip
 
     def __bool__(self):
         return bool(self._jobs)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core.public import public
-from tapeflow.graph import meta_graph
+from tapeflow.graph import meta_graph, reference_variables
 from tapeflow.graph.graph import get_default_graph
+from tapeflow.saved_model import lifted
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 from tapeflow.train.saver import Saver
 
@@ -70,6 +72,8 @@ def import_with_elements(
     if not hasattr(source, "graph_def"):
         source = meta_graph.read(source)
     graph = kwargs.get("graph") or get_default_graph()
+    if getattr(graph, "building_function", False):
+        return None, _in_function(source, graph, import_scope, **kwargs)
     scope = import_scope or graph.get_name_scope()
     variables, elements = meta_graph.restore(
         source, clear_devices, import_scope=import_scope, **kwargs
@@ -79,3 +83,20 @@ def import_with_elements(
     if not variables:
         return None, elements
     return Saver({v.name.removesuffix(":0"): v for v in variables.values()}), elements
+
+
+def _in_function(source: Any, graph: Any, scope: str | None, **kwargs: Any) -> Any:
+    """Adds a graph to a function that is being traced; its variables outlive the trace, and begin with zeros."""
+    copy = protos.MetaGraphDef()
+    copy.CopyFrom(source)
+    copy.graph_def.CopyFrom(reference_variables.rewritten(source.graph_def))
+    variables = lifted.variables_of(copy.graph_def, lambda name, dtype, shape: None)
+    given = {name: graph.capture_variable(v, v.handle) for name, v in variables.items()}
+    given.update(kwargs.pop("input_map", None) or {})
+    _, elements = meta_graph.restore(
+        copy, import_scope=scope, input_map=given,
+        restore_collections_predicate=lambda key: "variables" not in key, **kwargs,
+    )  # fmt: skip
+    for variable in variables.values():
+        graph.add_to_collection("variables", variable)
+    return elements

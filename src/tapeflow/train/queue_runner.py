@@ -137,7 +137,9 @@ class QueueRunner:
                         self._run_quietly(sess, self._close_op)
                     return
         except Exception as error:
-            if coord:
+            if coord and coord.joined:  # its session was closed: nobody waits for it any more
+                _logger.debug("Ignored exception: %s", error)
+            elif coord:
                 coord.request_stop(error)
             else:
                 _logger.error("Exception in QueueRunner: %s", error)

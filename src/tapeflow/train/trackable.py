@@ -66,12 +66,73 @@ def look_again() -> None:
         restoration.match_again()
 
 
+class ListWrapper(list):
+    """A list whose items a checkpoint still waits for: they are restored as they come."""
+
+    def __repr__(self) -> str:
+        return f"ListWrapper({super().__repr__()})"
+
+    def _trackable_children(self) -> dict[str, Any]:
+        return {str(i): item for i, item in enumerate(self) if is_trackable(item)}
+
+    def append(self, item: Any) -> None:
+        super().append(item)
+        look_again()
+
+    def extend(self, items: Any) -> None:
+        super().extend(items)
+        look_again()
+
+    def insert(self, place: Any, item: Any) -> None:
+        super().insert(place, item)
+        look_again()
+
+    def __setitem__(self, place: Any, item: Any) -> None:
+        super().__setitem__(place, item)
+        look_again()
+
+    def __iadd__(self, items: Any) -> Any:
+        self.extend(items)
+        return self
+
+
+class DictWrapper(dict):
+    """A dict whose items a checkpoint still waits for: they are restored as they come."""
+
+    def _trackable_children(self) -> dict[str, Any]:
+        return {k: item for k, item in self.items() if isinstance(k, str) and is_trackable(item)}
+
+    def __setitem__(self, key: Any, item: Any) -> None:
+        super().__setitem__(key, item)
+        look_again()
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        super().update(*args, **kwargs)
+        look_again()
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        found = super().setdefault(key, default)
+        look_again()
+        return found
+
+
+def _awaited(pending: Any, name: str, value: Any) -> Any:
+    """A list or dict that tells what is put into it, if a checkpoint waits for one of this name; else the value."""
+    for restoration, node in pending:
+        if any(child["local_name"] == name for child in restoration.nodes[node]["children"]):
+            return ListWrapper(value) if isinstance(value, list) else DictWrapper(value)
+    return value
+
+
 class AutoTrackable:
     """An object whose attributes checkpoints follow."""
 
     def __setattr__(self, name: str, value: Any) -> None:
+        pending = self.__dict__.get("_pending_restores")
+        if pending and type(value) in (list, dict):
+            value = _awaited(pending, name, value)
         object.__setattr__(self, name, value)
-        if "_pending_restores" in self.__dict__:
+        if pending:
             attached(self, name, value)
 
     def _trackable_children(self) -> dict[str, Any]:

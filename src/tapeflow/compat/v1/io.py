@@ -54,13 +54,13 @@ from tapeflow.ops.sparse_serialization import serialize_sparse_v1 as serialize_s
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase",
-    "RaggedFeature", "RandomShuffleQueue", "SparseFeature",
-    "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "VarLenFeature",
-    "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed", "decode_csv",
-    "decode_gif", "decode_image", "decode_jpeg", "decode_json_example", "decode_png", "decode_proto",
-    "decode_raw", "decode_webp", "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png", "encode_proto",
-    "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files", "parse_example",
-    "parse_sequence_example", "parse_single_example", "parse_single_sequence_example",
-    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
-    "tf_record_iterator", "write_file", "write_graph",
+    "RaggedFeature", "RandomShuffleQueue", "SparseFeature", "TFRecordCompressionType",
+    "TFRecordOptions", "TFRecordWriter", "VarLenFeature", "decode_and_crop_jpeg", "decode_base64",
+    "decode_bmp", "decode_compressed", "decode_csv", "decode_gif", "decode_image", "decode_jpeg",
+    "decode_json_example", "decode_png", "decode_proto", "decode_raw", "decode_webp",
+    "deserialize_many_sparse", "encode_base64", "encode_jpeg", "encode_png", "encode_proto",
+    "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files",
+    "parse_example", "parse_sequence_example", "parse_single_example",
+    "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_many_sparse",
+    "serialize_sparse", "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
 ]  # fmt: skip

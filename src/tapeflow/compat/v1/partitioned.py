@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.convert import register_tensor_conversion_function
+from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.joining import concat
@@ -88,6 +88,9 @@ def partitioned_variable(
     regularizer: Any, partitioner: Any, reuse: Any,
 ) -> Any:  # fmt: skip
     """The parts of a variable as `partitioner` splits it."""
+    if initializer is not None and not callable(initializer):
+        initializer = convert_to_tensor(initializer)
+        shape, dtype = shape.merge_with(initializer.shape), initializer.dtype
     if not shape.is_fully_defined():
         raise ValueError(
             f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was {shape}."

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array import shape as shape_of
@@ -36,13 +34,10 @@ def decisions(y_true, y_pred, thresholds, dtype, sample_weight=None, top_k=None,
               multi_label=False):  # fmt: skip
     """(positive, decided, weights): labels, decisions at each threshold, both [thresholds, n], and weights.
 
-    With `multi_label` they are [thresholds, n, labels]. Raises InvalidArgumentError (eagerly) for
-    predictions outside [0, 1].
+    With `multi_label` they are [thresholds, n, labels].
     """
     y_pred = cast(y_pred, dtype)
     y_true, y_pred, _ = squeeze_or_expand(cast(y_true, dtype), y_pred)
-    if context.executing_eagerly():
-        _check_range(y_pred)
     if top_k is not None:
         y_pred = keep_top(y_pred, top_k)
     if class_id is not None:
@@ -60,14 +55,6 @@ def decisions(y_true, y_pred, thresholds, dtype, sample_weight=None, top_k=None,
         y_true, y_pred = reshape(y_true, [1, -1]), reshape(y_pred, [1, -1])
         weights = None if weights is None else reshape(weights, [1, -1])
     return y_true > 0.5, y_pred > convert_to_tensor(limits, dtype), weights
-
-
-def _check_range(y_pred):
-    values = y_pred.numpy()
-    if values.size and not (values >= 0).all():
-        raise InvalidArgumentError(None, None, f"predictions must be >= 0, got {values.min()}")
-    if values.size and not (values <= 1).all():
-        raise InvalidArgumentError(None, None, f"predictions must be <= 1, got {values.max()}")
 
 
 def keep_top(y_pred, k):

@@ -108,6 +108,10 @@ class LossScaleOptimizer(Optimizer):
             pairs = self.inner_optimizer.compute_gradients(loss, var_list, grad_loss, tape)
         return pairs
 
+    def check_finite(self, grads):
+        """Whether all elements of all gradients are finite, a scalar tensor."""
+        return reduce_all(stack([reduce_all(is_finite(_values(g))) for g in grads if g is not None]))
+
     def build(self, var_list):
         """Makes the slots of these variables."""
         self._state()
@@ -123,7 +127,7 @@ class LossScaleOptimizer(Optimizer):
             raise ValueError("No gradients provided for any variable.")
         scale, good = self._state()
         gradients = self.get_unscaled_gradients([g for g, _ in pairs])
-        finite = reduce_all(stack([reduce_all(is_finite(_values(g))) for g in gradients]))
+        finite = self.check_finite(gradients)
         variables = [v for _, v in pairs]
         self.inner_optimizer.build(variables)
 

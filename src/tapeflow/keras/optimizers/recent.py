@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
+from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.rules import Adam
 from tapeflow.ops.arithmetic import maximum, minimum
@@ -17,6 +18,7 @@ from tapeflow.ops.matrix_function import norm
 from tapeflow.ops.reduction import reduce_mean
 
 
+@with_shared_arguments
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov & Hutter 2019)."""
 
@@ -34,17 +36,12 @@ class AdamW(Adam):
         if weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
         super().__init__(
-            learning_rate,
-            beta_1,
-            beta_2,
-            epsilon,
-            amsgrad,
-            name,
-            weight_decay=weight_decay,
-            **kwargs,
-        )
+            learning_rate, beta_1, beta_2, epsilon, amsgrad,
+            weight_decay=weight_decay, name=name, **kwargs,
+        )  # fmt: skip
 
 
+@with_shared_arguments
 class Lion(Optimizer):
     """Lion: steps by the sign of a mean of gradients (Chen et al. 2023)."""
 
@@ -72,6 +69,7 @@ class Lion(Optimizer):
         return self._config_of("beta_1", "beta_2")
 
 
+@with_shared_arguments
 class Lamb(Optimizer):
     """Adam with a rate per variable by the ratio of its norm to its step's (You et al. 2020)."""
 
@@ -104,6 +102,7 @@ class Lamb(Optimizer):
         return {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon}
 
 
+@with_shared_arguments
 class Adafactor(Optimizer):
     """Adafactor: second moments kept by rows and columns (Shazeer & Stern 2018)."""
 

@@ -8,6 +8,7 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.keras import settings
+from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.arithmetic import pow as pow_
@@ -35,6 +36,7 @@ from tapeflow.ops.training import (
 from tapeflow.train.slots import make_slot
 
 
+@with_shared_arguments
 class SGD(Optimizer):
     """w -= learning_rate * g; with momentum, velocity = momentum * velocity - learning_rate * g."""
 
@@ -125,6 +127,7 @@ class _Moments(Optimizer):
         return pow_(beta, cast(self._step, dtype))
 
 
+@with_shared_arguments
 class Adam(_Moments):
     """Adam (Kingma & Ba 2015), or AMSGrad (Reddi et al. 2018)."""
 
@@ -172,6 +175,7 @@ class Adam(_Moments):
         return {**config, "epsilon": self.epsilon, "amsgrad": self.amsgrad}
 
 
+@with_shared_arguments
 class Adamax(_Moments):
     """Adam by the largest gradient so far (Kingma & Ba 2015, section 7)."""
 
@@ -193,6 +197,7 @@ class Adamax(_Moments):
         return {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon}
 
 
+@with_shared_arguments
 class Nadam(_Moments):
     """Adam with Nesterov momentum (Dozat 2015)."""
 
@@ -254,6 +259,7 @@ class Nadam(_Moments):
         return super().from_config(config, custom_objects)
 
 
+@with_shared_arguments
 class RMSprop(Optimizer):
     """RMSProp (Hinton 2012); with `centered`, by an estimate of the gradient's variance."""
 
@@ -323,6 +329,7 @@ class RMSprop(Optimizer):
         return {**config, "epsilon": self.epsilon, "centered": self.centered}
 
 
+@with_shared_arguments
 class Adagrad(Optimizer):
     """Adagrad (Duchi et al. 2011)."""
 
@@ -361,6 +368,7 @@ class Adagrad(Optimizer):
         return {**config, "initial_accumulator_value": self._initial, "epsilon": self.epsilon}
 
 
+@with_shared_arguments
 class Adadelta(Optimizer):
     """Adadelta (Zeiler 2012)."""
 
@@ -388,6 +396,7 @@ class Adadelta(Optimizer):
         return {**self._config_of("rho"), "epsilon": self.epsilon}
 
 
+@with_shared_arguments
 class Ftrl(Optimizer):
     """FTRL-proximal (McMahan et al. 2013)."""
 

@@ -303,7 +303,8 @@ class Distribution:
         from tapeflow.ops.assertions import Assert
         from tapeflow.ops.reduction import reduce_all
 
-        with control_dependencies([Assert(reduce_all(exists), [f"{statistic} is undefined"])]):
+        message = f"{statistic} is undefined. Condition x < y did not hold."
+        with control_dependencies([Assert(reduce_all(exists), [message])]):
             return identity(value)
 
     def __str__(self) -> str:

@@ -14,8 +14,9 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.comparison import greater, logical_and, where
+from tapeflow.ops.comparison import greater, is_nan, logical_and, where
 from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import exp, log, log1p, sign, sqrt, square
 from tapeflow.ops.random import gamma as random_gamma
@@ -189,7 +190,7 @@ class Uniform(Distribution):
         outside = zeros_like(inside)
         wide_x = x + outside
         found = where(logical_and(wide_x >= self.low, wide_x < self.high), inside, outside)
-        return where(wide_x != wide_x, wide_x, found)
+        return where(is_nan(wide_x), wide_x, found)
 
     def _cdf(self, x):
         share = (x - self.low) / self.range()
@@ -232,7 +233,7 @@ class Gamma(Distribution):
 
     def _log_prob(self, x):
         normal = lgamma(self.concentration) - self.concentration * log(self.rate)
-        return (self.concentration - 1.0) * log(x) - self.rate * x - normal
+        return xlogy(self.concentration - 1.0, x) - self.rate * x - normal
 
     def _cdf(self, x):
         return igamma(self.concentration, self.rate * x)
@@ -271,6 +272,12 @@ class Exponential(Gamma):
         u = random_uniform(self._wide(n), tiny, 1.0, dtype=self.dtype, seed=seed)
         return -log(u) / self.rate
 
+    def _log_prob(self, x):
+        return log(self.rate) - self.rate * x
+
+    def _log_survival_function(self, x):
+        return -self.rate * x
+
 
 class Beta(Distribution):
     """The beta distribution, over (0, 1)."""
@@ -304,7 +311,7 @@ class Beta(Distribution):
     def _log_prob(self, x):
         x = self._inside(x)
         normal = lgamma(self._one) + lgamma(self._zero) - lgamma(self._total)
-        return (self._one - 1.0) * log(x) + (self._zero - 1.0) * log1p(-x) - normal
+        return xlogy(self._one - 1.0, x) + xlog1py(self._zero - 1.0, -x) - normal
 
     def _inside(self, x):
         return self._checked(

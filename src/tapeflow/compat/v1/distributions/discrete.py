@@ -14,6 +14,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.assertions import assert_near_v1 as assert_near
 from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import greater
@@ -21,7 +22,8 @@ from tapeflow.ops.construction import one_hot, ones_like, zeros_like
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.diagonal import set_diag
-from tapeflow.ops.elementwise import log, log1p, sqrt
+from tapeflow.ops.division_no_nan import xlogy
+from tapeflow.ops.elementwise import log, log1p, rsqrt, sqrt
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.loss import (
@@ -72,6 +74,9 @@ class Bernoulli(Distribution):
         u = random_uniform(self._wide(n), seed=seed, dtype=self.probs.dtype)
         return cast(u < self.probs, self.dtype)
 
+    def _given(self, value):
+        return convert_to_tensor(value)
+
     def _log_prob(self, event):
         event = cast(event, self.logits.dtype)
         wide = zeros_like(event + self.logits)
@@ -110,7 +115,7 @@ class Categorical(Distribution):
     @property
     def event_size(self):
         """How many classes there are."""
-        return convert_to_tensor(self._logits.shape.as_list()[-1] or shape_of(self._logits)[-1], dtypes.int32)
+        return shape_of(self._logits)[-1]
 
     @property
     def batch_shape(self):
@@ -122,7 +127,7 @@ class Categorical(Distribution):
     def _sample_n(self, n, seed=None):
         flat = self._logits
         if flat.shape.rank != 2:
-            flat = reshape(flat, [-1, self.event_size])
+            flat = reshape(flat, [-1, shape_of(flat)[-1]])
         drawn = categorical(flat, n, seed=seed, dtype=dtypes.int64)
         return cast(reshape(transpose(drawn), self._wide(n)), self.dtype)
 
@@ -140,9 +145,9 @@ class Categorical(Distribution):
         return -sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
     def _cdf(self, k):
-        """The probability of a class before k, or k."""
+        """The probability of a class before k."""
         k, logits = self._both(convert_to_tensor(k))
-        sums = cumsum(softmax(logits), axis=-1)
+        sums = cumsum(softmax(logits), axis=-1, exclusive=True)
         at = one_hot(k, shape_of(logits)[-1], dtype=logits.dtype)
         return reduce_sum(sums * at, -1)
 
@@ -244,7 +249,14 @@ class Dirichlet(Distribution):
         return drawn / reduce_sum(drawn, -1, keepdims=True)
 
     def _log_prob(self, x):
-        return reduce_sum((self._concentration - 1.0) * log(x), -1) - lbeta(self._concentration)
+        x = self._checked(
+            x,
+            lambda: assert_positive(x, message="samples must be positive"),
+            lambda: assert_near(
+                reduce_sum(x, -1), ones_like(reduce_sum(x, -1)), message="sample last-dimension must sum to `1`"
+            ),
+        )
+        return reduce_sum(xlogy(self._concentration - 1.0, x), -1) - lbeta(self._concentration)
 
     def _entropy(self):
         k = cast(shape_of(self._concentration)[-1], self.dtype)
@@ -257,12 +269,12 @@ class Dirichlet(Distribution):
         return self._concentration / self._total[..., None]
 
     def _covariance(self):
-        x = self._mean() / sqrt(1.0 + self._total)[..., None]
+        x = self._mean() * rsqrt(1.0 + self._total)[..., None]
         return set_diag(-matmul(x[..., None], x[..., None, :]), self._variance())
 
     def _variance(self):
-        scale = sqrt(1.0 + self._total)[..., None]
-        x = self._mean() / scale
+        scale = rsqrt(1.0 + self._total)[..., None]
+        x = self._mean() * scale
         return x * (scale - x)
 
     def _mode(self):
@@ -283,7 +295,7 @@ class DirichletMultinomial(Distribution):
         (self._concentration,) = numbers(concentration)
         self._total_count = convert_to_tensor(total_count, self._concentration.dtype)
         self._total = reduce_sum(self._concentration, -1)
-        self._parts = (self._total, self._total_count)
+        self._parts = (self._total,)
         self._event_shape = TensorShape(self._concentration.shape[-1:])
         super().__init__(
             self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
@@ -304,7 +316,7 @@ class DirichletMultinomial(Distribution):
         return ordered + _log_ways(self._total_count, counts)
 
     def _mean(self):
-        return self._total_count[..., None] * (self._concentration / self._total[..., None])
+        return self._total_count * (self._concentration / self._total[..., None])
 
     def _scale(self):
         total = self._total[..., None]
@@ -312,7 +324,7 @@ class DirichletMultinomial(Distribution):
 
     def _variance(self):
         x = self._scale() * self._mean()
-        return x * (self._total_count[..., None] * self._scale() - x)
+        return x * (self._total_count * self._scale() - x)
 
     def _covariance(self):
         x = self._scale() * self._mean()

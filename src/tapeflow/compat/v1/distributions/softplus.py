@@ -1,0 +1,50 @@
+"""Distributions whose positive parameters are what softplus makes of any number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.compat.v1.distributions import continuous
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops.activation import softplus
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import floor
+
+__all__ = [
+    "BetaWithSoftplusConcentration", "ExponentialWithSoftplusRate", "GammaWithSoftplusConcentrationRate",
+    "LaplaceWithSoftplusScale", "NormalWithSoftplusScale", "StudentTWithAbsDfSoftplusScale",
+]  # fmt: skip
+
+
+def _with(base: type, title: str, **changes: Any) -> type:
+    """The distribution whose named parameters are first changed so."""
+    import inspect
+
+    signature = inspect.signature(base)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        given["name"] = kwargs.get("name", title)
+        for name, change in changes.items():
+            given[name] = change(convert_to_tensor(given[name]))
+        base.__init__(self, **given)
+
+    return type(title, (base,), {"__init__": __init__, "__doc__": f"{base.__name__}; see the module."})
+
+
+BetaWithSoftplusConcentration = _with(
+    continuous.Beta, "BetaWithSoftplusConcentration", concentration1=softplus, concentration0=softplus
+)
+ExponentialWithSoftplusRate = _with(
+    continuous.Exponential, "ExponentialWithSoftplusRate", rate=softplus
+)
+GammaWithSoftplusConcentrationRate = _with(
+    continuous.Gamma, "GammaWithSoftplusConcentrationRate", concentration=softplus, rate=softplus
+)
+LaplaceWithSoftplusScale = _with(continuous.Laplace, "LaplaceWithSoftplusScale", scale=softplus)
+NormalWithSoftplusScale = _with(continuous.Normal, "NormalWithSoftplusScale", scale=softplus)
+StudentTWithAbsDfSoftplusScale = _with(
+    continuous.StudentT, "StudentTWithAbsDfSoftplusScale", df=lambda df: floor(abs_(df)), scale=softplus
+)

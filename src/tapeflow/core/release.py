@@ -1,0 +1,8 @@
+"""Of which TensorFlow this has the names and behaviour."""
+
+VERSION = "2.21.0"
+GIT_VERSION = "tapeflow-0.1.0"
+COMPILER_VERSION = ""
+GRAPH_DEF_VERSION = 2474
+GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER = 0
