@@ -279,6 +279,7 @@ _LAZY_ROOMS = {
     "types": "tapeflow.types",
 }
 _LAZY_NAMES = {
+    "inside_function": ("tapeflow.graph.func_graph", "inside_function"),
     "approx_top_k": ("tapeflow.ops.approximate_top_k", "approx_top_k"),
     "conv": ("tapeflow.ops.convolution_any", "conv"),
     "conv2d_backprop_filter_v2": ("tapeflow.ops.convolution_any", "conv2d_backprop_filter_v2"),

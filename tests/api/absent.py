@@ -4,12 +4,55 @@ from __future__ import annotations
 
 import fnmatch
 
-REASONS: dict[str, str] = {}
+REASONS: dict[str, str] = {
+    "TensorFlow Lite, its converter and its runtime are products of their own":
+        "lite.* mlir.* quantization.experimental.*",
+    "TPUs are programmed through JAX here":
+        "tpu.* distribute.cluster_resolver.TPUClusterResolver",
+    "There is one process so far: no servers, clusters or preemption":
+        "config.experimental.ClusterDeviceFilters config.experimental_connect_to_cluster "
+        "config.experimental_connect_to_host data.experimental.service.* data.experimental.distributed_save "
+        "distribute.cluster_resolver.* distribute.coordinator.* distribute.experimental.coordinator.* "
+        "distribute.experimental.partitioners.* distribute.experimental.rpc.* "
+        "distribute.experimental.PreemptionCheckpointHandler distribute.experimental.PreemptionWatcher "
+        "distribute.experimental.TerminationConfig profiler.experimental.client.* profiler.experimental.server.*",
+    "Feature columns are not there yet": "feature_column.* tpu.experimental.*",
+    "There is no MLIR underneath":
+        "config.experimental.disable_mlir_bridge config.experimental.enable_mlir_bridge "
+        "data.experimental.get_model_proto",
+    "Libraries of kernels are compiled against TensorFlow's own C++ classes":
+        "load_library load_op_library load_file_system_library experimental.register_filesystem_plugin",
+    "What it wraps, or turns on, is a part of TensorFlow's runtime that has no counterpart":
+        "check_pinned experimental.enable_strict_mode experimental.function_executor_type "
+        "errors.raise_exception_on_not_ok_status test.experimental.sync_devices test.with_eager_op_as_function "
+        "nondifferentiable_batch_function NoneTensorSpec debugging.experimental.*",
+    "Pictures in JPEG XL, and proposals of boxes, which TensorFlow computes on GPUs only":
+        "image.decode_jxl io.decode_jxl image.generate_bounding_box_proposals",
+    "Layers of other frameworks": "keras.layers.FlaxLayer keras.layers.JaxLayer keras.layers.TorchModuleWrapper",
+    "Parts of Keras 3 that make it independent of its backend, and its newest optimizers":
+        "keras.Function keras.Operation keras.Quantizer keras.RematScope keras.StatelessScope keras.SymbolicScope "
+        "keras.remat keras.optimizers.MultiOptimizer keras.optimizers.Muon keras.optimizers.OptimizerMap "
+        "keras.optimizers.ScheduleFreeAdamW optimizers.MultiOptimizer optimizers.Muon optimizers.OptimizerMap "
+        "optimizers.ScheduleFreeAdamW",
+    "Rewriting graphs for float16 is for GPUs": "mixed_precision.* train.experimental.*LossScale* "
+        "train.experimental.*mixed_precision_graph_rewrite train.experimental.DynamicLossScale",
+    "The profiler of 1.x reads traces of TensorFlow's own executor": "profiler.*",
+    "Ops of estimators": "train.sdca_* train.do_quantize_training_on_graphdef",
+    "Helpers of TensorFlow's own tests":
+        "test.assert_equal_graph_def test.benchmark_config test.disable_with_predicate test.is_cpu_target_available "
+        "test.StubOutForTesting",
+    "Not there yet":
+        "experimental.ExtensionTypeBatchEncoder experimental.StructuredTensor types.experimental.distributed.* "
+        "xla.experimental.*",
+}  # fmt: skip
 
 NAMES = [name for listed in REASONS.values() for name in listed.split()]
 
-# Functions that are here and refuse, because nothing here could do what they ask.
-REFUSED: set[str] = set()
+# Functions whose whole meaning is to refuse, or to do nothing outside of what they are for.
+REFUSED = {
+    "autograph.experimental.set_loop_options", "experimental.async_clear_error", "logging.flush", "no_regularizer",
+    "experimental.output_all_intermediates",
+}  # fmt: skip
 
 
 def reason(name: str) -> str | None:

@@ -30,7 +30,7 @@ def test_layers_are_those_of_tensorflow(tmp_path):
             same = value.tolist() == theirs[name].tolist()
         else:
             same = value.shape == theirs[name].shape and np.allclose(
-                value, theirs[name], rtol=1e-4, atol=2e-5
+                value, theirs[name], rtol=1e-4, atol=2e-5, equal_nan=True
             )
         if not same:
             wrong.append(name)

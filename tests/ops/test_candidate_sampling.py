@@ -152,3 +152,11 @@ def test_average_and_regularization_losses():
         tf.nn.compute_average_loss([1.0, 2, 3], [1.0, 2])
     with pytest.raises(ValueError, match="at least rank 1"):
         tf.nn.compute_average_loss(2.0)
+
+
+def test_losses_of_replicas():
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope(), pytest.raises(RuntimeError, match="cross replica context"):
+        tf.nn.compute_average_loss([2.0, 3.0])
+    found = strategy.run(lambda: tf.nn.compute_average_loss([2.0, 4.0]))
+    assert float(found) == 3

@@ -60,6 +60,10 @@ def _to_html(tensor: Any) -> str:
     return printing.to_html(_content(tensor), tensor.shape, tensor.dtype, tensor.device)
 
 
+def _shape_as_list(tensor: Any) -> list[int]:
+    return tensor.shape.as_list()
+
+
 @contextlib.contextmanager
 def _pause_recording() -> Iterator[None]:
     token = _native.pause_tapes()
@@ -84,6 +88,7 @@ def _bind() -> None:
     _native.set_hook("to_format", _to_format)
     with contextlib.suppress(TypeError):  # where the type is closed, notebooks show the repr
         _native.EagerTensor._repr_html_ = _to_html
+        _native.EagerTensor._shape_as_list = _shape_as_list
     tensor_spec.register_tensor_class(_native.Tensor)
     context.on_device_change.append(_native.set_device_scope)
     context.on_graph_change.append(_native.set_graph_scope)

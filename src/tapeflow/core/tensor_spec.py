@@ -208,6 +208,14 @@ class TensorSpec(TypeSpec):
     def name(self) -> str | None:
         return self._name
 
+    def _batch(self, batch_size: int | None) -> TensorSpec:
+        """The spec of several of them in a stack."""
+        return TensorSpec(tensor_shape.TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> TensorSpec:
+        """The spec of one of a stack."""
+        return TensorSpec(self._shape[1:], self._dtype)
+
     @property
     def value_type(self) -> type:
         return _tensor_classes[0] if _tensor_classes else object

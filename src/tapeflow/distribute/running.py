@@ -55,7 +55,7 @@ class _Replica:
         return self.merged
 
 
-def run_in_step(bodies: list[Callable[[Any], Any]], part: Callable[[int, Any], Any]) -> list[Any]:
+def run_in_step(bodies: list[Any], part: Callable[[int, Any], Any]) -> list[Any]:
     """The results of `body(merge)` for every body.
 
     `merge(function, args, kwargs)` waits until all bodies have called it, then runs `function` once, with the

@@ -15,6 +15,7 @@ from tapeflow.core.dtypes import (
 )
 from tapeflow.core.extension_type import BatchableExtensionType, ExtensionType
 from tapeflow.core.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
+from tapeflow.data.optional import Optional
 from tapeflow.experimental import dlpack, extension_type, numpy
 from tapeflow.ops.api_dispatch import (
     dispatch_for_api,
@@ -27,7 +28,7 @@ from tapeflow.ops.ragged_shape import DynamicRaggedShape, RowPartition
 
 __all__ = [
     "DynamicRaggedShape", "RowPartition",
-    "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "async_clear_error", "async_scope",
+    "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "Optional", "async_clear_error", "async_scope",
     "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis", "dlpack", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int2", "int4", "numpy", "uint2",

@@ -307,3 +307,8 @@ def outermost() -> Graph:
     while isinstance(graph, FuncGraph):
         graph = graph.outer_graph
     return default_graph() if graph is None else graph
+
+
+def inside_function() -> bool:
+    """Whether what is called now becomes part of the body of a function."""
+    return isinstance(context.current_graph(), FuncGraph)

@@ -14,6 +14,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import comparison, control, elementwise, reduction
+from tapeflow.ops.output import tensor_text
 from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
 
@@ -74,7 +75,10 @@ def _elements(x: np.ndarray, summarize: int) -> tuple[int, np.ndarray]:
 def _in_brackets(values: np.ndarray, limit: int) -> str:
     """The first elements of an array as a failed assertion of a graph shows them: rows in brackets."""
     if values.ndim <= 1:
-        words = [v.decode(errors="replace") if isinstance(v, bytes) else str(v) for v in values.ravel()[:limit]]
+        words = [
+            v.decode(errors="replace") if isinstance(v, bytes) else tensor_text(np.asarray(v))
+            for v in values.ravel()[:limit]
+        ]
         return " ".join(words) + ("..." if values.size > limit else "")
     rows, left = [], limit
     for row in values:
@@ -269,11 +273,10 @@ def _sign_assertion(name: str, relation: str, function, joined=False):
             own = _name_of(x)
 
             def shown(v):
-                lead = [message] if message else []
                 if v[1] is not None:
-                    return [*lead, *v[1]]
+                    return v[1]
                 words = f"Condition x {relation} 0 did not hold element-wise:"
-                return [*lead, words, f"x ({own}) = ", v[0]]
+                return [_prefix(message), words, f"x ({own}) = ", v[0]]
 
             return _staged_check(
                 lambda v: assertion_v1(*v, summarize, message), [x, data], name, shown, summarize
@@ -335,15 +338,14 @@ def _rank_assertion(function, x, ranks, holds, words, message, name):
         own = _name_of(x)
 
         def shown(v):
-            lead = [message] if message else []
-            # What a rank has to be is known when it is compared, so its words come last.
             given = v[1] if isinstance(v[1], (list, tuple)) else [v[1]]
             values = [concrete_value(convert_to_tensor(r)) for r in given]
             if any(value.ndim or value.dtype.kind not in "iu" for value in values):
                 return None
             wanted = tuple(int(value) for value in values)
-            text = f"Tensor {own} must have rank {words(wanted)}"
-            return [*lead, text, "Received shape: ", list(v[0].shape.as_list())]
+            manner = words(wanted).rstrip("(), 0123456789")
+            text = f"Tensor {own} must have rank {manner}".rstrip()
+            return [_prefix(message), text, *map(str, wanted), "Received shape: ", v[0].shape.as_list()]
 
         return _staged_check(lambda v: function(v[0], v[1], message), [x, ranks], name, shown)
     _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)

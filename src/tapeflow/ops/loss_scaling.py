@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import layout
@@ -16,13 +14,14 @@ from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.static import size_of
 
 
-def _alone(caller: str) -> int:
-    return 1
+def _replica_count(caller: str) -> int:
+    if replicas.strategy() is not None and replicas.state.replica is None:
+        raise RuntimeError(
+            f"You are calling `{caller}` in cross replica context, while it was expected to be called in replica "
+            "context."
+        )
+    return replicas.count()
 
-
-# How many replicas run this program side by side, asked for by the function of that name. What distributes it sets
-# this.
-replicas: Callable[[str], int] = _alone
 
 _RANK = "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1"
 
@@ -31,7 +30,8 @@ _RANK = "Invalid value passed for `per_example_loss`. Expected a tensor with at 
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
     """The sum of `per_example_loss` (weighted by `sample_weight`), divided by the batch size of all replicas.
 
-    Raises ValueError for a scalar loss and for weights that do not broadcast to the losses.
+    Raises ValueError for a scalar loss and for weights that do not broadcast to the losses, RuntimeError in the scope
+    of a strategy outside of its replicas.
     """
     losses = convert_to_tensor(per_example_loss)
     kind = losses.dtype
@@ -45,7 +45,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     losses = cast(losses, kind)
     size = global_batch_size
     if size is None:
-        size = replicas("compute_average_loss") * size_of(losses, 0)
+        size = _replica_count("compute_average_loss") * size_of(losses, 0)
     total = reduce_sum(losses)
     if not (kind.is_floating or kind.is_complex):  # a quotient of integers
         return cast(total, dtypes.float64) / cast(size, dtypes.float64)
@@ -74,5 +74,5 @@ def _weighted(losses, weights):
 def scale_regularization_loss(regularization_loss):
     """The sum of the losses of weights, divided by the number of replicas, each of which adds it."""
     total = reduce_sum(regularization_loss)
-    count = replicas("scale_regularization_loss")
+    count = _replica_count("scale_regularization_loss")
     return total if count == 1 else cast(total, dtypes.float32) / count

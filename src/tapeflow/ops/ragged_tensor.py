@@ -692,6 +692,17 @@ class RaggedTensorSpec(TypeSpec):
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
         return _composed(None, parts)
 
+    def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
+        """The spec of several of them in a stack."""
+        shape = tensor_shape.TensorShape([batch_size]).concatenate(self._shape)
+        return RaggedTensorSpec(shape, self._dtype, self._ragged_rank + 1, self._row_splits_dtype)
+
+    def _unbatch(self) -> RaggedTensorSpec:
+        """The spec of one of a stack."""
+        return RaggedTensorSpec(
+            self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype
+        )
+
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
         """The spec of a ragged tensor."""

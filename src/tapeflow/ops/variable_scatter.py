@@ -84,3 +84,31 @@ def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
     """Subtracts `updates` from the slices at `indices` of the variable `ref`. Returns the variable."""
     return ref.scatter_nd_sub(indices, updates)
+
+
+@public
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """Replaces, for each place along the axes in front of the last one of `indices`, rows of the variable `ref`.
+
+    Args:
+      ref: a variable; its first axes are those of `indices` but the last.
+      indices: integers `[*batch, n]`.
+      updates: `[*batch, n, ...]`.
+
+    Returns the variable.
+    """
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.broadcasting import broadcast_to
+    from tapeflow.ops.casting import cast
+    from tapeflow.ops.construction import range as numbers
+    from tapeflow.ops.joining import stack
+    from tapeflow.ops.layout import reshape
+
+    indices = convert_to_tensor(indices)
+    rank = indices.shape.rank
+    shape = Shape(indices)
+    places = []
+    for axis in range(rank - 1):
+        along = cast(numbers(shape[axis]), indices.dtype)
+        places.append(broadcast_to(reshape(along, [-1] + [1] * (rank - 1 - axis)), shape))
+    return scatter_nd_update(ref, stack([*places, indices], -1), updates, use_locking, name)

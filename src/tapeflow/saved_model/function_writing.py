@@ -90,6 +90,10 @@ class FunctionWriter:
         ordered = needed(graph, body.outputs, ops, graph.inputs)
         nodes = {node.name: node for node in made.node_def}
         put_in_order(nodes, ordered)
+        for op in ordered:
+            # A gradient in Python does not go along: who asks for it later gets an error, not another gradient.
+            if op.custom_gradient is not None and op.name in nodes:
+                nodes[op.name].attr["_gradient_op_type"].s = b"CustomGradient-not-saved"
         self.finish(made.node_def)
         for argument, x in zip(made.signature.input_arg, graph.inputs, strict=True):
             if getattr(x, "handle_dtype", None) is not None:

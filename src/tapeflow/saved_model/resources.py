@@ -20,8 +20,8 @@ class TrackableResource(AutoTrackable):
 
     _handle: Any = None
 
-    def __init__(self, device: str = ""):
-        self.__dict__["_device"] = device
+    def __init__(self, *args: Any, **kwargs: Any):
+        self.__dict__["_device"] = kwargs.get("device", args[0] if args else "")
 
     def _create_resource(self) -> Any:
         """A handle of a new resource."""

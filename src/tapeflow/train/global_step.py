@@ -55,9 +55,10 @@ def assert_global_step(global_step_tensor):
 
 def global_step(sess, global_step_tensor):
     """The value of the global step as a Python int."""
-    if current_graph() is None:
+    if sess is None:
         return int(global_step_tensor.numpy())
-    return int(sess.run(global_step_tensor))
+    found = sess.run(global_step_tensor)
+    return int(found.item() if hasattr(found, "item") else found)
 
 
 def global_step_read(graph=None):

@@ -12,6 +12,8 @@ from tapeflow.saved_model import lifted
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 from tapeflow.train.saver import Saver
 
+meta_graph.MADE_OF_PROTOS["savers"] = (protos.SaverDef, Saver.from_proto)
+
 
 @public
 def export_meta_graph(

@@ -78,6 +78,24 @@ class ExponentialMovingAverage:
         """The name of the shadow of a variable."""
         return f"{base_name(var)}/{self._name}"
 
+    def variables_to_restore(self, moving_avg_variables=None):
+        """What a Saver takes to restore shadows into their variables: variables by names, those with a shadow by its.
+
+        Args:
+          moving_avg_variables: the variables with shadows; None: the trainable ones of the graph.
+        """
+        graph = context.current_graph()
+        keys = ("trainable_variables", "moving_average_variables")
+        averaged = moving_avg_variables
+        if averaged is None:
+            averaged = [v for key in keys for v in graph.get_collection(key)]
+        found = {self.average_name(v): v for v in averaged}
+        known = {v.name for v in averaged}
+        for v in graph.get_collection("variables"):
+            if v.name not in known and base_name(v) not in found:
+                found[base_name(v)] = v
+        return found
+
 
 def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
     """Moves a variable by `(1 - decay) * (value - variable)`; returns the operation, or the variable.

@@ -8,12 +8,12 @@ import os
 from tapeflow import protos
 from tapeflow.core.public import public_methods
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.graph.meta_graph import export as create_meta_graph
 from tapeflow.graph.timeline import Timeline
 from tapeflow.graph.writing import write_graph
 from tapeflow.summary.file_writer import FileWriterCache
 from tapeflow.train.global_step import get_global_step
 from tapeflow.train.hooks import run_options, step_tensor
+from tapeflow.train.meta_graph import export_meta_graph
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.train.step_timer import SecondOrStepTimer
 
@@ -80,7 +80,7 @@ class CheckpointSaverHook(SessionRunHook):
             saver = self._get_saver()
             self._writer.add_graph(session.graph)
             self._writer.add_meta_graph(
-                create_meta_graph(graph=session.graph, saver_def=saver.saver_def if saver else None)
+                export_meta_graph(graph=session.graph, saver_def=saver.saver_def if saver else None)
             )
         self._save(session, step)
         self._timer.update_last_triggered_step(step)

@@ -12,7 +12,6 @@ from tapeflow.core import context, errors
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.collections import GraphKeys, global_variables
 from tapeflow.graph.graph import Graph, get_default_graph
-from tapeflow.graph.meta_graph import export as create_meta_graph
 from tapeflow.graph.variables import (
     global_variables_initializer,
     local_variables_initializer,
@@ -24,7 +23,8 @@ from tapeflow.ops.lookup import tables_initializer
 from tapeflow.ops.summary import MergeSummary
 from tapeflow.summary.file_writer import FileWriter
 from tapeflow.train.coordinator import Coordinator, LooperThread
-from tapeflow.train.global_step import get_global_step, global_step
+from tapeflow.train.global_step import global_step
+from tapeflow.train.meta_graph import export_meta_graph
 from tapeflow.train.saver import Saver
 from tapeflow.train.session_manager import SessionManager
 
@@ -88,7 +88,7 @@ class Supervisor:
                 self._summary_op = _collected(GraphKeys.SUMMARY_OP, _merged)
             self._global_step = global_step
             if global_step is USE_DEFAULT:
-                self._global_step = get_global_step(self._graph)
+                self._global_step = _default_step(self._graph)
         self._is_chief = is_chief
         self._coord = Coordinator()
         self._wait_secs, self._grace = recovery_wait_secs, stop_grace_secs
@@ -200,7 +200,7 @@ class Supervisor:
         if self._writer and not self._graph_added:
             self._writer.add_graph(self._graph)
             saver = self._saver.saver_def if self._saver else None
-            self._writer.add_meta_graph(create_meta_graph(graph=self._graph, saver_def=saver))
+            self._writer.add_meta_graph(export_meta_graph(graph=self._graph, saver_def=saver))
             self._graph_added = True
 
     def start_standard_services(self, sess):
@@ -369,16 +369,36 @@ def _merged():
     return MergeSummary(found) if found else None
 
 
+def _default_step(graph):
+    """What counts the steps: that of the graph's collection, else an integer variable of this name, or None."""
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if found:
+        return found[0]
+    named = [v for v in global_variables() if v.name == "global_step:0" and v.dtype.base_dtype.is_integer]
+    return named[0] if named else None
+
+
 def _step_of(sess, step):
     return global_step(sess, step)
 
 
-class _SummaryThread(LooperThread):
+class _Service(LooperThread):
+    """A thread beside a session, whose graph is its default."""
+
+    def __init__(self, sv, sess, seconds):
+        super().__init__(sv.coord, seconds)
+        self._sv, self._sess = sv, sess
+
+    def run(self):
+        with self._sess.graph.as_default():
+            super().run()
+
+
+class _SummaryThread(_Service):
     """Writes summaries every so many seconds."""
 
     def __init__(self, sv, sess):
-        super().__init__(sv.coord, sv.save_summaries_secs)
-        self._sv, self._sess = sv, sess
+        super().__init__(sv, sess, sv.save_summaries_secs)
 
     def run_loop(self):
         sv = self._sv
@@ -391,12 +411,11 @@ class _SummaryThread(LooperThread):
             sv.summary_writer.add_summary(summary, step)
 
 
-class _StepCounterThread(LooperThread):
+class _StepCounterThread(_Service):
     """Writes how many steps a second takes."""
 
     def __init__(self, sv, sess):
-        super().__init__(sv.coord, sv.save_summaries_secs)
-        self._sv, self._sess = sv, sess
+        super().__init__(sv, sess, sv.save_summaries_secs)
         self._tag = f"{sv.global_step.op.name}/sec"
 
     def start_loop(self):
@@ -414,12 +433,11 @@ class _StepCounterThread(LooperThread):
         _logger.info("%s: %g", self._tag, speed)
 
 
-class _CheckpointThread(LooperThread):
+class _CheckpointThread(_Service):
     """Writes a checkpoint every so many seconds."""
 
     def __init__(self, sv, sess):
-        super().__init__(sv.coord, sv.save_model_secs)
-        self._sv, self._sess = sv, sess
+        super().__init__(sv, sess, sv.save_model_secs)
 
     def run_loop(self):
         sv = self._sv

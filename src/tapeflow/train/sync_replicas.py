@@ -172,8 +172,8 @@ class _Hook(SessionRunHook):
         text = "Model is not ready for SyncReplicasOptimizer local init."
         ready, why = _ready(self._ready_op, session, text)
         if not ready:
-            raise RuntimeError(f"Init operations did not make model ready for local_init. Init op: {self._init_op.name}, "
-                               f"error: {why}")  # fmt: skip
+            raise RuntimeError("Init operations did not make model ready for local_init. "
+                               f"Init op: {self._init_op.name}, error: {why}")  # fmt: skip
         session.run(self._init_op)
         if self._tokens_op is not None:
             session.run(self._tokens_op)

@@ -91,7 +91,7 @@ class ListWrapper(list):
         super().__setitem__(place, item)
         look_again()
 
-    def __iadd__(self, items: Any) -> Any:
+    def __iadd__(self, items: Any) -> Any:  # type: ignore[misc]
         self.extend(items)
         return self
 

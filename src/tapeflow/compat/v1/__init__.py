@@ -3,11 +3,11 @@
 import importlib
 from typing import Any
 
-from tapeflow import autodiff, config, dtypes, types, version
+from tapeflow import autodiff, config, types, version
 from tapeflow._native import Tensor
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
-from tapeflow.compat.v1 import bitwise, debugging, errors, linalg, math, nn, random, strings
+from tapeflow.compat.v1 import bitwise, debugging, dtypes, errors, linalg, math, nn, random, strings
 from tapeflow.compat.v1.modes import (
     control_flow_v2_enabled,
     disable_control_flow_v2,
@@ -585,6 +585,8 @@ _LAZY_NAMES = {
     "sparse_to_indicator": "tapeflow.compat.v1.sparse_names",
     "sparse_transpose": "tapeflow.compat.v1.sparse_names",
     "tables_initializer": "tapeflow.ops.lookup",
+    "batch_scatter_update": "tapeflow.ops.variable_scatter",
+    "inside_function": "tapeflow.graph.func_graph",
     "convert_to_tensor_or_indexed_slices": "tapeflow.compat.v1.conversions",
     "convert_to_tensor_or_sparse_tensor": "tapeflow.compat.v1.conversions",
     "create_partitioned_variables": "tapeflow.compat.v1.partitioned",

@@ -56,8 +56,11 @@ class Appends(ast.NodeTransformer):
 
 
 def _makes_list(value: ast.expr) -> bool:
+    """Whether an expression is a new list, or a TensorArray, which can be appended to as well."""
     if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Name) and value.func.id == "list"
+        if isinstance(value.func, ast.Attribute):
+            return value.func.attr == "TensorArray"
+        return isinstance(value.func, ast.Name) and value.func.id in ("list", "TensorArray")
     return isinstance(value, (ast.List, ast.ListComp))
 
 

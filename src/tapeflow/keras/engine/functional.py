@@ -145,6 +145,9 @@ class Functional(Model):
         expected = nest.flatten(self._inputs)
         if isinstance(inputs, dict) and not isinstance(self._inputs, dict):
             given = [inputs[tensor.name] for tensor in expected]
+        elif isinstance(inputs, dict) and set(self._inputs) <= set(inputs):
+            # Data may have columns that the model does not look at.
+            given = nest.flatten({name: inputs[name] for name in self._inputs})
         else:
             given = nest.flatten(inputs)
         if len(given) != len(expected):

@@ -57,7 +57,7 @@ class Sequential(Model):
                     "The added layer must be an instance of class Layer. "
                     f"Received: layer={layer} of type {type(layer)}."
                 )
-            from tapeflow.keras.layers.core import Lambda
+            from tapeflow.keras.layers.function_layer import Lambda
 
             layer = Lambda(layer)
         if any(layer.name == other.name for other in self._stack):
@@ -79,8 +79,11 @@ class Sequential(Model):
                 inner = layer._stack[0] if isinstance(layer, Sequential) and layer._stack else None
                 if shape is None and isinstance(inner, InputLayer):
                     shape = inner._batch_input_shape
+                dtype = None
+                if shape is None and isinstance(getattr(layer, "_inputs", None), KerasTensor):
+                    shape, dtype = layer._inputs.shape.as_list(), layer._inputs.dtype
                 if shape is not None:
-                    start = make_input(batch_shape=shape, name=f"{layer.name}_input")
+                    start = make_input(batch_shape=shape, dtype=dtype, name=f"{layer.name}_input")
                     self._stack.append(start.layer)
                     self.__dict__["_input"] = self.__dict__["_output"] = start
                     self.__dict__["_has_input_layer"] = True

@@ -37,7 +37,6 @@ from tapeflow.keras.layers.core import (
     Flatten,
     Identity,
     InputLayer,
-    Lambda,
     Masking,
     Permute,
     RepeatVector,
@@ -48,6 +47,7 @@ from tapeflow.keras.layers.core import (
 )
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.keras.layers.embeddings import Embedding, ReversibleEmbedding
+from tapeflow.keras.layers.function_layer import Lambda
 from tapeflow.keras.layers.group_normalization import (
     GroupNormalization,
     RMSNormalization,
@@ -55,6 +55,7 @@ from tapeflow.keras.layers.group_normalization import (
     UnitNormalization,
 )
 from tapeflow.keras.layers.grouped_attention import GroupQueryAttention
+from tapeflow.keras.layers.layer_normalization import LayerNormalization
 from tapeflow.keras.layers.local import LocallyConnected1D, LocallyConnected2D
 from tapeflow.keras.layers.merging import (
     Add,
@@ -75,7 +76,7 @@ from tapeflow.keras.layers.merging import (
 from tapeflow.keras.layers.merging import maximum_of as maximum
 from tapeflow.keras.layers.merging import minimum_of as minimum
 from tapeflow.keras.layers.noise import AlphaDropout, GaussianDropout, GaussianNoise
-from tapeflow.keras.layers.normalization import BatchNormalization, LayerNormalization
+from tapeflow.keras.layers.normalization import BatchNormalization
 from tapeflow.keras.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,

@@ -8,12 +8,10 @@ import operator
 from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
-from tapeflow.keras.engine.base_layer import Layer, Unbuilt, _as_shapes
-from tapeflow.keras.engine.calling import CallSignature
+from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
-from tapeflow.keras.registry import find
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add
@@ -442,116 +440,6 @@ class RepeatVector(Layer):
 
     def get_config(self):
         return {**super().get_config(), "n": self.n}
-
-
-class Lambda(Layer):
-    """A Python function as a layer.
-
-    Args:
-      function: of the inputs, and `mask` and `training` where it takes them.
-      output_shape: the shape of one output without the batch, a list of such, or a function of the input's shape.
-      mask: the mask of the outputs, or a function of inputs and mask.
-      arguments: further arguments of the function.
-    """
-
-    def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
-        super().__init__(**kwargs)
-        self.function = function
-        self.arguments = dict(arguments or {})
-        self._output_shape = output_shape
-        self.mask = mask
-        self.supports_masking = mask is not None
-        signature = CallSignature(function)
-        self.__dict__["_takes"] = [n for n in ("mask", "training") if n in signature.names]
-
-    def compute_mask(self, inputs, mask=None):
-        if callable(self.mask):
-            return self.mask(inputs, mask)
-        return self.mask
-
-    def call(self, inputs, mask=None, training=None):
-        arguments = dict(self.arguments)
-        given = {"mask": mask, "training": training}
-        arguments |= {name: given[name] for name in self._takes}
-        return self.function(inputs, **arguments)
-
-    def compute_output_shape(self, input_shape):
-        if self._output_shape is None:
-            try:
-                return super().compute_output_shape(input_shape)
-            except (NotImplementedError, TypeError, ValueError, AttributeError) as error:
-                raise NotImplementedError(
-                    "We could not automatically infer the shape of the Lambda's output. Please specify "
-                    "`output_shape` for this Lambda."
-                ) from error
-        if callable(self._output_shape):
-            return _as_shapes(self._output_shape(input_shape))
-        first = TensorShape(_first_shape(input_shape)).as_list()[:1]
-
-        def with_batch(shape):
-            return TensorShape([*first, *shape])
-
-        shape = self._output_shape
-        if any(isinstance(part, (tuple, list, TensorShape)) for part in shape):
-            return [with_batch(part) for part in shape]
-        return with_batch(shape)
-
-    def get_config(self):
-        function, kind, module = _function_config(self.function)
-        shape, shape_kind, shape_module = self._output_shape, "raw", None
-        if callable(shape):
-            shape, shape_kind, shape_module = _function_config(shape)
-        return {
-            **super().get_config(),
-            "function": function,
-            "function_type": kind,
-            "module": module,
-            "output_shape": shape,
-            "output_shape_type": shape_kind,
-            "output_shape_module": shape_module,
-            "mask": self.mask,
-            "arguments": self.arguments,
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """A layer from the constructor's arguments; functions by name are looked up among custom objects."""
-        config = dict(config)
-        for name in ("function_type", "module", "output_shape_type", "output_shape_module"):
-            config.pop(name, None)
-        config["function"] = _named_function(config["function"], custom_objects)
-        if isinstance(config.get("output_shape"), str):
-            config["output_shape"] = _named_function(config["output_shape"], custom_objects)
-        return cls(**config)
-
-
-def _function_config(function):
-    """(what a config has of a function, its kind, its module): a known function's name, or the function itself."""
-    module = getattr(function, "__module__", None)
-    name = getattr(function, "__name__", "<lambda>")
-    if name == "<lambda>":
-        return function, "lambda", module
-    known = getattr(function, "_keras_name", None)
-    return (known, "function", module) if known else (function, "lambda", module)
-
-
-def _named_function(value, custom_objects):
-    if isinstance(value, str):
-        return find(value, {}, "function", custom_objects)
-    if not callable(value):
-        raise ValueError(
-            "The config of a Lambda layer holds code, which is not loaded. Make the layer again in Python, or "
-            "register its function with `register_keras_serializable`."
-        )
-    return value
-
-
-def _first_shape(input_shape):
-    if isinstance(input_shape, (list, tuple)) and any(
-        isinstance(part, (list, tuple, TensorShape)) for part in input_shape
-    ):
-        return input_shape[0]
-    return input_shape
 
 
 class Identity(SameShape):

@@ -161,8 +161,8 @@ class _LocallyConnected(Layer):
         mask = np.zeros([*lengths, *outputs], "float32")
         for place in _places(outputs):
             spans = []
-            for i, s, k, n, m in zip(place, self.strides, self.kernel_size, lengths, outputs):
-                before = 0 if self.padding == "valid" else max((m - 1) * s + k - n, 0) // 2
+            for i, s, k, n in zip(place, self.strides, self.kernel_size, lengths):
+                before = 0 if self.padding == "valid" else k // 2
                 low = i * s - before
                 spans.append(slice(max(low, 0), max(min(low + k, n), 0)))
             mask[(*spans, *place)] = 1.0

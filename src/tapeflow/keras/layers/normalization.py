@@ -1,4 +1,4 @@
-"""Normalization over the batch (Ioffe & Szegedy 2015) and over features (Ba et al. 2016)."""
+"""Normalization over the batch (Ioffe & Szegedy 2015), renormalization (Ioffe 2017) and virtual batches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tapeflow.ops.batch_norm import FusedBatchNormV3
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import ones, ones_like, zeros, zeros_like
 from tapeflow.ops.control import control_dependencies
-from tapeflow.ops.elementwise import rsqrt, sqrt
+from tapeflow.ops.elementwise import sqrt
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.normalization import batch_normalization, moments, weighted_moments
 from tapeflow.ops.reduction import reduce_mean
@@ -421,106 +421,6 @@ class BatchNormalization(SameShape):
         }
 
 
-class LayerNormalization(SameShape):
-    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, for each example by itself."""
-
-    _casts_weights = False
-
-    def __init__(
-        self,
-        axis=-1,
-        epsilon=0.001,
-        center=True,
-        scale=True,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        beta_regularizer=None,
-        gamma_regularizer=None,
-        beta_constraint=None,
-        gamma_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        if not isinstance(axis, (int, list, tuple)):
-            raise TypeError(
-                "Expected an int or a list/tuple of ints for the argument 'axis', but received: "
-                f"{axis}"
-            )
-        self.axis = axis
-        self.epsilon, self.center, self.scale = epsilon, center, scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
-        self.beta_regularizer = regularizers.get(beta_regularizer)
-        self.gamma_regularizer = regularizers.get(gamma_regularizer)
-        self.beta_constraint = constraints.get(beta_constraint)
-        self.gamma_constraint = constraints.get(gamma_constraint)
-        self.gamma = self.beta = None
-
-    def build(self, input_shape):
-        sizes = TensorShape(input_shape).as_list()
-        rank = len(sizes)
-        axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
-        axes = [axis + rank if axis < 0 else axis for axis in axes]
-        if any(not 0 <= axis < rank for axis in axes):
-            raise ValueError(
-                f"Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with "
-                f"inputs.rank={rank}). Received: axis={self.axis}"
-            )
-        if len(set(axes)) != len(axes):
-            raise ValueError(f"Duplicate axis: {tuple(axes)}")
-        self.axis = axes
-        shape = [sizes[axis] for axis in axes]
-        self._broadcast = (
-            None
-            if axes == list(range(rank - len(axes), rank))
-            else [sizes[i] if i in axes else 1 for i in range(rank)]
-        )
-        if self.scale:
-            self.gamma = self.add_weight(
-                "gamma",
-                shape,
-                initializer=self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                constraint=self.gamma_constraint,
-            )
-        if self.center:
-            self.beta = self.add_weight(
-                "beta",
-                shape,
-                initializer=self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                constraint=self.beta_constraint,
-            )
-        self.built = True
-
-    def call(self, inputs):
-        x = inputs
-        if x.dtype in (dtypes.float16, dtypes.bfloat16):
-            x = cast(x, dtypes.float32)
-        mean, variance = moments(x, self.axis, keepdims=True)
-        outputs = (x - mean) * rsqrt(variance + self.epsilon)
-        for weight, apply in ((self.gamma, _multiply), (self.beta, _add)):
-            if weight is not None:
-                value = weight if self._broadcast is None else reshape(weight, self._broadcast)
-                outputs = apply(outputs, value)
-        return outputs if x is inputs else cast(outputs, inputs.dtype)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "axis": self.axis,
-            "epsilon": self.epsilon,
-            "center": self.center,
-            "scale": self.scale,
-            "beta_initializer": initializers.serialize(self.beta_initializer),
-            "gamma_initializer": initializers.serialize(self.gamma_initializer),
-            "beta_regularizer": regularizers.serialize(self.beta_regularizer),
-            "gamma_regularizer": regularizers.serialize(self.gamma_regularizer),
-            "beta_constraint": constraints.serialize(self.beta_constraint),
-            "gamma_constraint": constraints.serialize(self.gamma_constraint),
-        }
-
-
 _CLIPPING = {"rmax", "rmin", "dmax"}
 
 
@@ -529,11 +429,3 @@ def _composed(scale, offset, then_scale, then_offset):
     if then_scale is not None:
         scale, offset = scale * then_scale, offset * then_scale
     return scale, offset if then_offset is None else offset + then_offset
-
-
-def _multiply(a, b):
-    return a * b
-
-
-def _add(a, b):
-    return a + b

@@ -50,8 +50,9 @@ def broadcast(*shapes: TensorShape) -> TensorShape:
     """The static shape of tensors together; unknown where one is. Raises ValueError where they do not fit."""
     if any(s.rank is None for s in shapes):
         return TensorShape(None)
-    longest = max((s.rank for s in shapes), default=0)
-    rows = [[1] * (longest - s.rank) + s.as_list() for s in shapes]
+    lists: list[list[Any]] = [s.as_list() for s in shapes]
+    longest = max(map(len, lists), default=0)
+    rows = [[1] * (longest - len(sizes)) + sizes for sizes in lists]
     out: list[int | None] = []
     for sizes in zip(*rows):
         known = {n for n in sizes if n not in (1, None)}
@@ -71,6 +72,7 @@ class Distribution:
     _parts: tuple[Any, ...] = ()
     _event_shape = TensorShape([])
     _default_name: str | None = None
+    _sample_n: Any
 
     def __init__(
         self, dtype: Any, reparameterization_type: Any, validate_args: bool, allow_nan_stats: bool,

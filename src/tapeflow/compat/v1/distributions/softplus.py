@@ -16,7 +16,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _with(base: type, title: str, **changes: Any) -> type:
+def _with(base: Any, title: str, **changes: Any) -> Any:
     """The distribution whose named parameters are first changed so."""
     import inspect
 

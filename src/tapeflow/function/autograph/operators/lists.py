@@ -84,6 +84,8 @@ def list_append(target: Any, x: Any) -> Any:
     """What a variable holds after `target.append(x)`."""
     if isinstance(target, StagedList):
         return StagedList(target.array.write(target.array.size(), as_tensor(x)))
+    if hasattr(target, "write") and hasattr(target, "stack"):  # a TensorArray
+        return target.write(target.size(), x)
     target.append(x)
     return target
 
