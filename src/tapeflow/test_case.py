@@ -56,13 +56,13 @@ class TestCase(unittest.TestCase):
         random.seed(1234)
         np.random.seed(1234)
         self._cached = None
-        if context.eager_by_default():
-            set_seed(1234)
-        elif not context.inside_graph():
+        if not context.inside_graph():
             from tapeflow.graph.graph import get_default_graph, reset_default_graph
 
             reset_default_graph()
             get_default_graph().seed = 1234
+        if context.eager_by_default():
+            set_seed(1234)
 
     def tearDown(self) -> None:
         if self._cached is not None:

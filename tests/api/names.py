@@ -7,6 +7,7 @@ its arguments (`name=` where there is a default), a class with those of its cons
 from __future__ import annotations
 
 import collections
+import functools
 import inspect
 import pathlib
 from typing import Any
@@ -18,6 +19,7 @@ HERE = pathlib.Path(__file__).parent
 ROOTS = {"tf1": tapeflow.compat.v1, "tf2": tapeflow}
 
 
+@functools.cache
 def symbols(version: str) -> dict[str, list[str] | None]:
     """The arguments of each public symbol; None where there is nothing to compare."""
     out: dict[str, list[str] | None] = {}
@@ -53,6 +55,7 @@ def namespace(name: str) -> str:
     return name.rpartition(".")[0]
 
 
+@functools.cache
 def missing(version: str) -> list[str]:
     """The symbols that are not here."""
     out = []
@@ -64,6 +67,7 @@ def missing(version: str) -> list[str]:
     return out
 
 
+@functools.cache
 def differing(version: str) -> dict[str, tuple[list[str], list[str] | None]]:
     """The arguments there and here of the symbols whose arguments are others."""
     absent = set(missing(version))

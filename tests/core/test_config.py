@@ -1,6 +1,6 @@
 import pytest
 
-from tapeflow.core import config, context, device, errors
+from tapeflow.core import config, context, device
 
 
 @pytest.fixture

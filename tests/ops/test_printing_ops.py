@@ -65,3 +65,10 @@ def test_format():
     assert text.numpy() == b'x [1 2] y "a"'
     with pytest.raises(ValueError, match="expects 2 tensors, but the inputs only has 1"):
         tf.strings.format("{} {}", tf.constant(1))
+
+
+def test_a_string_alone_is_printed_as_it_is(capsys):
+    tf.print(tf.constant("Buzz"))
+    tf.print(tf.constant(["Buzz"]))
+    tf.print("a", tf.constant("Buzz"))
+    assert capsys.readouterr().err == 'Buzz\n["Buzz"]\na "Buzz"\n'

@@ -291,7 +291,7 @@ def test_damaged_files(tmp_path):
 
 @pytest.mark.slow
 def test_many_damaged_files(tmp_path):
-    fuzz(tmp_path, 2, 20_000)
+    fuzz(tmp_path, 2, 5000)
 
 
 def test_damaged_entries(tmp_path):

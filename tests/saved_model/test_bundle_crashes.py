@@ -119,7 +119,7 @@ for n in range(int(sys.argv[4])):
             write_bundle(folder + "/ck", {"a": np.full(size, n + 1.0), "b": np.full(size, n + 1.0)})
         finally:
             os._exit(0)
-    time.sleep(rng.random() * 0.012)
+    time.sleep(rng.random() * 0.03)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     done += status == 0
@@ -132,7 +132,7 @@ print("sound", done)
 
 def interrupted(tmp_path, count, seed):
     result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(tmp_path), "60000", str(seed), str(count)],
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path), "200000", str(seed), str(count)],
         capture_output=True, text=True,
     )  # fmt: skip
     assert result.stdout.startswith("sound"), result.stderr

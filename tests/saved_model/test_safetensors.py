@@ -108,7 +108,7 @@ def test_changed_bytes(tmp_path):
 
 @pytest.mark.slow
 def test_many_changed_bytes(tmp_path):
-    fuzz(tmp_path, 2, 50_000)
+    fuzz(tmp_path, 2, 20_000)
 
 
 def test_what_cannot_be_saved(tmp_path):

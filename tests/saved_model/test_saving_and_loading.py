@@ -310,7 +310,7 @@ def test_damaged_models(tmp_path):
 
 @pytest.mark.slow
 def test_many_damaged_models(tmp_path):
-    fuzz(tmp_path, 2, 1500)
+    fuzz(tmp_path, 2, 400)
 
 
 # In graphs and sessions.

@@ -75,8 +75,6 @@ def test_one_profile_at_a_time(tmp_path):
     with pytest.raises(tf.errors.UnavailableError):
         profiler.stop()
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(tf.errors.UnimplementedError):
-        profiler.server.start(6009)
 
 
 def test_writers_of_graphs_start_in_sessions(tmp_path):

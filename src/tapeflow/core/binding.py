@@ -88,7 +88,7 @@ def _bind() -> None:
     _native.set_hook("to_format", _to_format)
     with contextlib.suppress(TypeError):  # where the type is closed, notebooks show the repr
         _native.EagerTensor._repr_html_ = _to_html
-        _native.EagerTensor._shape_as_list = _shape_as_list
+        _native.EagerTensor._shape_as_list = _shape_as_list  # type: ignore[attr-defined]
     tensor_spec.register_tensor_class(_native.Tensor)
     context.on_device_change.append(_native.set_device_scope)
     context.on_graph_change.append(_native.set_graph_scope)

@@ -39,7 +39,7 @@ def is_composite(value: Any) -> bool:
 
 def _describes_itself(cls: type) -> bool:
     """Whether a program's class has values of several tensors, which their specs take apart."""
-    own = not cls.__module__.startswith("tapeflow.")
+    own = not (cls.__module__ or "").startswith("tapeflow.")
     return own and isinstance(getattr(cls, "_type_spec", None), property)
 
 

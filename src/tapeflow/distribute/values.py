@@ -22,7 +22,7 @@ class DistributedValues:
         return self._values
 
     def __repr__(self) -> str:
-        inner = ",\n".join(f"  {i}: {value}" for i, value in enumerate(self._values))
+        inner = ",\n".join(f"  {i}: {value!s}" for i, value in enumerate(self._values))
         return f"{type(self).__name__}:{{\n{inner}\n}}"
 
 

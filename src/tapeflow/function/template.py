@@ -27,6 +27,8 @@ class Template:
     """See `make_template`."""
 
     def __init__(self, name, func, create_scope_now, unique_name, custom_getter, kwargs):
+        if name is None:
+            raise ValueError("name cannot be None.")
         if unique_name is not None and context.executing_eagerly():
             raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
         self._func = func
@@ -62,14 +64,29 @@ class Template:
         if self._store is not None:
             with self._store.as_default(), self._opened() as scope:
                 self._scope = scope
-                return self._func(*args, **kwargs)
+                before = self._store.trainable_variables()
+                result = self._func(*args, **kwargs)
+                self._require_known(before, self._store.trainable_variables())
+                self._called = True
+                return result
         with self._opened() as scope:
             if self._called:
                 scope.reuse_variables()
             self._scope = scope
+            before = scoping.trainable_variables()
             result = self._func(*args, **kwargs)
+            self._require_known(before, scoping.trainable_variables())
             self._called = True
             return result
+
+    def _require_known(self, before, after):
+        """Raises ValueError if a later call made trainable variables."""
+        if self._called and len(before) != len(after):
+            known = {id(v) for v in before}
+            raise ValueError(
+                "Trainable variable created when calling a template after the first time, perhaps you used "
+                f"tf.Variable when you meant tf.get_variable: {[v for v in after if id(v) not in known]}"
+            )
 
     def _opened(self) -> Any:
         if self._scope is not None:

@@ -210,7 +210,14 @@ def _emit(emitter: Any, op: Operation) -> None:
     bodies = op.attrs["branches"]
     kind = "if" if op.type == "If" else "case"
     inputs = [emitter.number(x) for x in op.inputs]
-    outputs = [emitter.output(y) for y in op.outputs]
+    made = op.outputs
+    if emitter.wanted is not None and all(body.graph.pruned for body in bodies):
+        # What only results need that nobody wants does not run; where only the node is waited for, all does.
+        used = [i for i, y in enumerate(made) if id(y) in emitter.wanted] or range(len(made))
+        if len(used) < len(made):
+            bodies = [Body(body.graph, [body.outputs[i] for i in used]) for body in bodies]
+            made = [made[i] for i in used]
+    outputs = [emitter.output(y) for y in made]
     emitter.program.instructions.append(Instruction(kind, bodies, inputs, outputs, op, op.effects))
 
 

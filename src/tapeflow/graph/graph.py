@@ -687,6 +687,11 @@ def default_graph() -> Graph:
     return _defaults.graph
 
 
+def known_default_graph() -> Graph | None:
+    """The default graph, None before there is one."""
+    return _defaults.graph
+
+
 context.default_graph = default_graph
 
 

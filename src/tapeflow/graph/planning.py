@@ -56,6 +56,8 @@ class Emitter:
         self.numbers: dict[int, int] = {}  # id of a tensor -> value
         self._alive: list[Any] = []
         self.resolve = resolve
+        # The ids of the tensors that others take or that are results, where that is known.
+        self.wanted: set[int] | None = None
         # The streams of its random ops, where they are not those of functions.
         self.streams: streams.Numbers | None = None
 
@@ -183,12 +185,19 @@ def function_program(
     inputs = {id(x) for x in graph.inputs}
     effects = graph.targets if graph.pruned else [op for op in ops if op.effects]
     wanted = needed(graph, outputs, effects, graph.inputs)
+    if graph.pruned:
+        emitter.wanted = taken(wanted, outputs)
     for op in wanted:
         if not (op.outputs and id(op.outputs[0]) in inputs):
             emitter.emit(op)
     program = emitter.program
     program.outputs = [emitter.number(y) for y in outputs]
     return program
+
+
+def taken(ops: Sequence[Operation], results: Sequence[SymbolicTensor]) -> set[int]:
+    """The ids of the tensors that operations take, or that are results."""
+    return {id(x) for op in ops for x in op.inputs} | {id(x) for x in results}
 
 
 def compile_program(program: Program) -> Any:

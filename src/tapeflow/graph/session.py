@@ -238,7 +238,9 @@ class BaseSession:
         for x in feeds:
             emitter.input(x)
         given = {id(x) for x in feeds}
-        for op in order.needed(self._graph, tensors, targets, feeds):
+        ops = order.needed(self._graph, tensors, targets, feeds)
+        emitter.wanted = planning.taken(ops, tensors)
+        for op in ops:
             if op.outputs and all(id(y) in given for y in op.outputs):
                 continue
             emitter.emit_around(op, given)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import nest
+from tapeflow._native import Tensor
+from tapeflow.core import dtypes, nest
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.ops import control
@@ -126,7 +127,14 @@ def print_(*inputs, **kwargs):
     summarize = 3 if summarize is None else int(summarize)
     end = "\n" if end is None else end
 
+    # A string that is printed alone is printed as it is.
+    first = inputs[0] if len(inputs) == 1 else None
+    alone = isinstance(first, Tensor) and first.dtype == dtypes.string and first.shape.rank == 0
+
     def show(given):
+        if alone:
+            _write(stream, bytes(concrete_value(given[0]).item()).decode("utf-8", "replace"), end)
+            return
         _write(stream, sep.join(_text(x, summarize) for x in given), end)
 
     if control._staged(*nest.flatten(inputs, expand_composites=True)):

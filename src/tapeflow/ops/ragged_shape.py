@@ -368,14 +368,14 @@ def reshape(tensor, shape, name=None):
     return layout.reshape(flat, shape)
 
 
-def shape(input, out_type=None, name=None):
+def shape(input, out_type=dtypes.int32, name=None):
     """`tf.shape` of a ragged tensor: a `DynamicRaggedShape`."""
-    return DynamicRaggedShape.from_tensor(input, out_type)
+    return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
 
 
-def shape_v1(input, name=None, out_type=None):
+def shape_v1(input, name=None, out_type=dtypes.int32):
     """`shape` with the 1.x order of arguments."""
-    return DynamicRaggedShape.from_tensor(input, out_type)
+    return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
 
 
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):

@@ -6,7 +6,9 @@ new one is. Where files of that name are there already, the data go to files of 
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
+import functools
 import os
 import struct
 import uuid
@@ -27,6 +29,7 @@ from tapeflow.saved_model.slices import Part
 from tapeflow.saved_model.table import write_table
 
 _VERSION = 1
+_LARGE = 1 << 20
 # Stands behind the prefix in the names of files that are not complete, before the number of the process.
 _TEMPORARY = ".temporary-"
 
@@ -225,18 +228,35 @@ class _Shard:
         else:
             contiguous = np.ascontiguousarray(array)
             part = contiguous.reshape(-1).view(np.uint8).data if contiguous.size else b""
+            if len(part) > _LARGE:  # the sum is made while the disk is written
+                later = _summing().submit(crc32c, part)
+                self.file.write(part)
+                return self._note(key, array, len(part), later.result())
             checksum = crc32c(part) if len(part) else 0
         self.file.write(part)
+        return self._note(key, array, len(part), checksum)
+
+    def _note(self, key: bytes, array: np.ndarray, size: int, checksum: int) -> np.ndarray:
+        """Adds the entry of what was written."""
         entry = protos.BundleEntryProto(
             dtype=_dtype(array).as_datatype_enum, shard_id=self.shard, offset=self.offset,
-            size=len(part), crc32c=mask(checksum),
+            size=size, crc32c=mask(checksum),
         )  # fmt: skip
         entry.shape.SetInParent()
-        for size in array.shape:
-            entry.shape.dim.add(size=size)
+        for n in array.shape:
+            entry.shape.dim.add(size=n)
         self.entries[key] = entry.SerializeToString(deterministic=True)
-        self.offset += len(part)
+        self.offset += size
         return array
+
+
+@functools.cache
+def _summing() -> concurrent.futures.ThreadPoolExecutor:
+    """The thread that makes checksums."""
+    return concurrent.futures.ThreadPoolExecutor(1, "checksum")
+
+
+os.register_at_fork(after_in_child=_summing.cache_clear)  # threads stay with the parent
 
 
 def _dtype(array: np.ndarray) -> DType:

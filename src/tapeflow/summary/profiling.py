@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import context
-from tapeflow.core.errors import AlreadyExistsError, UnavailableError, UnimplementedError
+from tapeflow.core.errors import AlreadyExistsError, UnavailableError
 from tapeflow.core.public import public, public_methods
 from tapeflow.function import function
 from tapeflow.graph import call_watching
@@ -93,9 +93,7 @@ def start(logdir, options=None):
     global _current
     with _lock:
         if _current is not None:
-            raise AlreadyExistsError(
-                None, None, "Another profiler is running."
-            )
+            raise AlreadyExistsError(None, None, "Another profiler is running.")
         _current = _Profile(logdir, options)
         _current.start()
 
@@ -160,10 +158,3 @@ class Trace:
         profile = _current
         if profile is not None:
             profile.add(self._name, self._begin, time.perf_counter_ns(), dict(self._details))
-
-
-def no_service(what: str) -> UnimplementedError:
-    """The error of a profile of another process."""
-    return UnimplementedError(
-        None, None, f"tf.profiler.experimental.{what}: profiles are taken in the process itself, by start and stop"
-    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tapeflow import protos
 from tapeflow.core.context import eager_mode
+from tapeflow.core.dtypes import string
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import children
 
@@ -152,8 +155,11 @@ def parts_of(value: Any) -> dict[str, dict[str, Any]]:
 
 
 def _eager_value(variable: Variable) -> Any:
+    """The value; of numbers without a copy: an update of the variable leaves what was read as it is."""
     with eager_mode():
-        return variable.numpy()
+        if variable.dtype == string:
+            return variable.numpy()
+        return np.asarray(variable.read_value())
 
 
 def escaped(name: str) -> str:

@@ -72,8 +72,14 @@ def gathered(root: Any, session: Any, options: CheckpointOptions) -> dict[str, A
         for key, value in tensors.items()
     }
     if options.enable_async:  # what the program changes meanwhile is not written
-        tensors = {key: np.array(value) for key, value in tensors.items()}
+        tensors = {key: _kept(value) for key, value in tensors.items()}
     return {**tensors, OBJECT_GRAPH_KEY: np.asarray(saved.graph, object)}
+
+
+def _kept(value: Any) -> np.ndarray:
+    """An array that nothing changes: what variables give is such a one."""
+    array = np.asarray(value)
+    return np.array(array) if array.flags.writeable else array
 
 
 def staged(root: Any, path: Any) -> Any:
@@ -107,3 +113,6 @@ def session_of(session: Any) -> Any:
 def _writer() -> concurrent.futures.ThreadPoolExecutor:
     """The thread that writes; one, so that checkpoints are complete in the order in which they were saved."""
     return concurrent.futures.ThreadPoolExecutor(1, "checkpoint")
+
+
+os.register_at_fork(after_in_child=_writer.cache_clear)  # threads stay with the parent

@@ -416,7 +416,7 @@ _LAZY_ROOMS = {
     "image": "tapeflow.compat.v1.image",
     "initializers": "tapeflow.compat.v1.initializers",
     "io": "tapeflow.compat.v1.io",
-    "keras": "tapeflow.keras",
+    "keras": "tapeflow.compat.v1.keras",
     "layers": "tapeflow.layers",
     "logging": "tapeflow.compat.v1.logging",
     "lookup": "tapeflow.lookup",

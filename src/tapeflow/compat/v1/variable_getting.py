@@ -277,5 +277,10 @@ class _TemplateScoping:
     def again(scope):
         return variable_scope(scope)
 
+    @staticmethod
+    def trainable_variables():
+        graph = context.current_graph()
+        return [] if graph is None else list(graph.get_collection("trainable_variables"))
+
 
 template.scoping = _TemplateScoping

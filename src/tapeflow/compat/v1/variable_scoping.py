@@ -10,6 +10,7 @@ import contextlib
 import enum
 import functools
 import re
+import sys
 import threading
 from typing import Any
 
@@ -160,8 +161,21 @@ class State:
 
 
 class _Eager(threading.local):
+    """The scopes of eager code, which `tf.reset_default_graph` forgets with those of the graph."""
+
     def __init__(self) -> None:
-        self.state = State(AUTO_REUSE, None)
+        self._state = State(AUTO_REUSE, None)
+        self._graph: Any = None
+
+    @property
+    def state(self) -> State:
+        graphs = sys.modules.get("tapeflow.graph.graph")
+        graph = None if graphs is None else graphs.known_default_graph()
+        if graph is not self._graph:
+            if self._graph is not None:
+                self._state = State(AUTO_REUSE, None)
+            self._graph = graph
+        return self._state
 
 
 _eager = _Eager()

@@ -78,6 +78,7 @@ class Step:
             ]  # fmt: skip
             function, structure = self._compile(key)
             outputs = function(*given)
+            restore_slots(getattr(self._method, "__self__", None))
             found = (given, outputs, structure[0])
             self._in_graphs[graph, key, kinds] = found
         feeds = {
@@ -86,6 +87,14 @@ class Step:
         outputs = list(found[1])
         values = get_session(graph).run(outputs, feeds) if outputs else []
         return _repacked(found[2], values)
+
+
+def restore_slots(model):
+    """Gives the slots that an optimizer has made for a graph the values of the checkpoint that was loaded."""
+    restoration = None if model is None else model.__dict__.get("_restored_in_graph")
+    if restoration is not None:
+        for number, value in list(restoration.objects.items()):
+            restoration._restore_slots(number, value)
 
 
 def _repacked(structure, values):

@@ -162,6 +162,7 @@ def load(model, filepath, skip_mismatch=False, by_name=False):
         graph = current_graph()
         if graph is not None:
             _stream(status)
+            model.__dict__["_restored_in_graph"] = getattr(status, "_restoration", None)
         _require_match(model, status)
         return status
     if not model.built:

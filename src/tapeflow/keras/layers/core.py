@@ -6,6 +6,7 @@ import math
 import operator
 
 from tapeflow.core import nest
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer, Unbuilt
@@ -22,6 +23,7 @@ from tapeflow.ops.dropout import dropout as nn_dropout
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.matmul import MatMul, tensordot
 from tapeflow.ops.reduction import reduce_any
+from tapeflow.ops.sparse import sparse_dense_matmul
 
 
 class InputLayer(Layer):
@@ -177,7 +179,9 @@ class Dense(Layer):
     def call(self, inputs):
         if inputs.dtype is not self._compute_dtype_object:
             inputs = cast(inputs, self._compute_dtype_object)
-        if inputs.ndim == 2:
+        if isinstance(inputs, SparseTensor):
+            outputs = sparse_dense_matmul(inputs, self.kernel)
+        elif inputs.ndim == 2:
             outputs = MatMul(inputs, self.kernel)
         else:
             outputs = tensordot(inputs, self.kernel, [[inputs.ndim - 1], [0]])

@@ -171,6 +171,11 @@ class Concatenate(_Merge):
         self.built = True
 
     def call(self, inputs):
+        if not isinstance(inputs, (list, tuple)):
+            raise ValueError(
+                f"A merge layer should be called on a list of inputs. Received: inputs={inputs} (not "
+                "a list of tensors)"
+            )
         return concat(list(inputs), axis=self.axis)
 
     def compute_output_shape(self, input_shape):

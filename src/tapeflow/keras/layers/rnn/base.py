@@ -429,7 +429,12 @@ class CellLayer(RNN):
         return config
 
     def _takes(self, name):
-        names = type(self).__init__.__code__.co_varnames
+        names: set[str] = set()
+        for cls in type(self).__mro__:
+            if "__init__" in vars(cls):
+                names.update(cls.__init__.__code__.co_varnames)
+            if CellLayer in cls.__bases__:
+                break
         return name in names or (name == "implementation" and "activation" in names)
 
     @classmethod
