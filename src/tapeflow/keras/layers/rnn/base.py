@@ -257,7 +257,10 @@ class RNN(Layer):
             return super().__call__(inputs, **kwargs)
         # Symbolic states are inputs of the model, so they go in with the sequence.
         attributes = self.__dict__
-        attributes["_input_spec"] = [*(self._input_spec or [None])[:1], *[None for _ in extra]]
+        attributes["_input_spec"] = [
+            *(self._input_spec or [None])[:1],
+            *[None for _ in nest.flatten(extra)],
+        ]
         try:
             return super().__call__([inputs, *extra], **kwargs)
         finally:

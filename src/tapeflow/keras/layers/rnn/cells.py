@@ -6,6 +6,7 @@ The projection does not depend on the states, so that a layer does it for all ti
 from __future__ import annotations
 
 from tapeflow.core import nest
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
@@ -66,6 +67,7 @@ class AbstractRNNCell(Layer):
 def initial_state(state_size, inputs, batch_size, dtype):
     """Zeros of (batch_size, *size) for each size of the structure, the batch taken from inputs if given."""
     if inputs is not None:
+        inputs = convert_to_tensor(inputs)
         batch_size = inputs.shape.as_list()[0]
         batch_size = shape_of(inputs)[0] if batch_size is None else batch_size
         dtype = inputs.dtype
