@@ -12,7 +12,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-slow test-oracle test-xla bench lint docs build sanitize build-sanitized fuzz clean
+.PHONY: demo test test-slow test-oracle test-xla bench api lint docs build sanitize build-sanitized fuzz clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -41,6 +41,9 @@ test-xla: build $(VENV)/.ready-test $(VENV)/.ready-xla
 # TF_PYTHON, TORCH_PYTHON, JAX_PYTHON name the interpreters of the peers to compare with.
 bench: build
 	$(PY) benchmarks/bench.py $(ARGS)
+
+api: build
+	$(PY) tests/api/names.py
 
 lint: $(VENV)/.ready-lint
 	$(PY) -m ruff check .

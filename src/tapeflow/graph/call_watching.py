@@ -6,6 +6,7 @@ that is built from then on.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -181,6 +182,8 @@ def disable_check_numerics():
 
 
 def _log_device(row: Any, inputs: tuple[Any, ...], outputs: list[Any]) -> None:
+    if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") not in ("", "0"):
+        return  # this is of the level INFO
     place = outputs[0].device if outputs else "/job:localhost/replica:0/task:0/device:CPU:0"
     print(f"Executing op {row.name} in device {place}", file=sys.stderr)
 
