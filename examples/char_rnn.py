@@ -1,6 +1,6 @@
 """Learns to write like a text, character by character, with an LSTM; the text is this project's licence.
 
-    python examples/char_rnn.py [--text FILE] [--steps 300] [--units 128] [--seed 1]
+    python examples/char_rnn.py [--text FILE] [--steps 600] [--units 128] [--seed 1]
 """
 
 import argparse
@@ -49,7 +49,7 @@ def write(model, letters, seed_text, length, temperature, rng):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--text", type=Path, default=LICENSE, help="a text file to learn from")
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--batch", type=int, default=32, help="excerpts a step")
     parser.add_argument("--length", type=int, default=48, help="characters of an excerpt")
     parser.add_argument("--units", type=int, default=128, help="units of the LSTM")

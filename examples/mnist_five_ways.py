@@ -1,6 +1,6 @@
 """Reads handwritten digits with one network, trained in five styles, and compares them.
 
-    python examples/mnist_five_ways.py [--epochs 2] [--batch 100] [--seed 1]
+    python examples/mnist_five_ways.py [--epochs 6] [--batch 100] [--seed 1]
 
     tape         loss and gradients by tf.GradientTape, step by step
     tf.function  the same step, traced once and run as a graph
@@ -89,18 +89,21 @@ def with_fit(batches, test, seed):
     class Listen(tf.keras.callbacks.Callback):
         """fit reports the mean so far of an epoch: the loss of a step is the difference."""
 
+        def on_train_begin(self, logs=None):
+            self.bar = Bar(len(batches), f"{'fit':12}")
+            self.steps = iter(self.bar)
+            next(self.steps)
+
         def on_train_batch_end(self, batch, logs=None):
-            total = logs["loss"] * (batch + 1)
-            losses.append(total - sum(losses))
+            losses.append(logs["loss"] * (batch + 1) - sum(losses))
+            self.bar.say(f"loss {losses[-1]:.3f}")
+            next(self.steps, None)
 
     model.compile(adam(), tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     dataset = tf.data.Dataset.from_generator(
         lambda: iter(batches), (tf.float32, tf.int32), ([None, 784], [None])
     )
-    bar = iter(Bar(1, f"{'fit':12}"))
-    next(bar)
     model.fit(dataset, epochs=1, verbose=0, callbacks=[Listen()])
-    next(bar, None)
     return [float(value) for value in losses], accuracy(model, *test)
 
 
@@ -147,7 +150,7 @@ def flat(images, labels):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=2, help="passes through the training images")
+    parser.add_argument("--epochs", type=int, default=6, help="passes through the training images")
     parser.add_argument("--batch", type=int, default=100, help="images a step")
     parser.add_argument("--images", type=int, default=8000, help="images to train with")
     parser.add_argument("--seed", type=int, default=1)

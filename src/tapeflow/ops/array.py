@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -231,7 +234,21 @@ def shape(input, out_type=None, name=None):
         from tapeflow.ops.casting import cast
 
         return cast(dense, out_type or dtypes.int32)
-    return Shape(input, dtypes.as_dtype(out_type or dtypes.int32))
+    out_type = dtypes.as_dtype(out_type or dtypes.int32)
+    known = _known_sizes(input)
+    return Shape(input, out_type) if known is None else _constant(known, out_type, "Shape")
+
+
+def _known_sizes(input):
+    """The sizes of a tensor of a graph, where all of them are known: they are constants then."""
+    if not is_symbolic_tensor(input) or input.dtype == dtypes.variant:
+        return None
+    sizes = input.shape_tuple
+    return None if sizes is None or None in sizes else sizes
+
+
+def _constant(value, dtype, name):
+    return convert_to_tensor(np.array(value, dtype.as_numpy_dtype), name=name)
 
 
 @public
@@ -302,7 +319,11 @@ def _(input, out_type):
 @public
 def size(input, out_type=None, name=None):
     """The number of elements of `input`, as a scalar of `out_type`, int32 if not given."""
-    return Size(input, dtypes.as_dtype(out_type or dtypes.int32))
+    out_type = dtypes.as_dtype(out_type or dtypes.int32)
+    known = _known_sizes(input)
+    if known is None:
+        return Size(input, out_type)
+    return _constant(math.prod(known), out_type, "Size")
 
 
 @public
@@ -328,4 +349,6 @@ def _(rng):
 @public
 def rank(input, name=None):
     """The number of dimensions of `input`, as an int32 scalar."""
+    if is_symbolic_tensor(input) and input.shape_tuple is not None:
+        return _constant(len(input.shape_tuple), dtypes.int32, "Rank")
     return Rank(input)
