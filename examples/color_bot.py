@@ -51,8 +51,8 @@ class ColorBot(tf.keras.Model):
 
 
 def parse():
-    entries = (entry.rpartition(" ") for entry in COLORS.replace("\n", " ").split(","))
-    return {name.strip(): np.frombuffer(bytes.fromhex(hex_), np.uint8) for name, _, hex_ in entries}
+    entries = (entry.strip().rpartition(" ") for entry in COLORS.replace("\n", " ").split(","))
+    return {name: np.frombuffer(bytes.fromhex(hex_), np.uint8) for name, _, hex_ in entries}
 
 
 def letters_of(names):

@@ -21,11 +21,11 @@ def generator(noise):
     """Noise (n, noise) -> images (n, 28, 28, 1) in [-1, 1]."""
     return tf.keras.Sequential(
         [
-            layers.Dense(7 * 7 * 48, use_bias=False, input_shape=(noise,)),
+            layers.Dense(7 * 7 * 32, use_bias=False, input_shape=(noise,)),
             layers.BatchNormalization(),
             layers.LeakyReLU(),
-            layers.Reshape((7, 7, 48)),
-            layers.Conv2DTranspose(24, 5, 2, padding="same", use_bias=False),
+            layers.Reshape((7, 7, 32)),
+            layers.Conv2DTranspose(16, 5, 2, padding="same", use_bias=False),
             layers.BatchNormalization(),
             layers.LeakyReLU(),
             layers.Conv2DTranspose(1, 5, 2, padding="same", activation="tanh"),
@@ -37,10 +37,10 @@ def discriminator():
     """Images (n, 28, 28, 1) -> logits (n, 1) of their being real."""
     return tf.keras.Sequential(
         [
-            layers.Conv2D(24, 5, 2, padding="same", input_shape=(28, 28, 1)),
+            layers.Conv2D(16, 5, 2, padding="same", input_shape=(28, 28, 1)),
             layers.LeakyReLU(),
             layers.Dropout(0.3),
-            layers.Conv2D(48, 5, 2, padding="same"),
+            layers.Conv2D(32, 5, 2, padding="same"),
             layers.LeakyReLU(),
             layers.Dropout(0.3),
             layers.Flatten(),

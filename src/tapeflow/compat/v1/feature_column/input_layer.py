@@ -1,0 +1,50 @@
+"""`tf.feature_column.input_layer` of 1.x: raw features into one tensor."""
+
+from __future__ import annotations
+
+from tapeflow.compat.v1.feature_column import state
+from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
+from tapeflow.core.public import public
+from tapeflow.keras.layers.dense_features import require_same_batch
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import reshape
+
+
+@public
+def input_layer(
+    features,
+    feature_columns,
+    weight_collections=None,
+    trainable=True,
+    cols_to_vars=None,
+    cols_to_output_tensors=None,
+):
+    """A tensor [batch, n] of all dense columns, side by side in the order of their names.
+
+    `cols_to_vars` and `cols_to_output_tensors` are dicts to fill. Raises ValueError for columns that are not dense,
+    for features that are missing and for different numbers of examples.
+    """
+    columns = state.sorted_columns(feature_columns)
+    for column in columns:
+        if not isinstance(column, state.DENSE):
+            raise ValueError(
+                "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
+                f"embedding_column or indicator_column. Given: {column}"
+            )
+    manager = state.ScopedState(trainable, state.collections_of(weight_collections))
+    made = []
+    with variable_scope(None, default_name="input_layer"):
+        cache = state.Features(features)
+        for column in columns:
+            with variable_scope(None, default_name=state.scope_name_of(column)):
+                column.create_state(manager)
+                tensor = column.get_dense_tensor(cache, manager)
+                tensor = reshape(tensor, (shape_of(tensor)[0], column.variable_shape.num_elements()))
+                made.append(tensor)
+                if cols_to_vars is not None:
+                    cols_to_vars[column] = state.variables_in(get_variable_scope().name)
+                if cols_to_output_tensors is not None:
+                    cols_to_output_tensors[column] = tensor
+        require_same_batch(made, columns)
+        return concat(made, 1)

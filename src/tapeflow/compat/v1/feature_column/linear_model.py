@@ -1,0 +1,77 @@
+"""`tf.feature_column.linear_model` of 1.x: a weight for each number and each category."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.compat.v1.feature_column import state
+from tapeflow.compat.v1.initializers import Zeros
+from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.keras.layers.dense_features import require_same_batch
+from tapeflow.ops import sparse
+from tapeflow.ops.accumulate import add_n
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.bias import bias_add
+from tapeflow.ops.embedding_sparse import safe_embedding_lookup_sparse
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.matmul import matmul
+
+
+@public
+def linear_model(
+    features,
+    feature_columns,
+    units=1,
+    sparse_combiner="sum",
+    weight_collections=None,
+    trainable=True,
+    cols_to_vars=None,
+):
+    """A tensor [batch, units]: the weighted sum of all columns, and a bias; all weights start as zeros.
+
+    `sparse_combiner`: how the weights of several categories of one example are combined ("sum", "mean", "sqrtn").
+    `cols_to_vars` is a dict to fill. Raises ValueError for columns that are neither dense nor categorical.
+    """
+    columns = state.sorted_columns(feature_columns)
+    for column in columns:
+        if not isinstance(column, (*state.DENSE, state.CATEGORICAL)):
+            raise ValueError(
+                f"Items of feature_columns must be either a _DenseColumn or _CategoricalColumn. Given: {column}"
+            )
+    collections = state.collections_of(weight_collections)
+    manager = state.ScopedState(trainable, collections)
+    sums, made = [], {}
+    with variable_scope(None, default_name="linear_model"):
+        cache = state.Features(features)
+        for column in columns:
+            with variable_scope(None, default_name=state.scope_name_of(column)):
+                sums.append(_weighted(column, cache, manager, units, sparse_combiner))
+                made[column] = state.variables_in(get_variable_scope().name)
+        require_same_batch(sums, columns)
+        bias = state.scoped_variable(
+            "bias_weights", [units], dtypes.float32, Zeros(), trainable, collections
+        )
+        total = bias_add(add_n(sums, name="weighted_sum_no_bias"), bias, name="weighted_sum")
+    if cols_to_vars is not None:
+        cols_to_vars.update(made, bias=list(bias) if hasattr(bias, "as_tensor") else [bias])
+    return total
+
+
+def _weighted(column, cache, manager, units, combiner) -> Any:
+    categorical = isinstance(column, state.CATEGORICAL)
+    size = column.num_buckets if categorical else column.variable_shape.num_elements()
+    weights = manager.create_variable(
+        column, "weights", [size, units], dtypes.float32, initializer=Zeros()
+    )
+    if categorical:
+        ids, own = column.get_sparse_tensors(cache, manager)
+        return safe_embedding_lookup_sparse(weights, _rows(ids), _rows(own), combiner=combiner)
+    column.create_state(manager)
+    dense = column.get_dense_tensor(cache, manager)
+    return matmul(reshape(dense, (shape_of(dense)[0], size)), weights)
+
+
+def _rows(tensor):
+    return None if tensor is None else sparse.reshape(tensor, [shape_of(tensor)[0], -1])

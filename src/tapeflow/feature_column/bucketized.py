@@ -1,0 +1,87 @@
+"""`tf.feature_column.bucketized_column`: in which range a number is."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.feature_column.column import CategoricalColumn, DenseColumn, IdWeightPair
+from tapeflow.feature_column.numeric import NumericColumn
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.broadcasting import repeat, tile
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import one_hot
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.histogram import Bucketize
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import reshape
+
+
+class BucketizedColumn(
+    DenseColumn, CategoricalColumn, namedtuple("BucketizedColumn", ("source_column", "boundaries"))
+):
+    """See `bucketized_column`."""
+
+    @property
+    def name(self):
+        return f"{self.source_column.name}_bucketized"
+
+    @property
+    def parse_example_spec(self):
+        return self.source_column.parse_example_spec
+
+    @property
+    def parents(self):
+        return [self.source_column]
+
+    @property
+    def _ranges(self):
+        return len(self.boundaries) + 1
+
+    @property
+    def variable_shape(self):
+        return TensorShape((*self.source_column.shape, self._ranges))
+
+    @property
+    def num_buckets(self):
+        return self._ranges * self.source_column.shape[0]
+
+    def transform_feature(self, transformation_cache, state_manager):
+        source = transformation_cache.get(self.source_column, state_manager)
+        return Bucketize(source, boundaries=list(self.boundaries))
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        found = transformation_cache.get(self, state_manager)
+        return one_hot(cast(found, dtypes.int64), self._ranges, on_value=1.0, off_value=0.0)
+
+    def get_sparse_tensors(self, transformation_cache, state_manager):
+        # Every element of the source has ranges of its own.
+        found = transformation_cache.get(self, state_manager)
+        batch, width = shape_of(found)[0], self.source_column.shape[0]
+        elements = tile(range_(0, width), [batch])
+        ids = reshape(found, (-1,)) + self._ranges * elements
+        indices = cast(stack([repeat(range_(0, batch), width), elements], axis=1), dtypes.int64)
+        return IdWeightPair(SparseTensor(indices, ids, cast(stack([batch, width]), dtypes.int64)), None)
+
+
+@public
+def bucketized_column(source_column, boundaries):
+    """The range that a number of `source_column`, a numeric one, is in, by the ascending `boundaries`.
+
+    A range includes its lower end. Dense, it is one-hot. Raises ValueError for other columns, more than one axis,
+    and boundaries that do not ascend.
+    """
+    if not isinstance(source_column, NumericColumn):
+        raise ValueError(
+            f"source_column must be a column generated with numeric_column(). Given: {source_column}"
+        )
+    if len(source_column.shape) > 1:
+        raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
+    if not boundaries:
+        raise ValueError("boundaries must not be empty.")
+    if not isinstance(boundaries, (list, tuple)) or any(a >= b for a, b in zip(boundaries, boundaries[1:])):
+        raise ValueError("boundaries must be a sorted list.")
+    return BucketizedColumn(source_column, tuple(boundaries))

@@ -1,0 +1,72 @@
+"""Raw features and what columns made of them, each made once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.feature_column.column import FeatureColumn
+from tapeflow.ops import layout, sparse
+from tapeflow.ops.array import rank as rank_of
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.assertions import assert_positive
+from tapeflow.ops.comparison import equal
+from tapeflow.ops.control import cond, control_dependencies
+
+
+class FeatureTransformationCache:
+    """The tensors of a batch: of raw features by their keys, and of columns.
+
+    Raw features of rank 1 get a second axis, since a row is an example.
+    """
+
+    columns: Any = FeatureColumn
+    kind = "FeatureColumn"
+
+    def __init__(self, features):
+        self._features = features.copy()
+        self._made: dict[Any, Any] = {}
+
+    def get(self, key, state_manager, training=None):
+        """The tensor of a key or a column.
+
+        Raises ValueError for a feature that is not there or is a scalar, TypeError for other things.
+        """
+        if key in self._made:
+            return self._made[key]
+        if key in self._features:
+            made = self._made[key] = _raw(key, self._features[key])
+            return made
+        if isinstance(key, str):
+            raise ValueError(f"Feature {key} is not in features dictionary.")
+        if not isinstance(key, self.columns):
+            raise TypeError(f'"key" must be either a "str" or "{self.kind}". Provided: {key}')
+        made = key.transform_feature(self, state_manager)
+        if made is None:
+            raise ValueError(f"Column {key.name} is not supported.")
+        self._made[key] = made
+        return made
+
+
+def as_feature(value):
+    """A tensor or a sparse tensor."""
+    return sparse.as_sparse(value) if sparse.is_sparse(value) else convert_to_tensor(value)
+
+
+def _raw(key, value):
+    tensor = as_feature(value)
+    rank = tensor.shape.rank
+    text = f"Feature (key: {key}) cannot have rank 0. Given: {tensor}"
+    if rank == 0:
+        raise ValueError(text)
+    if rank is not None:
+        return _with_column(tensor) if rank == 1 else tensor
+    with control_dependencies([assert_positive(rank_of(tensor), message=text)]):
+        return cond(equal(1, rank_of(tensor)), lambda: _with_column(tensor), lambda: tensor)
+
+
+def _with_column(tensor):
+    if isinstance(tensor, SparseTensor):
+        return sparse.reshape(tensor, [shape_of(tensor)[0], 1])
+    return layout.expand_dims(tensor, -1)

@@ -1,0 +1,33 @@
+"""What embeddings start from, unless they are told otherwise."""
+
+from __future__ import annotations
+
+import math
+
+from tapeflow.core import dtypes
+from tapeflow.ops.random import truncated_normal
+
+
+class TruncatedNormal:
+    """Draws from a normal distribution, cut off at two standard deviations."""
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+        self.dtype = dtypes.as_dtype(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        return truncated_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """An initializer from the constructor's arguments."""
+        return cls(**config)
+
+
+def for_dimension(dimension: int) -> TruncatedNormal:
+    """Rows of about the length one."""
+    return TruncatedNormal(mean=0.0, stddev=1 / math.sqrt(dimension))

@@ -1,0 +1,65 @@
+"""`tf.feature_column.numeric_column`: numbers as they are."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.feature_column import checks
+from tapeflow.feature_column.column import DenseColumn
+from tapeflow.ops.casting import cast
+from tapeflow.ops.parsing import FixedLenFeature
+
+
+class NumericColumn(
+    DenseColumn, namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))
+):
+    """See `numeric_column`."""
+
+    @property
+    def name(self):
+        return self.key
+
+    @property
+    def parse_example_spec(self):
+        return {self.key: FixedLenFeature(self.shape, self.dtype, self.default_value)}
+
+    @property
+    def parents(self):
+        return [self.key]
+
+    @property
+    def variable_shape(self):
+        return TensorShape(self.shape)
+
+    def transform_feature(self, transformation_cache, state_manager):
+        tensor = transformation_cache.get(self.key, state_manager)
+        if isinstance(tensor, SparseTensor):
+            raise ValueError(
+                "The corresponding Tensor of numerical column must be a Tensor. SparseTensor is not supported. "
+                f"key: {self.key}"
+            )
+        if self.normalizer_fn is not None:
+            tensor = self.normalizer_fn(tensor)
+        return cast(tensor, dtypes.float32)
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        return transformation_cache.get(self, state_manager)
+
+
+@public
+def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
+    """Numbers of the given shape, as float32, through `normalizer_fn` if there is one.
+
+    `default_value` is for examples without the feature. Raises ValueError or TypeError for a dtype that is no
+    number's, a shape that is none, and a default value that does not fit them.
+    """
+    shape = checks.shape_of(shape, key)
+    checks.require_number(dtype, key)
+    default_value = checks.default_of(shape, default_value, dtype, key)
+    checks.require_function(normalizer_fn)
+    checks.require_key(key)
+    return NumericColumn(key, shape, default_value, dtype, normalizer_fn)

@@ -1,0 +1,122 @@
+"""`tf.feature_column.sequence_categorical_column_*`: categories in sequences."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
+from tapeflow.feature_column.hashed import categorical_column_with_hash_bucket
+from tapeflow.feature_column.identity import categorical_column_with_identity
+from tapeflow.feature_column.vocabulary import (
+    categorical_column_with_vocabulary_file,
+    categorical_column_with_vocabulary_list,
+)
+from tapeflow.ops import sparse
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import zeros
+from tapeflow.ops.elementwise import ceil
+from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.reduction import reduce_prod
+from tapeflow.ops.segment import segment_max
+
+
+class SequenceCategoricalColumn(
+    CategoricalColumn, namedtuple("SequenceCategoricalColumn", ("categorical_column",))
+):
+    """The categories of another column with an axis of time: ids [batch, time, n]."""
+
+    @property
+    def name(self):
+        return self.categorical_column.name
+
+    @property
+    def parse_example_spec(self):
+        return self.categorical_column.parse_example_spec
+
+    @property
+    def parents(self):
+        return [self.categorical_column]
+
+    @property
+    def num_buckets(self):
+        return self.categorical_column.num_buckets
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return self.categorical_column.transform_feature(transformation_cache, state_manager)
+
+    def get_sparse_tensors(self, transformation_cache, state_manager):
+        ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        sizes = shape_of(ids)
+        wanted = stack([sizes[0], sizes[1], reduce_prod(sizes[2:])])
+        if weights is not None:
+            weights = sparse.reshape(weights, wanted)
+        return IdWeightPair(sparse.reshape(ids, wanted), weights)
+
+
+def lengths_of(sequences, elements=1):
+    """The length of each row of a sparse tensor [batch, time, ...], of steps of that many `elements`."""
+    # Each row ends with its last element that is there; rows without any come after the others' segments.
+    ends = segment_max(sequences.indices[:, 1] + 1, sequences.indices[:, 0])
+    steps = cast(ceil(ends / elements), dtypes.int64)
+    missing = shape_of(sequences)[:1] - shape_of(steps)[:1]
+    return concat([steps, zeros(missing, dtype=steps.dtype)], axis=0)
+
+
+def refuse_sequence(column, function: str) -> None:
+    """Raises ValueError where a column of sequences is to give a tensor without time."""
+    source = column.categorical_column
+    if isinstance(source, SequenceCategoricalColumn):
+        raise ValueError(
+            f"In {function}: {column.name}. categorical_column must not be of type SequenceCategoricalColumn. "
+            "Suggested fix A: If you wish to use DenseFeatures, use a non-sequence categorical_column_with_*. "
+            "Suggested fix B: If you wish to create sequence input, use SequenceFeatures instead of DenseFeatures. "
+            f"Given (type {type(source)}): {source}"
+        )
+
+
+def require_sequence(column, function: str) -> None:
+    """Raises ValueError where a column without time is to give sequences."""
+    source = column.categorical_column
+    if not isinstance(source, SequenceCategoricalColumn):
+        raise ValueError(
+            f"In {function}: {column.name}. categorical_column must be of type SequenceCategoricalColumn to use "
+            "SequenceFeatures. Suggested fix: Use one of sequence_categorical_column_with_*. "
+            f"Given (type {type(source)}): {source}"
+        )
+
+
+@public
+def sequence_categorical_column_with_identity(key, num_buckets, default_value=None):
+    """`categorical_column_with_identity`, in sequences."""
+    return SequenceCategoricalColumn(categorical_column_with_identity(key, num_buckets, default_value))
+
+
+@public
+def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
+    """`categorical_column_with_hash_bucket`, in sequences."""
+    return SequenceCategoricalColumn(categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
+
+
+@public
+def sequence_categorical_column_with_vocabulary_file(
+    key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=dtypes.string
+):
+    """`categorical_column_with_vocabulary_file`, in sequences."""
+    return SequenceCategoricalColumn(
+        categorical_column_with_vocabulary_file(
+            key, vocabulary_file, vocabulary_size, dtype, default_value, num_oov_buckets
+        )
+    )
+
+
+@public
+def sequence_categorical_column_with_vocabulary_list(
+    key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
+):
+    """`categorical_column_with_vocabulary_list`, in sequences."""
+    return SequenceCategoricalColumn(
+        categorical_column_with_vocabulary_list(key, vocabulary_list, dtype, default_value, num_oov_buckets)
+    )

@@ -1,0 +1,64 @@
+"""`tf.feature_column.sequence_numeric_column`: numbers in sequences."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.feature_column import checks
+from tapeflow.feature_column.column import SequenceDenseColumn, TensorSequenceLengthPair
+from tapeflow.feature_column.sequence_categorical import lengths_of
+from tapeflow.ops import sparse
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.parsing import VarLenFeature
+
+
+class SequenceNumericColumn(
+    SequenceDenseColumn,
+    namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn")),
+):
+    """See `sequence_numeric_column`."""
+
+    @property
+    def name(self):
+        return self.key
+
+    @property
+    def parse_example_spec(self):
+        return {self.key: VarLenFeature(self.dtype)}
+
+    @property
+    def parents(self):
+        return [self.key]
+
+    @property
+    def variable_shape(self):
+        return TensorShape(self.shape)
+
+    def transform_feature(self, transformation_cache, state_manager):
+        found = transformation_cache.get(self.key, state_manager)
+        return found if self.normalizer_fn is None else self.normalizer_fn(found)
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        found = transformation_cache.get(self, state_manager)
+        dense = sparse.to_dense(found, default_value=self.default_value)
+        dense = reshape(dense, concat([shape_of(dense)[:1], [-1], list(self.shape)], axis=0))
+        # A flat row has the elements of all steps one after the other.
+        elements = self.variable_shape.num_elements() if found.shape.rank == 2 else 1
+        return TensorSequenceLengthPair(dense, lengths_of(found, elements))
+
+
+@public
+def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
+    """Sequences of numbers of the given shape; `default_value` fills what is missing.
+
+    Raises ValueError or TypeError for a dtype that is no number's and for a shape that is none.
+    """
+    shape = checks.shape_of(shape, key)
+    checks.require_number(dtype, key)
+    checks.require_function(normalizer_fn)
+    return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)
