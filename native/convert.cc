@@ -43,7 +43,9 @@ DType from_descr(PyArray_Descr* d) {
     default: break;
   }
   for (int i = 1; i < kDTypeCount; ++i) {
-    if (np_dtypes[i] && d->type_num == np_dtypes[i]->type_num) return static_cast<DType>(i);
+    if (!np_dtypes[i] || d->type_num != np_dtypes[i]->type_num) continue;
+    // Records, as quantized numbers are, share a number.
+    if (d->type_num != NPY_VOID || PyArray_EquivTypes(d, np_dtypes[i])) return static_cast<DType>(i);
   }
   return DType::kInvalid;
 }

@@ -20,6 +20,7 @@ FLOORS = [
     {"function"},
     {"train", "data", "summary", "saved_model"},
     {"distribute"},
+    {"feature_column"},
     {"keras"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

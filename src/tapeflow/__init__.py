@@ -248,6 +248,7 @@ _LAZY_ROOMS = {
     "debugging": "tapeflow.debugging",
     "distribute": "tapeflow.distribute",
     "experimental": "tapeflow.experimental",
+    "feature_column": "tapeflow.feature_column",
     "graph_util": "tapeflow.graph_util",
     "image": "tapeflow.image",
     "initializers": "tapeflow.keras.initializers",

@@ -16,7 +16,6 @@ REASONS: dict[str, str] = {
         "distribute.experimental.partitioners.* distribute.experimental.rpc.* "
         "distribute.experimental.PreemptionCheckpointHandler distribute.experimental.PreemptionWatcher "
         "distribute.experimental.TerminationConfig profiler.experimental.client.* profiler.experimental.server.*",
-    "Feature columns are not there yet": "feature_column.* tpu.experimental.*",
     "There is no MLIR underneath":
         "config.experimental.disable_mlir_bridge config.experimental.enable_mlir_bridge "
         "data.experimental.get_model_proto",

@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    "checkpoint", "cudnn_rnn", "data", "eager", "framework", "image", "layers", "lookup", "losses", "metrics",
+    "checkpoint", "cudnn_rnn", "data", "eager", "framework", "layers", "lookup", "losses", "metrics",
     "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "training", "util",
 }  # fmt: skip
 

@@ -1,14 +1,24 @@
 """`tf.keras.experimental`: names that programs for Keras 2.0 use."""
 
+import importlib
+from typing import Any
+
 from tapeflow.keras.models import load_model, save_model
 from tapeflow.keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
 
 __all__ = [
     "CosineDecay",
     "CosineDecayRestarts",
+    "SequenceFeatures",
     "export_saved_model",
     "load_from_saved_model",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SequenceFeatures":
+        raise AttributeError(f"module 'tapeflow.keras.experimental' has no attribute {name!r}")
+    return importlib.import_module("tapeflow.keras.layers.dense_features").SequenceFeatures
 
 
 def export_saved_model(

@@ -410,6 +410,7 @@ _LAZY_ROOMS = {
     "distribute": "tapeflow.compat.v1.distribute",
     "distributions": "tapeflow.compat.v1.distributions",
     "experimental": "tapeflow.compat.v1.experimental",
+    "feature_column": "tapeflow.compat.v1.feature_column",
     "flags": "tapeflow.compat.v1.flags",
     "gfile": "tapeflow.compat.v1.gfile",
     "graph_util": "tapeflow.compat.v1.graph_util",

@@ -268,6 +268,7 @@ class _TemplateScoping:
     """What templates need of scopes and stores."""
 
     new_store = EagerVariableStore
+    variable = staticmethod(get_variable)
 
     @staticmethod
     def scope(unique_name, name, custom_getter):

@@ -1,5 +1,7 @@
 """`tf.keras.layers`."""
 
+import importlib as _importlib
+
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
 from tapeflow.keras.engine.added import AddMetric as _AddMetric
 from tapeflow.keras.engine.base_layer import Layer
@@ -172,8 +174,21 @@ GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
 )  # fmt: skip
 
 
+# Layers that few programs use, loaded when they are first used, with the modules that hold them.
+_LATE = {"DenseFeatures": "tapeflow.keras.layers.dense_features"}
 # Names that configs of 1.x and 2.0 have.
 _VERSIONED = ("BatchNormalization", "LSTM", "GRU", "LSTMCell", "GRUCell")
+
+
+def __getattr__(name):
+    if name not in _LATE:
+        raise AttributeError(f"module 'tapeflow.keras.layers' has no attribute {name!r}")
+    found = globals()[name] = getattr(_importlib.import_module(_LATE[name]), name)
+    return found
+
+
+def __dir__():
+    return sorted({*globals(), *_LATE})
 
 
 def serialize(layer):
@@ -191,8 +206,10 @@ def deserialize(config, custom_objects=None):
     known |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
     known |= {"TFOpLambda": _TFOpLambda, "SlicingOpLambda": _SlicingOpLambda}
     known |= {"AddLoss": _AddLoss, "AddMetric": _AddMetric}
+    if isinstance(config, dict) and config.get("class_name") in _LATE:
+        known[config["class_name"]] = __getattr__(config["class_name"])
     known |= {f"{name}V{n}": known[name] for name in _VERSIONED for n in (1, 2)}
     return _resolve(config, known, "layer", custom_objects)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [name for name in [*dir(), *_LATE] if not name.startswith("_")]

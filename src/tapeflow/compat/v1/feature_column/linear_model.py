@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.compat.v1.feature_column import state
-from tapeflow.compat.v1.initializers import Zeros
+from tapeflow.compat.v1.initializers import zeros
 from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -51,7 +51,7 @@ def linear_model(
                 made[column] = state.variables_in(get_variable_scope().name)
         require_same_batch(sums, columns)
         bias = state.scoped_variable(
-            "bias_weights", [units], dtypes.float32, Zeros(), trainable, collections
+            "bias_weights", [units], dtypes.float32, zeros(), trainable, collections
         )
         total = bias_add(add_n(sums, name="weighted_sum_no_bias"), bias, name="weighted_sum")
     if cols_to_vars is not None:
@@ -63,7 +63,7 @@ def _weighted(column, cache, manager, units, combiner) -> Any:
     categorical = isinstance(column, state.CATEGORICAL)
     size = column.num_buckets if categorical else column.variable_shape.num_elements()
     weights = manager.create_variable(
-        column, "weights", [size, units], dtypes.float32, initializer=Zeros()
+        column, "weights", [size, units], dtypes.float32, initializer=zeros()
     )
     if categorical:
         ids, own = column.get_sparse_tensors(cache, manager)

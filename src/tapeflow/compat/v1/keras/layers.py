@@ -44,6 +44,10 @@ class LSTM(_layers.LSTM):
 
 
 def __getattr__(name: str) -> Any:
+    if name == "DenseFeatures":
+        from tapeflow.compat.v1.feature_column.layer import DenseFeatures
+
+        return DenseFeatures
     return getattr(_layers, name)
 
 
