@@ -1,6 +1,6 @@
 """Learns to balance a pole on a cart by deep Q-learning; the cart is simulated here.
 
-    python examples/dqn.py [--episodes 150] [--seed 1]
+    python examples/dqn.py [--episodes 300] [--seed 1]
 
 The network foretells how much reward will follow a push to the left or right. It learns from a memory
 of moves, towards what a copy of itself, renewed now and then, expects of the state that followed.
@@ -114,7 +114,7 @@ def episode(cart, agent, boldness, learning):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--episodes", type=int, default=150)
+    parser.add_argument("--episodes", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
@@ -124,7 +124,7 @@ def main():
     played = []
     for i in (bar := Bar(options.episodes, "playing")):
         played.append(episode(cart, agent, max(0.02, 0.5 * 0.97**i), True))
-        if i % 4 == 3:
+        if i % 2 == 1:
             agent.renew()
         bar.say(f"the pole stood for {np.mean(played[-10:]):5.1f} moves")
     balanced = [episode(cart, agent, 0.0, False) for _ in range(10)]

@@ -1,12 +1,13 @@
 """Teaches a small Transformer to sort: it reads letters and writes them in the order of the alphabet.
 
-    python examples/transformer.py [--steps 300] [--length 10] [--seed 1]
+    python examples/transformer.py [--steps 500] [--length 10] [--seed 1]
 
 Encoder and decoder with multi-head attention written out, the learning rate that warms up and fades,
 and at the end greedy decoding, letter by letter.
 """
 
 import argparse
+import math
 
 import numpy as np
 from progress import Bar
@@ -79,7 +80,7 @@ class Transformer(tf.keras.Model):
     def placed(self, letters):
         """Embeddings with the waves added that tell places apart."""
         place = tf.cast(tf.range(tf.shape(letters)[1]), tf.float32)[:, None]
-        speed = tf.exp(-np.log(1e4) * tf.range(0, self.width, 2, tf.float32) / self.width)
+        speed = tf.exp(-math.log(1e4) * tf.range(0, self.width, 2, tf.float32) / self.width)
         waves = tf.concat([tf.sin(place * speed), tf.cos(place * speed)], 1)
         return self.embedding(letters) * self.width**0.5 + waves
 
@@ -128,7 +129,7 @@ def word(codes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--batch", type=int, default=64, help="words a step")
     parser.add_argument("--length", type=int, default=10, help="letters of a word")
     parser.add_argument("--seed", type=int, default=1)

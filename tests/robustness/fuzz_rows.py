@@ -49,7 +49,7 @@ DTYPES = (
     tf.uint32, tf.uint64, tf.bool, tf.complex64, tf.complex128, tf.string,
 )  # fmt: skip
 # Attrs that ask for an amount of work; what they ask for is done.
-AMOUNTS = {"max_attempts"}
+AMOUNTS = {"max_attempts", "num_sampled"}
 SIDES = (0, 1, 1, 2, 2, 3, 4, 5, 7, 16, 17, 33)
 INTEGERS = (0, 1, 2, 3, 4, -1, -2, 5, 7, 100, 2**31 - 1, -(2**31), 2**62, -(2**63))
 

@@ -131,7 +131,8 @@ DecodeWav.gradient(None)
 EncodeWav.gradient(None)
 
 _WAV = struct.pack(
-    "<4sI4s4sIHHIIHH4sI4h", b"RIFF", 44, b"WAVE", b"fmt ", 16, 1, 2, 8000, 32000, 4, 16, b"data", 8, 0, 16384, -32768, 32767
+    "<4sI4s4sIHHIIHH4sI4h", b"RIFF", 44, b"WAVE", b"fmt ", 16, 1, 2, 8000, 32000, 4, 16, b"data", 8,
+    0, 16384, -32768, 32767,
 )  # fmt: skip
 
 

@@ -268,7 +268,10 @@ def FixedUnigramCandidateSampler(
         raise invalid("Must only provide one of vocab_file and unigrams.")
     if num_shards < 1 or shard < 0:
         raise invalid(f"num_shards must be positive and shard not negative, got {num_shards} and {shard}")
-    weights = [0.0 for i in range(num_reserved_ids) if i % num_shards == shard]
+    reserved = len(range(shard, num_reserved_ids, num_shards))
+    if reserved > range_max:
+        raise invalid(f"range_max is {range_max}, but there are {reserved} reserved classes")
+    weights = [0.0] * reserved
     first = len(weights)
     for i, w in enumerate(_read_weights(vocab_file) if vocab_file else unigrams, first):
         if i % num_shards == shard:

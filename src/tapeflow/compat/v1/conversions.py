@@ -36,6 +36,8 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
         value = SparseTensor.from_value(value)
     if isinstance(value, SparseTensor):
         if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-            raise RuntimeError(f"Sparse dtype mismatch. Requested: {dtypes.as_dtype(dtype).name},  Actual: {value.dtype.name}")
+            raise RuntimeError(
+                f"Sparse dtype mismatch. Requested: {dtypes.as_dtype(dtype).name},  Actual: {value.dtype.name}"
+            )
         return value
     return convert_to_tensor(value, dtype, name)

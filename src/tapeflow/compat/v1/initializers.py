@@ -9,15 +9,15 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph.variables import global_variables_initializer as global_variables
-from tapeflow.graph.variables import local_variables_initializer as local_variables
-from tapeflow.graph.variables import variables_initializer as variables
+from tapeflow.graph.variables import global_variables_initializer as global_variables  # noqa: F401
+from tapeflow.graph.variables import local_variables_initializer as local_variables  # noqa: F401
+from tapeflow.graph.variables import variables_initializer as variables  # noqa: F401
 from tapeflow.ops import construction, random
 from tapeflow.ops.decomposition import qr
 from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.elementwise import sign
 from tapeflow.ops.layout import reshape, transpose
-from tapeflow.ops.lookup import tables_initializer
+from tapeflow.ops.lookup import tables_initializer  # noqa: F401
 from tapeflow.ops.tensor_diagonal import eye
 
 # The standard deviation of a standard normal cut off at two.

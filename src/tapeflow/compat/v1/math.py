@@ -1,5 +1,6 @@
 """`tf.math` with the names and signatures of 1.x."""
 
+from tapeflow.math import special
 from tapeflow.ops.accumulate import accumulate_n, add_n
 from tapeflow.ops.activation import softplus, softsign
 from tapeflow.ops.approximate_top_k import approx_max_k, approx_min_k
@@ -132,7 +133,6 @@ from tapeflow.ops.trigonometric import (
     tan,
     tanh,
 )
-from tapeflow.math import special
 
 __all__ = [
     "abs",
