@@ -18,6 +18,7 @@ PAGES = [
     "docs/index.md",
     "docs/functions.md",
     "docs/graphs.md",
+    "docs/old-programs.md",
     "docs/how-it-works.md",
 ]
 

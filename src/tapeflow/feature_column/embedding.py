@@ -66,7 +66,7 @@ class EmbeddingColumn(
         return embedded(weights, found, self.combiner, self.max_norm, self.use_safe_embedding_lookup)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        refuse_sequence(self, "embedding_column")
+        refuse_sequence(self, "embedding_column", state_manager)
         found = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
         return self._embedded(found, state_manager)
 

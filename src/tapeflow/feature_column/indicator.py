@@ -50,7 +50,7 @@ class IndicatorColumn(DenseColumn, SequenceDenseColumn, namedtuple("IndicatorCol
         return reduce_sum(hot, axis=[-2])
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        refuse_sequence(self, "indicator_column")
+        refuse_sequence(self, "indicator_column", state_manager)
         return transformation_cache.get(self, state_manager)
 
     def get_sequence_dense_tensor(self, transformation_cache, state_manager):

@@ -65,12 +65,13 @@ def lengths_of(sequences, elements=1):
     return concat([steps, zeros(missing, dtype=steps.dtype)], axis=0)
 
 
-def refuse_sequence(column, function: str) -> None:
+def refuse_sequence(column, function: str, state_manager) -> None:
     """Raises ValueError where a column of sequences is to give a tensor without time."""
     source = column.categorical_column
     if isinstance(source, SequenceCategoricalColumn):
         raise ValueError(
-            f"In {function}: {column.name}. categorical_column must not be of type SequenceCategoricalColumn. "
+            f"In {function}: {column.name}. categorical_column must not be of type "
+            f"{getattr(state_manager, 'prefix', '')}SequenceCategoricalColumn. "
             "Suggested fix A: If you wish to use DenseFeatures, use a non-sequence categorical_column_with_*. "
             "Suggested fix B: If you wish to create sequence input, use SequenceFeatures instead of DenseFeatures. "
             f"Given (type {type(source)}): {source}"

@@ -29,7 +29,7 @@ from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.variable import VariableV1
 
 
-class SharedEmbeddings:
+class SharedEmbeddingColumnCreator:
     """The vectors of several columns: one variable in each graph."""
 
     def __init__(
@@ -110,7 +110,7 @@ class SharedEmbeddingColumn(
             return embedded(weights, found, self.combiner, self.max_norm, self.use_safe_embedding_lookup)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        refuse_sequence(self, "embedding_column")
+        refuse_sequence(self, "embedding_column", state_manager)
         return self._embedded(transformation_cache, state_manager)
 
     def get_sequence_dense_tensor(self, transformation_cache, state_manager):
@@ -181,7 +181,7 @@ def shared_embeddings(
     require_graph()
     checks.require_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
     count, name = require_alike(categorical_columns, "CategoricalColumn")
-    weights = SharedEmbeddings(
+    weights = SharedEmbeddingColumnCreator(
         dimension, initializer or initial.for_dimension(dimension), ckpt_to_load_from, tensor_name_in_ckpt, count,
         trainable, shared_embedding_collection_name or name,
     )  # fmt: skip

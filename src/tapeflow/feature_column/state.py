@@ -8,6 +8,9 @@ from typing import Any
 class StateManager:
     """The variables that a layer makes for its columns, and the tables that they look ids up in."""
 
+    # What stands before the names of classes in errors.
+    prefix = ""
+
     def __init__(self, layer, trainable):
         self._layer = layer
         self._trainable = trainable

@@ -21,9 +21,9 @@ _ADVICE = (
 )
 
 
-class SharedEmbeddingColumnV1(
+class _SharedEmbeddingColumn(
     namedtuple(
-        "SharedEmbeddingColumn",
+        "_SharedEmbeddingColumn",
         (
             "categorical_column", "dimension", "combiner", "initializer", "shared_embedding_collection_name",
             "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm", "trainable", "use_safe_embedding_lookup",
@@ -77,7 +77,7 @@ class SharedEmbeddingColumnV1(
             return embedded(weights, found, self.combiner, self.max_norm, self.use_safe_embedding_lookup)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
-        refuse_sequence(self, "embedding_column")
+        refuse_sequence(self, "embedding_column", state_manager)
         return self._embedded(transformation_cache, state_manager)
 
     def get_sequence_dense_tensor(self, transformation_cache, state_manager):
@@ -85,6 +85,9 @@ class SharedEmbeddingColumnV1(
         dense = self._embedded(transformation_cache, state_manager)
         ids = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager).id_tensor
         return TensorSequenceLengthPair(dense, lengths_of(ids))
+
+
+SharedEmbeddingColumnV1 = _SharedEmbeddingColumn
 
 
 @public
@@ -109,7 +112,7 @@ def shared_embedding_columns(
     checks.require_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
     _, name = require_alike(categorical_columns, "_CategoricalColumn")
     return [
-        SharedEmbeddingColumnV1(
+        _SharedEmbeddingColumn(
             column, dimension, combiner, initializer or initial.for_dimension(dimension),
             shared_embedding_collection_name or name, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable,
             use_safe_embedding_lookup,

@@ -30,6 +30,8 @@ class Features(FeatureTransformationCache):
 class ScopedState(StateManager):
     """Variables from `get_variable`, in the collections that are asked for."""
 
+    prefix = "_"
+
     def __init__(self, trainable, collections):
         super().__init__(None, trainable)
         self.collections = collections
