@@ -106,6 +106,8 @@ bool sorted_segment(KernelCall& c) {
     const int64_t n = ids->size();
     if (n == 0) return;
     if (id[n - 1] < 0) throw invalid("segment ids must be >= 0");
+    if (static_cast<int64_t>(id[n - 1]) == std::numeric_limits<int64_t>::max())
+      throw invalid("segment id ", id[n - 1], " is too large");
     segments = static_cast<int64_t>(id[n - 1]) + 1;
     for (int64_t i = 0; i < n; ++i) {
       if (i > 0 && id[i] < id[i - 1]) throw invalid("segment ids are not increasing");

@@ -45,7 +45,20 @@ def install_as_tensorflow(v1: bool = False) -> Any:
         from tapeflow.compat.v1 import disable_v2_behavior
 
         disable_v2_behavior()
+    _expected_of_the_import()
     finder = Finder(v1)
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
     return importlib.import_module("tensorflow")
+
+
+def _expected_of_the_import() -> None:
+    """Serves what programs use because TensorFlow's import had loaded it: `import urllib`, then `urllib.request`."""
+    import urllib
+
+    def submodule(name: str) -> Any:
+        if name in ("error", "parse", "request", "response"):
+            return importlib.import_module(f"urllib.{name}")
+        raise AttributeError(f"module 'urllib' has no attribute {name!r}")
+
+    vars(urllib).setdefault("__getattr__", submodule)

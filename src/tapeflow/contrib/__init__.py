@@ -5,7 +5,8 @@ from typing import Any
 
 _ROOMS = {
     "checkpoint", "cudnn_rnn", "data", "eager", "framework", "layers", "lookup", "losses", "metrics",
-    "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "training", "util",
+    "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard",
+    "training", "util",
 }  # fmt: skip
 
 

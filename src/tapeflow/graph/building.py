@@ -6,6 +6,7 @@ Imported once, for its effect: it gives the native core its hooks for graphs.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -383,6 +384,8 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def operator(name: str, function: Any, x: Any, y: Any) -> Any:
     """What an operator of tensors does while a graph is built: its nodes are named after it, not after their kinds."""
     graph = context.current_graph()
+    if isinstance(x, (np.ndarray, np.generic)):
+        x = _like(x, y)
     if graph is None or isinstance(function, _native.Op):
         _wish.name = name
         try:
@@ -390,6 +393,20 @@ def operator(name: str, function: Any, x: Any, y: Any) -> Any:
         finally:
             _wish.name = None
     return _below(graph, name, function, (x, y), {})
+
+
+def _like(array: Any, y: Any) -> Any:
+    """An array left of a tensor, in the tensor's dtype: the tensor's operator is the one that is called."""
+    if not isinstance(y, (_Tensor, SymbolicTensor, _Variable)):
+        return array
+    wanted = y.dtype.base_dtype
+    if array.dtype.kind not in "biufc" or not (
+        wanted.is_bool or wanted.is_integer or wanted.is_floating or wanted.is_complex
+    ):
+        return array
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # complex numbers lose their imaginary parts, as in TensorFlow
+        return np.asarray(array).astype(wanted.as_numpy_dtype)
 
 
 def _below(graph: Graph, name: str, function: Any, args: Any, kwargs: Any) -> Any:

@@ -258,7 +258,10 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     if function not in _known_functions():
         return NotImplemented
     given = [*args, *kwargs.values()]
-    values = nest.flatten([v for v in given if not _is_sparse(v)])
+    try:
+        values = nest.flatten([v for v in given if not _is_sparse(v)])
+    except (TypeError, ValueError):  # a sequence or mapping that is none: the function has said what is wrong
+        return NotImplemented
     values += [v for v in given if _is_sparse(v)]
     if any(map(_is_ragged, values)):
         return _of_ragged(function, args, kwargs)

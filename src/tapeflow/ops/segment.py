@@ -81,6 +81,8 @@ def sorted_ids(data, ids, limit=None) -> int:
         return -1
     if limit is None and ids[-1] < 0:
         raise invalid("segment ids must be >= 0")
+    if limit is None and int(ids[-1]) == np.iinfo(np.int64).max:
+        raise invalid(f"segment id {ids[-1]} is too large")
     rows = int(ids[-1]) + 1 if limit is None else limit
     falls = np.flatnonzero(np.diff(ids) < 0)
     outside = np.flatnonzero((ids < 0) | (ids >= rows))
@@ -128,6 +130,7 @@ def _sorted_samples(rng):
     yield Sample(rng.normal(0, 2), np.zeros(0, np.int32))
     yield Sample(rng.normal(3), np.array([1, 0, 2]), raises=InvalidArgumentError)
     yield Sample(rng.normal(3), np.array([-1, 0, 2]), raises=InvalidArgumentError)
+    yield Sample(rng.normal(1), np.array([2**63 - 1]), raises=InvalidArgumentError)
     yield Sample(rng.normal(3), np.array([0, 1]), raises=InvalidArgumentError)
     yield Sample(rng.normal(3), np.array([[0, 1, 1]]), raises=InvalidArgumentError)
 

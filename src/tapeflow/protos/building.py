@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 FAMILIES = (
     "checkpoints", "configuration", "control_flow", "debug_info", "error_codes", "examples", "graphs",
-    "objects", "saved_models", "servers", "statistics", "structures", "summaries", "tensors",
+    "objects", "projector", "saved_models", "servers", "statistics", "structures", "summaries", "tensors",
 )  # fmt: skip
 
 _PACKAGE = "tensorflow"

@@ -189,7 +189,9 @@ class _Loader:
             self.objects[number] = make(number, node, number in slots)
         for number in reversed(range(len(self.nodes))):  # tuples need what they hold
             self._fill(number)
-        for number, node in enumerate(self.nodes):
+        # Signatures, which capture handles, need the functions that make these.
+        resources_first = sorted(enumerate(self.nodes), key=lambda pair: pair[1].WhichOneof("kind") != "resource")
+        for number, node in resources_first:
             self._attach(number, node)
         self._initialize()
         return self.objects[0] if self.nodes else RestoredObject()

@@ -593,7 +593,7 @@ _LAZY_NAMES = {
     "create_partitioned_variables": "tapeflow.compat.v1.partitioned",
     "get_logger": "tapeflow.core.log",
     "timestamp": "tapeflow.ops.timestamp",
-    "add_check_numerics_ops": "tapeflow.compat.v1.check_numerics",
+    "add_check_numerics_ops": "tapeflow.compat.v1.numeric_checks",
     "FixedLenFeature": "tapeflow.compat.v1.io",
     "FixedLenSequenceFeature": "tapeflow.compat.v1.io",
     "RaggedFeature": "tapeflow.compat.v1.io",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -27,6 +28,9 @@ class Monitor:
     """Whether a number got better, given its name: smaller, or larger, as for accuracies."""
 
     def __init__(self, name, mode="auto", min_delta=0.0):
+        if mode not in ("auto", "min", "max"):
+            warnings.warn(f"mode {mode} is unknown, fallback to auto mode.", stacklevel=3)
+            mode = "auto"
         larger = mode == "max" or (
             mode == "auto"
             and (name.endswith(("acc", "accuracy", "auc")) or name.startswith("fmeasure"))
@@ -34,6 +38,7 @@ class Monitor:
         self.name, self.min_delta = name, abs(min_delta)
         self.sign = 1 if larger else -1
         self.worst = -math.inf if larger else math.inf
+        self.op = np.greater if larger else np.less
 
     def better(self, current, best):
         """Whether current is better than best by more than min_delta."""
@@ -63,6 +68,7 @@ class EarlyStopping(Callback):
         self.verbose, self.baseline = verbose, baseline
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
         self._monitor = Monitor(monitor, mode, min_delta)
+        self.monitor_op = self._monitor.op
         self.on_train_begin()
 
     def on_train_begin(self, logs=None):

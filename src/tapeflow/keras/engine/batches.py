@@ -11,7 +11,7 @@ from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError
-from tapeflow.data.dataset import Dataset
+from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.keras import settings
 from tapeflow.keras.session import get_session
 from tapeflow.keras.utils.sequence import Sequence
@@ -95,8 +95,8 @@ class Batches:
 
 def class_weights(class_weight):
     """The weights of classes as a vector. Raises ValueError for classes that are not 0, 1, 2, ..."""
-    classes = list(class_weight)
-    if sorted(classes) != list(range(max(classes, default=-1) + 1)):
+    classes = set(class_weight)
+    if classes != set(range(len(classes))):
         raise ValueError(
             "Expected `class_weight` to be a dict with keys from 0 to one less than the number of "
             f"classes, found {class_weight}"
@@ -148,6 +148,12 @@ def as_batches(
             lambda: _sequence(x, shuffle), len(x), class_weight, x.on_epoch_end, varies=True
         )
     if isinstance(x, Dataset):
+        if steps is None and x._size == INFINITE_CARDINALITY:
+            raise ValueError(
+                "When providing an infinite dataset, you must specify the number of steps to run (if "
+                "you did not intend to create an infinite dataset, make sure to not call `repeat()` on "
+                "the dataset)."
+            )
         return Batches(lambda: _of_dataset(x), _length(x), class_weight, varies=_varies(x))
     if _is_source(x):
         return Batches(lambda: map(_tensors, x), _length(x), class_weight, varies=True)

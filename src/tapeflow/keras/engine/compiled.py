@@ -144,18 +144,24 @@ class CompiledMetrics:
         for given, is_weighted in ((self._given, False), (self._weighted, True)):
             if given is None:
                 continue
-            for i, mine in enumerate(per_output(given, names, "metrics", several=True)):
+            outputs = per_output(given, names, "metrics", several=True)
+            shared = len(outputs) > 1 and all(mine is given for mine in outputs)
+            for i, mine in enumerate(outputs):
                 for metric in nest.flatten(mine) if isinstance(mine, (list, tuple)) else [mine]:
                     if metric is not None:
-                        self._add(i, metric, is_weighted)
+                        self._add(i, metric, is_weighted, shared)
 
-    def _add(self, i, metric, is_weighted):
+    def _add(self, i, metric, is_weighted, shared=False):
         made = as_metric(metric)
-        if made is not metric and is_weighted and any(made.name == n for n in self._plain[i]):
-            made._name = f"weighted_{made.name}"
+        if made is not metric:
+            if is_weighted and made.name in self._plain[i]:
+                made._name = f"weighted_{made.name}"
+        elif shared:  # what is given for all outputs gathers each of them apart
+            made = type(metric).from_config(metric.get_config())
         self._plain[i].append(made.name)
-        if made is not metric and len(self._known) > 1:
-            made._name = f"{self._known[i]}_{made.name}"
+        prefix = f"{self._known[i]}_" if len(self._known) > 1 else ""
+        if not (made is metric and made.name.startswith(prefix)):
+            made._name = prefix + made.name
         self._made[i].append((made, is_weighted))
 
     def update_state(self, y_true, y_pred, sample_weight=None):

@@ -34,7 +34,9 @@ class Epochs:
             self._source = iter(self._batches)
         self._taken = 0
         counted = _Counted(self)
-        while self._steps is None or self._taken < self._steps:
+        # Where the end is known, no step is begun for which there is no batch.
+        end = length_of(self._batches) if self._steps is None else self._steps
+        while end is None or self._taken < end:
             before = self._taken
             yield before, counted
             if self._taken == before:
@@ -44,6 +46,8 @@ class Epochs:
     def _finish(self):
         if self._steps is None:
             self.length = self._taken
+            # Pipelines that keep what has passed, as caches do, have to see their end.
+            next(self._source, None)
 
     def call(self, function, iterator):
         """function(iterator), or None where the data has ended."""

@@ -65,9 +65,13 @@ class Model(Training, Layer):
                 "instantiate and build your model, `call` your model on real tensor data with all expected "
                 "call arguments."
             )
-        inputs = nest.map_structure(
-            lambda s: KerasTensor(s, self.compute_dtype), _as_shapes(input_shape)
-        )
+        shapes = _as_shapes(input_shape)
+        inputs = nest.map_structure(lambda s: KerasTensor(s, self.compute_dtype), shapes)
+        for layer in self.layers if isinstance(inputs, dict) else ():
+            # Features by name have the dtypes that their columns say.
+            for name, dtype in getattr(layer, "_feature_dtypes", {}).items():
+                if name in inputs:
+                    inputs[name] = KerasTensor(shapes[name], dtype)
         given = {"training": False} if "training" in required else {}
         self.__dict__["_is_being_built"] = True
         try:

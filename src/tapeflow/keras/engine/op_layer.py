@@ -119,7 +119,11 @@ def _stand_in(function, args, kwargs):
 
     While a graph is built, functions that add to it more than the result get tensors of the graph.
     """
-    if not any_symbolic(list(args), list(kwargs.values())) or isinstance(function, type):
+    try:
+        symbolic = any_symbolic(list(args), list(kwargs.values()))
+    except (TypeError, ValueError):  # a sequence or mapping that is none: the function has said what is wrong
+        return NotImplemented
+    if not symbolic or isinstance(function, type):
         return NotImplemented
     kind = _kind(function)
     if kind == "graph" and current_graph() is not None:

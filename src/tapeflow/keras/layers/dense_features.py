@@ -60,6 +60,14 @@ class _Features(Layer):
     def _is_feature_layer(self):
         return True
 
+    @property
+    def _feature_dtypes(self):
+        return {
+            key: feature.dtype
+            for column in self._feature_columns
+            for key, feature in column.parse_example_spec.items()
+        }
+
     def build(self, _):
         for column in self._feature_columns:
             column.create_state(self._state_manager)

@@ -13,6 +13,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, wrapping
+from tapeflow.keras.optimizers.subclassing import Subclassed
 from tapeflow.keras.session import set_values, values_of
 from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
@@ -41,7 +42,7 @@ class Variables(list):
 
 
 @public_methods
-class Optimizer(Tracked):
+class Optimizer(Subclassed, Tracked):
     """Changes variables by gradients. Subclasses define `_apply_dense(grad, var)`.
 
     Settings given to `_set_hyper` may be numbers, tensors, functions, or (the learning rate)
@@ -303,6 +304,8 @@ class Optimizer(Tracked):
         if self._clips:
             pairs = self._clipped(pairs)
         self._prepare(pairs[0][1])
+        if self._by_resources:
+            self._begin_step([var for _, var in pairs])
         for grad, var in pairs:
             if type(grad) is EagerTensor:
                 self._apply_dense(grad, var)
@@ -495,7 +498,11 @@ class Optimizer(Tracked):
 
     def add_slot(self, var, slot_name, initializer="zeros", shape=None):
         """The slot of a variable, made when there is none."""
-        return self._slot(var, slot_name)
+        if initializer == "zeros":
+            return self._slot(var, slot_name)
+        start = initializers.get(initializer)
+        sizes = var.shape.as_list() if shape is None else list(shape)
+        return self._slot(var, slot_name, lambda: start(sizes, dtype=var.dtype))
 
     def _slot(self, var, name, value=0.0):
         slots = self._slots.of(var)
@@ -555,19 +562,19 @@ class Optimizer(Tracked):
         """The name given to the constructor."""
         return self._name
 
+    def _config_value(self, name):
+        value = self._hyper[name]
+        if name in self._hyper_variables:
+            return values_of([self._hyper_variables[name]])[0].item()
+        if isinstance(value, schedules.LearningRateSchedule):
+            return schedules.serialize(value)
+        return value() if callable(value) else value
+
     def _config_of(self, *names):
         config = {"name": self._name}
         for name in ("learning_rate", *names):
-            value = self._hyper[name]
-            if name in self._hyper_variables:
-                value = values_of([self._hyper_variables[name]])[0].item()
-            config[name] = (
-                schedules.serialize(value)
-                if isinstance(value, schedules.LearningRateSchedule)
-                else value()
-                if callable(value)
-                else value
-            )
+            if name in self._hyper:
+                config[name] = self._config_value(name)
         config["decay"] = self._decay
         for name in (*_CLIPPING, *_MORE):
             if self.__dict__[name] != _MORE.get(name):
@@ -576,7 +583,10 @@ class Optimizer(Tracked):
 
     def get_config(self):
         """The constructor's arguments."""
-        return self._config_of()
+        if not self._by_resources:
+            return self._config_of()
+        clipping = {n: self.__dict__[n] for n in _CLIPPING if self.__dict__[n] is not None}
+        return {"name": self._name, **clipping}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

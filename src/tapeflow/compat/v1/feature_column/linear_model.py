@@ -43,10 +43,13 @@ def linear_model(
     collections = state.collections_of(weight_collections)
     manager = state.ScopedState(trainable, collections)
     sums, made = [], {}
-    with variable_scope(None, default_name="linear_model"):
+    model = _new_scope("linear_model")
+    # The names of columns are made unique outside of the model, whose second one has them numbered too.
+    scopes = [_new_scope(state.scope_name_of(column)) for column in columns]
+    with variable_scope(model):
         cache = state.Features(features)
-        for column in columns:
-            with variable_scope(None, default_name=state.scope_name_of(column)):
+        for column, scope in zip(columns, scopes):
+            with variable_scope(scope):
                 sums.append(_weighted(column, cache, manager, units, sparse_combiner))
                 made[column] = state.variables_in(get_variable_scope().name)
         require_same_batch(sums, columns)
@@ -57,6 +60,11 @@ def linear_model(
     if cols_to_vars is not None:
         cols_to_vars.update(made, bias=list(bias) if hasattr(bias, "as_tensor") else [bias])
     return total
+
+
+def _new_scope(name) -> str:
+    with variable_scope(None, default_name=name) as found:
+        return found.name.rpartition("/")[2]
 
 
 def _weighted(column, cache, manager, units, combiner) -> Any:
