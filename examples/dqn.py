@@ -1,6 +1,6 @@
 """Learns to balance a pole on a cart by deep Q-learning; the cart is simulated here.
 
-    python examples/dqn.py [--episodes 300] [--seed 1]
+    python examples/dqn.py [--episodes 200] [--seed 1]
 
 The network foretells how much reward will follow a push to the left or right. It learns from a memory
 of moves, towards what a copy of itself, renewed now and then, expects of the state that followed.
@@ -32,7 +32,7 @@ class Cart:
 
     def push(self, action):
         """Pushes left (0) or right (1) for 20 ms; returns the state, and whether the pole fell."""
-        x, v, angle, spin = self.state
+        _, v, angle, spin = self.state
         force = 10.0 if action == 1 else -10.0
         sin, cos = math.sin(angle), math.cos(angle)
         shove = (force + 0.05 * spin**2 * sin) / 1.1
@@ -59,6 +59,8 @@ class Agent:
         self.model, self.target = network(), network()
         self.discount = discount
         self.optimizer = tf.keras.optimizers.Adam(rate)
+        self.huber = tf.keras.losses.Huber()
+        self.learned = 0
         self.memory = deque(maxlen=20_000)
         self.renew()
 
@@ -80,7 +82,7 @@ class Agent:
         wanted = 1.0 + self.discount * (1.0 - fell) * best
         with tf.GradientTape() as tape:
             values = tf.reduce_sum(self.model(states) * tf.one_hot(actions, 2), 1)
-            loss = tf.reduce_mean(tf.compat.v1.losses.huber_loss(wanted, values))
+            loss = self.huber(wanted, values)
         gradients = tape.gradient(loss, self.model.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables))
         return loss
@@ -96,6 +98,9 @@ class Agent:
             tf.constant(np.array(nexts), tf.float32),
             tf.constant(fell, tf.float32),
         )
+        self.learned += 1
+        if self.learned % 200 == 0:
+            self.renew()
 
 
 def episode(cart, agent, boldness, learning):
@@ -114,7 +119,7 @@ def episode(cart, agent, boldness, learning):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--episodes", type=int, default=300)
+    parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
 
@@ -123,9 +128,7 @@ def main():
     cart, agent = Cart(np.random.default_rng(options.seed)), Agent()
     played = []
     for i in (bar := Bar(options.episodes, "playing")):
-        played.append(episode(cart, agent, max(0.02, 0.5 * 0.97**i), True))
-        if i % 2 == 1:
-            agent.renew()
+        played.append(episode(cart, agent, max(0.02, 0.98**i), True))
         bar.say(f"the pole stood for {np.mean(played[-10:]):5.1f} moves")
     balanced = [episode(cart, agent, 0.0, False) for _ in range(10)]
     print(f"moves {np.mean(played[:10]):.1f} -> {np.mean(balanced):.1f} of {LONGEST}")

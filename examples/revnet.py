@@ -1,6 +1,6 @@
 """A reversible network: blocks whose input is computed back from their output, so none is remembered.
 
-    python examples/revnet.py [--steps 60] [--blocks 8] [--batch 50] [--seed 1]
+    python examples/revnet.py [--steps 30] [--blocks 8] [--batch 50] [--seed 1]
 
 A block turns (a, b) into (a + f(b), b + g(a + f(b))), which can be undone. Its gradient, written with
 tf.custom_gradient, undoes it and computes f and g again. The same network is trained with gradients
@@ -126,7 +126,7 @@ def gradients_of(net, images, labels, through):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--batch", type=int, default=50, help="images a step")
     parser.add_argument("--blocks", type=int, default=8)
     parser.add_argument("--channels", type=int, default=8, help="of each half")

@@ -129,7 +129,9 @@ bool gather_v2(KernelCall& c) {
   const int64_t given = single_int(c.in[2]);
   const int64_t axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
-    throw invalid("Shape must be at least rank ", given < 0 ? -given : given + 1, " but is rank ", rank);
+    // Counted unsigned: the least axis has no positive of its own size.
+    const uint64_t need = given < 0 ? 0 - static_cast<uint64_t>(given) : static_cast<uint64_t>(given) + 1;
+    throw invalid("Shape must be at least rank ", need, " but is rank ", rank);
   }
   int64_t batch = c.attrs[0].i;
   if (batch != 0) {

@@ -186,3 +186,33 @@ def test_the_alias_loads_few_modules():
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert int(done.stdout) < 20
+
+
+def test_a_module_that_the_import_of_tensorflow_had_loaded():
+    shown = run("""
+        import urllib
+        import tensorflow as tf
+        print(urllib.request.urlretrieve.__name__, hasattr(urllib, "urlretrieve"))
+    """)
+    assert shown == ["urlretrieve False"]
+
+
+def test_projector(tmp_path):
+    shown = run(f"""
+        import tensorflow as tf
+        from tensorflow.contrib.tensorboard.plugins import projector
+        config = projector.ProjectorConfig()
+        embedding = config.embeddings.add()
+        embedding.tensor_name = "words"
+        embedding.sprite.single_image_dim.extend([28, 28])
+        projector.visualize_embeddings(tf.summary.FileWriter({str(tmp_path)!r}), config)
+        try:
+            projector.visualize_embeddings(None, config)
+        except ValueError as error:
+            print(error)
+    """, "--v1")  # fmt: skip
+    assert shown == ["Summary writer must have a logdir, got: None"]
+    text = (tmp_path / "projector_config.pbtxt").read_text()
+    assert " ".join(text.split()) == (
+        'embeddings { tensor_name: "words" sprite { single_image_dim: 28 single_image_dim: 28 } }'
+    )

@@ -118,7 +118,7 @@ def test_shared_embedding_columns():
         out = fc.input_layer(features(), made)
     assert [v.name for v in v1.global_variables()] == ["scope/input_layer/i_j_shared_embedding/embedding_weights:0"]
     np.testing.assert_allclose(run(out), [[2, 3, 0, 1], [4, 5, 0, 0]])
-    with pytest.raises(ValueError, match="must be a FeatureColumn. Given"):
+    with pytest.raises(ValueError, match="must be a FeatureColumn"):
         tf.keras.layers.DenseFeatures(made)
 
 

@@ -45,6 +45,11 @@ _OWN = {
     },
     "python.ops.control_flow_ops": {"with_dependencies": "alias.stand_ins:with_dependencies"},
     "python.ops.variables": {"PartitionedVariable": "compat.v1.partitioned:PartitionedVariable"},
+    "python.ops.lookup_ops": {
+        "index_table_from_file": "contrib.lookup:index_table_from_file",
+        "index_to_string_table_from_file": "contrib.lookup:index_to_string_table_from_file",
+        "index_to_string_table_from_tensor": "contrib.lookup:index_to_string_table_from_tensor",
+    },
     "python.ops.weights_broadcast_ops": {
         "assert_broadcastable": "compat.v1.metrics.weighting:assert_broadcastable",
         "broadcast_weights": "compat.v1.metrics.weighting:broadcast_weights",

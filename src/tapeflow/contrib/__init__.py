@@ -4,8 +4,8 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    "checkpoint", "cudnn_rnn", "data", "eager", "framework", "layers", "lookup", "losses", "metrics",
-    "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard",
+    "checkpoint", "cudnn_rnn", "data", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup",
+    "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard",
     "training", "util",
 }  # fmt: skip
 

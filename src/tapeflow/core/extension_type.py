@@ -50,7 +50,7 @@ def _resolved(annotation: Any, scope: dict[str, Any]) -> Any:
     arguments = typing.get_args(annotation)
     if not arguments or not any(isinstance(a, (str, typing.ForwardRef)) for a in arguments):
         return annotation
-    return typing.get_origin(annotation)[tuple(_resolved(a, scope) for a in arguments)]  # type: ignore[index]
+    return typing.get_origin(annotation)[tuple(_resolved(a, scope) for a in arguments)]
 
 
 class _Fields(type):
@@ -98,9 +98,9 @@ class _Fields(type):
             raise AssertionError(
                 f"Cannot create an instance of {cls.__name__} because {cls.__name__} is an abstract base class."
             )
-        made = cls.__new__(cls)
+        made: Any = cls.__new__(cls)  # type: ignore[call-overload]
         made.__dict__["_under_construction"] = True
-        made.__init__(*args, **kwargs)  # type: ignore[misc]
+        made.__init__(*args, **kwargs)
         made._finish()
         return made
 
@@ -114,7 +114,7 @@ class _Fields(type):
 
 def _signature_of(cls: Any) -> inspect.Signature:
     """A parameter for each field; a default is the value in the body of the class."""
-    parameters = []
+    parameters: list[inspect.Parameter] = []
     for name in cls.fields:
         default = getattr(cls, name, inspect.Parameter.empty)
         defaulted = parameters and parameters[-1].default is not inspect.Parameter.empty
@@ -181,7 +181,7 @@ class _Frozen:
 
 def _with_values(cls: Any, values: dict[str, Any]) -> Any:
     """An instance of these field values, as they are: what the constructor checks was checked when they were made."""
-    made = cls.__new__(cls)
+    made: Any = cls.__new__(cls)
     made.__dict__.update(values)
     return made
 

@@ -19,7 +19,7 @@ _PLAIN = (int, float, str, bytes, bool, type(None))
 _MAPPINGS = (typing.get_origin(typing.Mapping[str, int]), dict)
 
 
-class ImmutableDict(Mapping):  # type: ignore[type-arg]
+class ImmutableDict(Mapping):
     """A mapping that cannot be changed."""
 
     def __init__(self, *args: Any, **kwargs: Any):

@@ -78,12 +78,16 @@ class Module:
 
         return scoped
 
+    def _attributes(self) -> dict[str, Any]:
+        """What is looked into for variables and modules."""
+        return vars(self)
+
     def _found(self, kind: type) -> Iterator[Any]:
         """Each object of `kind` once, breadth first."""
         seen = {id(self)}
         waiting: list[Module] = [self]
         for module in waiting:
-            attributes = vars(module)
+            attributes = module._attributes()
             for key in sorted(attributes):
                 for leaf in _leaves(key, attributes[key], module):
                     if id(leaf) in seen or not isinstance(leaf, (kind, Module)):

@@ -71,11 +71,8 @@ class TypeSpec:
             raise ValueError(f"Value {value} is not convertible to a tensor with spec {self}")
         found: list[Any] = []
         components = self._to_components(value)  # type: ignore[attr-defined]
-        for leaf, spec in zip(
-            structure.flatten(components),
-            structure.flatten(self._component_specs),
-            strict=True,  # type: ignore[attr-defined]
-        ):
+        specs = structure.flatten(self._component_specs)  # type: ignore[attr-defined]
+        for leaf, spec in zip(structure.flatten(components), specs, strict=True):
             found += [leaf] if isinstance(spec, TensorSpec) else spec._to_tensor_list(leaf)
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from itertools import pairwise
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -82,6 +83,6 @@ def bucketized_column(source_column, boundaries):
         raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
     if not boundaries:
         raise ValueError("boundaries must not be empty.")
-    if not isinstance(boundaries, (list, tuple)) or any(a >= b for a, b in zip(boundaries, boundaries[1:])):
+    if not isinstance(boundaries, (list, tuple)) or any(a >= b for a, b in pairwise(boundaries)):
         raise ValueError("boundaries must be a sorted list.")
     return BucketizedColumn(source_column, tuple(boundaries))

@@ -17,9 +17,6 @@ classes: dict[str, type] = {}
 class FeatureColumn:
     """Base of the columns, which are named tuples of what describes them."""
 
-    # Not set here, where it would hide that of the tuples.
-    _fields: tuple[str, ...]
-
     _is_v2_column = True
 
     def __init_subclass__(cls, **kwargs):

@@ -8,9 +8,17 @@ from tapeflow.core import dtypes
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column import checks, initial
-from tapeflow.feature_column.column import DenseColumn, SequenceDenseColumn, TensorSequenceLengthPair
+from tapeflow.feature_column.column import (
+    DenseColumn,
+    SequenceDenseColumn,
+    TensorSequenceLengthPair,
+)
 from tapeflow.feature_column.lookup import embedded, restored
-from tapeflow.feature_column.sequence_categorical import lengths_of, refuse_sequence, require_sequence
+from tapeflow.feature_column.sequence_categorical import (
+    lengths_of,
+    refuse_sequence,
+    require_sequence,
+)
 
 
 class EmbeddingColumn(

@@ -12,7 +12,11 @@ from tapeflow.feature_column.column import (
     SequenceDenseColumn,
     TensorSequenceLengthPair,
 )
-from tapeflow.feature_column.sequence_categorical import lengths_of, refuse_sequence, require_sequence
+from tapeflow.feature_column.sequence_categorical import (
+    lengths_of,
+    refuse_sequence,
+    require_sequence,
+)
 from tapeflow.ops import sparse
 from tapeflow.ops.construction import one_hot
 from tapeflow.ops.reduction import reduce_sum

@@ -14,7 +14,6 @@ MergeV2Checkpoints! checkpoint_prefixes: string, destination_prefix: string ->; 
 RestoreV2! prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; dtypes list(type)
 SaveV2! prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
 ScalarSummary tags: string, values: T -> summary: string; T type
-ShardedFilename basename: string, shard: int32, num_shards: int32 -> filename: string
 FiveFloatOutputs -> a: float32, b: float32, c: float32, d: float32, e: float32
 FloatInput a: float32 ->
 FloatOutput -> a: float32

@@ -80,7 +80,15 @@ def written_type(op: Operation) -> str:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
-    return op.type
+    return "NoOp" if _is_own_check(op) else op.type
+
+
+def _is_own_check(op: Operation) -> bool:
+    """Whether it is a check of several tensors, done in Python, for which other programs have no one operation."""
+    if op.type != "Assert":
+        return False
+    first = op.inputs[0] if op.inputs else None
+    return first is None or first.dtype != dtypes.bool or bool(first.shape_tuple)
 
 
 def reference(tensor: SymbolicTensor) -> str:
@@ -94,11 +102,18 @@ def write_node(
     function_name: Callable[[Any], str],
     refer: Callable[[SymbolicTensor], str],
 ) -> None:
-    """Fills a `NodeDef`."""
+    """Fills a `NodeDef`. What lives in this process only, as tables do, is written as a placeholder for it."""
+    if op.type == "Const" and op.outputs[0].dtype == dtypes.resource:
+        node.name, node.op, node.device = op.name, "Placeholder", op.device or ""
+        node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
+        node.attr["dtype"].type = op.outputs[0].dtype.as_datatype_enum
+        node.attr["shape"].shape.SetInParent()
+        return
     node.name = op.name
     node.op = written_type(op)
     node.device = op.device or ""
-    node.input.extend(map(refer, op.inputs))
+    if not _is_own_check(op):
+        node.input.extend(map(refer, op.inputs))
     node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
     definition = op_def(op)
     values = _values(op, definition)

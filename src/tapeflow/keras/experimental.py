@@ -9,7 +9,7 @@ from tapeflow.keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
 __all__ = [
     "CosineDecay",
     "CosineDecayRestarts",
-    "SequenceFeatures",
+    "SequenceFeatures",  # noqa: F822 (loaded when it is first used)
     "export_saved_model",
     "load_from_saved_model",
 ]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import square
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.normalization import l2_normalize
 from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.tensor_diagonal import eye
 
 
 class Regularizer:
@@ -75,6 +79,36 @@ class L2(L1L2):
         return {"l2": self.l2}
 
 
+class OrthogonalRegularizer(Regularizer):
+    """Penalizes the cosines between the rows (or columns) of a matrix: the mean of |cos|, times factor."""
+
+    def __init__(self, factor=0.01, mode="rows"):
+        self.factor = _factor(factor, "factor")
+        if mode not in ("rows", "columns"):
+            raise ValueError(
+                'Invalid value for argument `mode`. Expected one of {"rows", "columns"}. '
+                f"Received: mode={mode}"
+            )
+        self.mode = mode
+
+    def __call__(self, inputs):
+        inputs = convert_to_tensor(inputs)
+        if inputs.shape.rank != 2:
+            raise ValueError(
+                "Inputs to OrthogonalRegularizer must have rank 2. Received: "
+                f"inputs.shape == {inputs.shape}"
+            )
+        by_rows = self.mode == "rows"
+        vectors = l2_normalize(inputs, axis=1 if by_rows else 0)
+        cosines = matmul(vectors, vectors, transpose_a=not by_rows, transpose_b=by_rows)
+        count = inputs.shape[0 if by_rows else 1]
+        others = cosines * (1.0 - eye(count, dtype=inputs.dtype))
+        return self.factor * 0.5 * reduce_sum(abs_(others)) / (count * (count - 1.0) / 2.0)
+
+    def get_config(self):
+        return {"factor": self.factor, "mode": self.mode}
+
+
 def _alias(value, kwargs):
     """The argument under its old name `l`, when that was given."""
     value = kwargs.pop("l", value)
@@ -90,7 +124,11 @@ def l1_l2(l1=0.01, l2=0.01):
 
 l1 = L1
 l2 = L2
-_NAMES: dict[str, Any] = {"L1L2": L1L2, "L1": L1, "L2": L2, "l1": L1, "l2": L2, "l1_l2": l1_l2}
+orthogonal_regularizer = OrthogonalRegularizer
+_NAMES: dict[str, Any] = {
+    "L1L2": L1L2, "L1": L1, "L2": L2, "l1": L1, "l2": L2, "l1_l2": l1_l2,
+    "OrthogonalRegularizer": OrthogonalRegularizer, "orthogonal_regularizer": OrthogonalRegularizer,
+}  # fmt: skip
 
 
 def get(identifier):

@@ -160,7 +160,7 @@ def unregister_dispatch_for(dispatch_target):
         found |= len(kept) < len(targets)
         targets[:] = kept
     for handlers in (_unary, _binary, _binary_assertions):
-        others = [h for h in handlers if h[-1] is not dispatch_target]  # type: ignore[attr-defined]
+        others = [h for h in handlers if h[-1] is not dispatch_target]
         found |= len(others) < len(handlers)
         handlers[:] = others
     if not found:

@@ -218,6 +218,7 @@ def _(rng):
     yield Sample(rng.normal(3), [7], 0, raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), [-1], 1, raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), [0], 2, raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), [0], np.int64(-(2**63)), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), [0], [1], raises=InvalidArgumentError)
     yield Sample(rng.normal(), [0], 0, raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), [[0]], 1, batch_dims=1, raises=InvalidArgumentError)

@@ -61,7 +61,7 @@ def _(call, dlist):
     from tapeflow.ops.tensor_list_reading import TensorListStack
 
     shape = call.static_shape("tensor")
-    count = shape[0] if shape.rank else None
+    count = shape.as_list()[0] if shape.rank else None
     kind = call.dtype("tensor")
     return TensorListStack(dlist, _row_shape(call), kind, -1 if count is None else count), None
 

@@ -210,7 +210,7 @@ class Saver:
         path = file_system.text_path(save_path)
         if global_step is not None:
             step = global_step
-            if hasattr(step, "dtype"):
+            if hasattr(step, "dtype") and not isinstance(step, (np.integer, np.ndarray)):
                 eager = context.executing_eagerly()
                 step = np.asarray(step.numpy() if hasattr(step, "numpy") and eager else
                                   sess.run(step) if not eager else step)  # fmt: skip

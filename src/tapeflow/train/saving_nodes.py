@@ -107,11 +107,6 @@ def _restore_as(kinds: list[Any]) -> Any:
     return restore
 
 
-def _sharded_filename(base: Any, shard: Any, shards: Any) -> list[Any]:
-    path = f"{_texts(base)[0]}-{int(shard.numpy()):05d}-of-{int(shards.numpy()):05d}"
-    return [convert_to_tensor(path)]
-
-
 def _merge_as(delete_old_dirs: bool) -> Any:
     def merge(prefixes: Any, destination: Any) -> list[Any]:
         merge_bundles(_texts(prefixes), _texts(destination)[0], delete_old_dirs)
@@ -127,7 +122,7 @@ def _function_of(op: Any) -> Any:
         return _restore_as(op.attrs["dtypes"])
     if op.type == "MergeV2Checkpoints":
         return _merge_as(op.attrs.get("delete_old_dirs", True))
-    return _sharded_filename if op.type == "ShardedFilename" else lambda resource: []
+    return lambda resource: []
 
 
 def _emit(emitter: Any, op: Any) -> None:
@@ -142,5 +137,5 @@ def _emit(emitter: Any, op: Any) -> None:
     emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
 
 
-for _kind in ("SaveV2", "RestoreV2", "MergeV2Checkpoints", "ShardedFilename", "DisableCopyOnRead"):
+for _kind in ("SaveV2", "RestoreV2", "MergeV2Checkpoints", "DisableCopyOnRead"):
     planning.emits(_kind)(_emit)

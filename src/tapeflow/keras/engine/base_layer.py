@@ -563,6 +563,11 @@ class Layer(Connections, Protocol, Tracked):
         self.__dict__["_input_spec"] = value
 
     @property
+    def name_scope(self):
+        """A new context of the scope that the layer's weights and operations are named in."""
+        return name_scope(self._scope_name())
+
+    @property
     def submodules(self):
         """All layers inside this one."""
         return tuple(self._all_layers()[1:])

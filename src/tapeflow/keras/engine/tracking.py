@@ -21,7 +21,7 @@ class TrackableReference(NamedTuple):
     ref: Any
 
 
-class Tracked:
+class Tracked(Module):
     """Remembers attributes that hold variables, layers, or containers that may hold them.
 
     Containers are looked into when asked, so that what is appended to a list later counts too.
@@ -102,6 +102,10 @@ class Tracked:
             elif isinstance(value, Module):
                 held += [plain(variable) for variable in value.variables]
         return held
+
+    def _attributes(self):
+        # Not the attributes themselves: variables may be wrapped there.
+        return {"0": self._own_weights, "1": self._held(), "2": self._sublayers()}
 
     def _sublayers(self):
         """The layers held directly, each once."""

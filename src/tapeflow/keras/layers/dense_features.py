@@ -6,7 +6,10 @@ from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.feature_column.cache import FeatureTransformationCache
 from tapeflow.feature_column.column import DenseColumn, SequenceDenseColumn, normalized
-from tapeflow.feature_column.serialization import deserialize_feature_column, serialize_feature_column
+from tapeflow.feature_column.serialization import (
+    deserialize_feature_column,
+    serialize_feature_column,
+)
 from tapeflow.feature_column.state import StateManager
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.base_layer import Layer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.keras.metrics.confusion import EPSILON, ThresholdCounts
 from tapeflow.ops.arithmetic import maximum, minimum
@@ -102,6 +103,7 @@ class AUC(ThresholdCounts):
         self._start(shape)
 
     def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
         y_pred = cast(y_pred, self._dtype)
         if self._from_logits:
             y_pred = sigmoid(y_pred)

@@ -7,7 +7,7 @@ import inspect
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import losses
 from tapeflow.keras.losses import squeeze_or_expand
-from tapeflow.keras.metrics import functions
+from tapeflow.keras.metrics import functions, ragged
 from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper
 from tapeflow.ops.arithmetic import squared_difference
 from tapeflow.ops.casting import cast
@@ -165,6 +165,7 @@ class MetricByShape(Mean):
         self.__dict__["_fn"] = None
 
     def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
         y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
         choose = accuracy_for if self.name.endswith(("accuracy", "acc")) else crossentropy_for
         function = choose(y_true, y_pred)

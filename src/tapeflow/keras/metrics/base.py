@@ -11,6 +11,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.losses import squeeze_or_expand
+from tapeflow.keras.metrics import ragged
 from tapeflow.keras.registry import snake_case, to_config
 from tapeflow.keras.session import set_values
 from tapeflow.ops.array import size
@@ -284,6 +285,7 @@ class MeanMetricWrapper(Mean):
         self.__dict__["_settings"] = kwargs
 
     def update_state(self, y_true, y_pred, sample_weight=None):
+        y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
         y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
         y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
         super().update_state(self._fn(y_true, y_pred, **self._settings), sample_weight)

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.losses import squeeze_or_expand
+from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.broadcasting import broadcast_to
@@ -74,6 +75,7 @@ class ThresholdCounts(Metric):
             setattr(self, count, self.add_weight(count, shape))
 
     def _count(self, y_true, y_pred, thresholds, sample_weight=None, axis=1, **how):
+        y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
         positive, decided, weights = decisions(
             y_true, y_pred, thresholds, self._dtype, sample_weight, **how
         )

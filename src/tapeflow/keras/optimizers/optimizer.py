@@ -176,6 +176,12 @@ class Optimizer(Subclassed, Tracked):
                 self._hyper_variables[name] = Variable(
                     value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
                 )
+            graph = context.current_graph()
+            if graph is not None and not graph.building_function:
+                # One initializer is to find them all.
+                for other, number in self._hyper.items():
+                    if type(number) is float:
+                        self._hyper_variable(other)
         return self._hyper_variables[name]
 
     def __getattr__(self, name):
@@ -253,7 +259,10 @@ class Optimizer(Subclassed, Tracked):
 
     def _get_hyper(self, name, dtype=None):
         """A setting: a variable, a function or a schedule; of another dtype if one is given."""
-        value = self._hyper_variable(name)
+        if name == "decay" and name not in self._hyper:
+            value = convert_to_tensor(self._decay, dtypes.float32)
+        else:
+            value = self._hyper_variable(name)
         if isinstance(value, schedules.LearningRateSchedule):
             return value
         value = value() if callable(value) and not isinstance(value, Variable) else value

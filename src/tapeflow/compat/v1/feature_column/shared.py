@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
@@ -11,7 +12,11 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column import checks, initial
 from tapeflow.feature_column.column import TensorSequenceLengthPair
 from tapeflow.feature_column.lookup import embedded, restored
-from tapeflow.feature_column.sequence_categorical import lengths_of, refuse_sequence, require_sequence
+from tapeflow.feature_column.sequence_categorical import (
+    lengths_of,
+    refuse_sequence,
+    require_sequence,
+)
 from tapeflow.feature_column.shared import require_alike, require_graph
 from tapeflow.graph.graph import get_default_graph
 
@@ -87,7 +92,7 @@ class _SharedEmbeddingColumn(
         return TensorSequenceLengthPair(dense, lengths_of(ids))
 
 
-SharedEmbeddingColumnV1 = _SharedEmbeddingColumn
+SharedEmbeddingColumnV1: Any = _SharedEmbeddingColumn
 
 
 @public

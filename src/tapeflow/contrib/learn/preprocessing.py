@@ -1,0 +1,129 @@
+"""`tf.contrib.learn.preprocessing`: documents as arrays of the numbers of their words."""
+
+from __future__ import annotations
+
+import collections
+import pickle
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import file_system
+
+__all__ = ["CategoricalVocabulary", "VocabularyProcessor", "tokenizer"]
+
+# Runs of capitals, the parts of CamelCase, and words with their hyphens and apostrophes.
+_WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|['\w\-]+")
+
+
+def tokenizer(iterator):
+    """The words of each document, a list for each."""
+    for text in iterator:
+        yield _WORD.findall(text)
+
+
+class CategoricalVocabulary:
+    """Numbers for words, from 1 on; 0 stands for all unknown ones."""
+
+    def __init__(self, unknown_token="<UNK>", support_reverse=True):
+        self._unknown_token = unknown_token
+        self._support_reverse = support_reverse
+        self._mapping = {unknown_token: 0}
+        self._reverse_mapping = [unknown_token]
+        self._freq: dict[Any, int] = collections.defaultdict(int)
+        self._freeze = False
+
+    def __len__(self):
+        return len(self._mapping)
+
+    def freeze(self, freeze=True):
+        """From now on words that are not known get the number 0."""
+        self._freeze = freeze
+
+    def get(self, category):
+        """The number of a word; one that is new gets the next, unless the vocabulary is frozen."""
+        if category not in self._mapping:
+            if self._freeze:
+                return 0
+            self._mapping[category] = len(self._mapping)
+            if self._support_reverse:
+                self._reverse_mapping.append(category)
+        return self._mapping[category]
+
+    def add(self, category, count=1):
+        """Counts a word."""
+        if self.get(category) > 0:
+            self._freq[category] += count
+
+    def trim(self, min_frequency, max_frequency=-1):
+        """Keeps words seen more than `min_frequency` times (and less than `max_frequency`), numbered by frequency."""
+        kept = sorted(sorted(self._freq.items()), key=lambda entry: -entry[1])
+        kept = [
+            (word, count)
+            for word, count in kept
+            if count > min_frequency and (max_frequency <= 0 or count < max_frequency)
+        ]
+        words = [self._unknown_token, *(word for word, _ in kept)]
+        self._mapping = {word: i for i, word in enumerate(words)}
+        self._reverse_mapping = words if self._support_reverse else [self._unknown_token]
+        self._freq = collections.defaultdict(int, kept)
+
+    def reverse(self, class_id):
+        """The word of a number. Raises ValueError where these are not kept."""
+        if not self._support_reverse:
+            raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
+        return self._reverse_mapping[class_id]
+
+
+class VocabularyProcessor:
+    """Documents as int64 arrays of `max_document_length` numbers of words, cut or filled with zeros.
+
+    `tokenizer_fn` gives the lists of words of an iterator of documents; `min_frequency` is how often a word may be
+    seen and still count as unknown.
+    """
+
+    def __init__(self, max_document_length, min_frequency=0, vocabulary=None, tokenizer_fn=None):
+        self.max_document_length = max_document_length
+        self.min_frequency = min_frequency
+        self.vocabulary_ = vocabulary or CategoricalVocabulary()
+        self._tokenizer = tokenizer_fn or tokenizer
+
+    def fit(self, raw_documents, unused_y=None):
+        """Learns the words of the documents, and no others from then on."""
+        for words in self._tokenizer(raw_documents):
+            for word in words:
+                self.vocabulary_.add(word)
+        if self.min_frequency > 0:
+            self.vocabulary_.trim(self.min_frequency)
+        self.vocabulary_.freeze()
+        return self
+
+    def fit_transform(self, raw_documents, unused_y=None):
+        self.fit(raw_documents)
+        return self.transform(raw_documents)
+
+    def transform(self, raw_documents: Iterable[str]) -> Iterator[np.ndarray]:
+        """The array of each document, one after another."""
+        for words in self._tokenizer(raw_documents):
+            numbers = np.zeros(self.max_document_length, np.int64)
+            for i, word in enumerate(words[: self.max_document_length]):
+                numbers[i] = self.vocabulary_.get(word)
+            yield numbers
+
+    def reverse(self, documents):
+        """The words of each array, joined by spaces."""
+        for numbers in documents:
+            yield " ".join(self.vocabulary_.reverse(number) for number in numbers)
+
+    def save(self, filename):
+        """Writes all this to a file, as a pickle."""
+        with file_system.GFile(filename, "wb") as file:
+            file.write(pickle.dumps(self))
+
+    @classmethod
+    def restore(cls, filename):
+        """Reads what `save` wrote. As with all pickles, read only files that you trust."""
+        with file_system.GFile(filename, "rb") as file:
+            return pickle.loads(file.read())
