@@ -135,7 +135,6 @@ def main():
         path = str(Path(folder) / "inception.ckpt")
         losses = train(path, options.steps, options.batch, options.seed)
         print(f"loss {losses[0]:.3f} -> {np.mean(losses[-10:]):.3f}")
-        probabilities(start)  # creates the variables
         probabilities.restore(path)
     print(f"{len(probabilities.variables)} variables restored")
 

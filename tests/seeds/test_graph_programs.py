@@ -150,6 +150,27 @@ def test_existing_graph_code_and_line_search():
     assert values[-1] < values[0]
 
 
+def test_existing_graph_code_is_restored_before_it_is_called(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        weights = tf.get_variable("net/weights", initializer=tf.constant([[2.0], [3.0]]))
+        mean = tf.get_variable("net/mean", initializer=tf.constant(1.0), trainable=False)
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver([weights, mean]).save(session, str(tmp_path / "net"))
+
+    @tf.nn.graph_callable
+    def net(x):
+        with tf.variable_scope("net"):
+            weights = tf.get_variable("weights", [2, 1])
+            return tf.matmul(x, weights) + tf.get_variable("mean", [], trainable=False)
+
+    net.restore(path)
+    assert len(net.variables) == 2
+    assert net(tf2.ones([1, 2])).numpy() == 6.0
+    assert net(tf2.ones([3, 2])).shape == (3, 1)
+    assert [v.name for v in net.trainable_variables] == ["net/weights:0"]
+    assert len(net.variables) == 2
+
+
 def test_abs_becomes_a_conditional():
     @tf2.function
     def abs(x):

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from tapeflow.compat.v1.variable_getting import EagerVariableStore
+from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
+from tapeflow.core.context import name_scope
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.function import Function
+from tapeflow.ops.variable import VariableV1
 
 
 @public_methods
@@ -16,10 +21,16 @@ class GraphCallable:
     """
 
     def __init__(self, function):
-        store = EagerVariableStore()
+        self._store = EagerVariableStore()
+        self._restored = {}
 
         def stored(*args, **kwargs):
-            with store.as_default():
+            with (
+                self._store.as_default(),
+                variable_scope(
+                    get_variable_scope(), custom_getter=self._as_restored, auxiliary_name_scope=False
+                ),
+            ):
                 return function(*args, **kwargs)
 
         self._function = Function(
@@ -34,7 +45,9 @@ class GraphCallable:
 
     @property
     def variables(self):
-        """The variables of all traces so far, each once."""
+        """The variables of all traces so far, each once; before the first, those that were restored."""
+        if not self._function._concrete_functions():
+            return self._store.variables()
         found = {}
         for concrete in self._function._concrete_functions():
             for v in concrete.graph.variables:
@@ -49,14 +62,28 @@ class GraphCallable:
     def restore(self, path):
         """Gives the variables the values that a checkpoint has under their names.
 
-        Raises ValueError before the first call, when there are no variables yet.
+        Before the first call there are no variables yet: they become those of the checkpoint, and the function finds
+        them by `tf.get_variable`. Raises ValueError if there is no such checkpoint.
         """
         from tapeflow import train
 
-        variables = self.variables
-        if not variables:
-            raise ValueError("restore() comes after the first call, which creates the variables")
-        train.Saver(variables).restore(None, path)
+        if self._function._concrete_functions():
+            train.Saver(self.variables).restore(None, path)
+            return
+        reader = train.load_checkpoint(path)
+        for name in reader.get_variable_to_shape_map():
+            self._restored[name] = convert_to_tensor(reader.get_tensor(name))
+            with name_scope(""):
+                self._store._store[name] = VariableV1(self._restored[name], name=name)
+
+    def _as_restored(self, getter, name, **settings):
+        """A restored variable was made as a trainable one: one that is not is made again, of the same value."""
+        value = self._restored.pop(name, None)
+        if value is not None and settings.get("trainable") is False:
+            TensorShape(settings["shape"]).assert_is_compatible_with(value.shape)
+            del self._store._store[name]
+            settings.update(initializer=value, shape=None, dtype=value.dtype)
+        return getter(name=name, **settings)
 
 
 @public
