@@ -74,9 +74,13 @@ def run(
     kinds = [dtypes.resource if is_variable(x) else dtype_of(x) for x in inputs]
     if dtypes.string in kinds:
         raise cannot(row, "it takes strings")
+    if any(kind.is_quantized for kind in kinds):
+        raise cannot(row, "it takes quantized numbers")
     wanted = shape_inference.output_dtypes(row, kinds, attrs, list_sizes)
     if dtypes.string in wanted:
         raise cannot(row, "it returns strings")
+    if any(kind.is_quantized for kind in wanted):
+        raise cannot(row, "it returns quantized numbers")
     watched = [Watched(x, kind) for x, kind in zip(inputs, kinds, strict=True)]
     shape_inference.infer(row, watched, attrs, list_sizes)
     labels = names(row, list_sizes)
