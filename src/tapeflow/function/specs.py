@@ -26,7 +26,7 @@ def spec_like(x: Any, flat_specs: Any) -> Any:
 
 
 def names_of(signature: Signature, call: Call) -> list[str]:
-    """A name for each tensor: of the parameter that it is, or is part of."""
+    """A name for each tensor: its own, or that of the parameter that it is, or is part of."""
     found: list[str] = []
     known = signature.names
 
@@ -34,11 +34,11 @@ def names_of(signature: Signature, call: Call) -> list[str]:
         leaves = [
             x for x in nest.flatten(value, expand_composites=True) if isinstance(x, _native.Tensor)
         ]
-        if len(leaves) == 1 and isinstance(value, _native.Tensor):
-            own = getattr(value, "spec_name", None)
-            found.append(own or label)
-        else:
-            found.extend(f"{label}_{i}" if i else label for i in range(len(leaves)))
+        unnamed = 0
+        for leaf in leaves:
+            own = getattr(leaf, "spec_name", None)
+            found.append(own or (f"{label}_{unnamed}" if unnamed else label))
+            unnamed += own is None
 
     for i, value in enumerate(call.args):
         take(known[i] if i < len(known) else f"args_{i - len(known)}", value)
