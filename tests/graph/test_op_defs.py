@@ -27,6 +27,7 @@ OWN = {
     "ParseExampleSparseFeature",
     "ParseSequenceDenseList",
     "ParseSequenceSparseList",
+    "RaggedCrossColumns",
 }
 # Ops that TensorFlow had, and has removed.
 REMOVED = {"CompareAndBitpack", "MatrixExponential", "TopK"}

@@ -43,6 +43,7 @@ MORE = {
     "ParseSequenceDenseList": _OWN,
     "ParseSequenceSparseList": _OWN,
     "RFFTND": _LENGTHS,
+    "RaggedCrossColumns": _OWN,
     "Einsum": "equations that tf.einsum takes apart before it calls the op",
     "MatrixExponential": "TensorFlow has removed the op",
     "MaxPool3D": "float64",

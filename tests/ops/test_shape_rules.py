@@ -33,7 +33,7 @@ DATA_DEPENDENT = {
         for pair in ("DenseToDense", "DenseToSparse", "SparseToSparse")
     },
     **{f"Deserialize{kind}": "the sparse tensor that the strings hold" for kind in ("ManySparse", "Sparse")},
-    "RaggedCross": "as many values as there are combinations",
+    "RaggedCrossColumns": "as many values as there are combinations",
     "RaggedFillEmptyRows": "as many values as there are rows without any",
     "SerializeManySparse": "as many rows as the shape says",
     "StringNGrams": "as many as the rows are long enough for",

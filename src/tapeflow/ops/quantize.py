@@ -79,8 +79,8 @@ def _combined(x, low, high, limits):
 def _first(x, low, high, limits):
     count = float(limits.max) - float(limits.min) + 1
     span = np.float32((high - low) * (count / (count - 1)))
-    scale = count / np.float64(span)
-    return _round_away(x * scale) - _round_away(np.float64(low) * scale) + float(limits.min)
+    scale = np.float32(count / span)
+    return _round_away(x * scale) - _round_away(low * scale) + float(limits.min)
 
 
 def _scale_of(low, high, least, most):
@@ -247,7 +247,7 @@ def _(rng):
     yield Sample(_X, -2.0, 3.0, dtypes.qint8, "SCALED", differentiable=False,
                  expect=wanted([-64, -13, 0, 17, 110], dtypes.qint8, -128 * 3 / 127, 3))  # fmt: skip
     yield Sample(_X, -2.0, 3.0, dtypes.qint8, "MIN_FIRST", differentiable=False,
-                 expect=wanted([-102, -41, -26, -6, 107], dtypes.qint8, -2, 3))  # fmt: skip
+                 expect=wanted([-103, -41, -26, -6, 107], dtypes.qint8, -2, 3))  # fmt: skip
     yield Sample(_X, 3.0, -2.0, dtypes.quint8, raises=InvalidArgumentError)
     yield Sample(_X, [-3.0, 1.0], -2.0, dtypes.quint8, raises=InvalidArgumentError)
     yield Sample(_X, 3.0, -2.0, dtypes.float32, raises=InvalidArgumentError)

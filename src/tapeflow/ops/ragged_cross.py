@@ -54,13 +54,13 @@ def _hashed(parts, key, buckets):
 
 # TensorFlow's lists of mixed dtypes are two lists here, of the strings and of the numbers, in the order that
 # `input_order` says: a letter for each column, "S" or "N".
-@op("RaggedCross",
+@op("RaggedCrossColumns",
     "texts: A*string, numbers: B*int64, row_splits: C*int64 "
     "-> output_values: out_values_type, output_row_splits: int64",
     attrs={"input_order": string, "hashed_output": False, "num_buckets": 0,
            "hash_key": _DEFAULT_KEY, "separator": "_X_", "out_values_type": dtype(dtypes.string)},
     shape=lambda call: [(None,), (None,)])  # fmt: skip
-def RaggedCross(
+def RaggedCrossColumns(
     xp, texts, numbers, row_splits, input_order, hashed_output, num_buckets, hash_key, separator,
     out_values_type,
 ):  # fmt: skip
@@ -95,10 +95,10 @@ def RaggedCross(
     return out, np.cumsum([0, *(len(row) for row in rows)])
 
 
-RaggedCross.gradient(None)
+RaggedCrossColumns.gradient(None)
 
 
-@RaggedCross.samples
+@RaggedCrossColumns.samples
 def _(rng):
     words, numbers = texts("a", "b", "c"), np.array([4, 5])
     splits = [np.array([0, 1, 3]), np.array([0, 1, 2])]
@@ -139,7 +139,7 @@ def _crossed(inputs, **attrs):
         )
     columns = [_column(value, i) for i, value in enumerate(inputs)]
     order = "".join("S" if values.dtype == dtypes.string else "N" for values, _ in columns)
-    made = RaggedCross(
+    made = RaggedCrossColumns(
         [v for v, _ in columns if v.dtype == dtypes.string],
         [v for v, _ in columns if v.dtype != dtypes.string],
         [cast(splits, dtypes.int64) for _, splits in columns],

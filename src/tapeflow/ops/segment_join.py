@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import attr_bytes, texts
@@ -31,7 +31,9 @@ def UnsortedSegmentJoin(xp, inputs, segment_ids, num_segments, separator):
         raise invalid(f"Number of segments must be non-negative but got {count}")
     rank = segment_ids.ndim
     if rank > inputs.ndim:
-        raise invalid("Segment_id rank cannot be higher than the rank of the inputs")
+        raise OutOfRangeError(
+            None, None, f"Invalid segment_id rank {rank} for input with {inputs.ndim} dimension(s)"
+        )
     for axis, (a, b) in enumerate(zip(segment_ids.shape, inputs.shape, strict=False)):
         if a != b:
             raise invalid(
@@ -65,7 +67,7 @@ def _(rng):
     yield Sample(texts("a"), [3], 3, raises=InvalidArgumentError)
     yield Sample(texts("a"), [-1], 3, raises=InvalidArgumentError)
     yield Sample(texts("a", "b"), [0], 3, raises=InvalidArgumentError)
-    yield Sample(texts("a"), [[0]], 3, raises=InvalidArgumentError)
+    yield Sample(texts("a"), [[0]], 3, raises=OutOfRangeError)
     yield Sample(texts("a"), [0], [1], raises=InvalidArgumentError)
     yield Sample(texts("a"), [0], -1, raises=InvalidArgumentError)
 
