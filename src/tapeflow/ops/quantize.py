@@ -80,6 +80,8 @@ def _first(x, low, high, limits):
     count = float(limits.max) - float(limits.min) + 1
     span = np.float32((high - low) * (count / (count - 1)))
     scale = np.float32(count / span)
+    if (limits.min, limits.max) == (0, 255):  # TensorFlow's kernel of quint8 rounds once, the others twice
+        return _round_away((x - low) * scale)
     return _round_away(x * scale) - _round_away(low * scale) + float(limits.min)
 
 
