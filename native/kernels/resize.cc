@@ -97,11 +97,12 @@ template <typename T> bool resize_bilinear(KernelCall& c) {
       for (const Pair& column : columns) {
         const T *a = top + column.low * n, *b = top + column.high * n;
         const T *d = bottom + column.low * n, *e = bottom + column.high * n;
+        float* __restrict pixel = to;
         const float right = column.part, left = 1.0f - right;
         for (int64_t j = 0; j < n; ++j) {
           const float above = static_cast<float>(a[j]) * left + static_cast<float>(b[j]) * right;
           const float below = static_cast<float>(d[j]) * left + static_cast<float>(e[j]) * right;
-          to[j] = above * up + below * down;
+          pixel[j] = above * up + below * down;
         }
         to += n;
       }
@@ -146,16 +147,22 @@ bool resize_bilinear_grad(KernelCall& c) {
   return true;
 }
 
-// The pixels of `bytes` each.
+// Pixels of `units` numbers each.
 template <typename Unit> void copy_pixels(const Unit* x, Unit* y, const Images& in, int64_t units, const std::vector<int64_t>& rows,
                                           const std::vector<int64_t>& columns) {
   const auto height = static_cast<int64_t>(rows.size()), width = static_cast<int64_t>(columns.size());
   parallel_for(in.batch * height, static_cast<double>(width * units), [&](int64_t begin, int64_t end) {
+    const Unit* before = nullptr;
     for (int64_t k = begin; k < end; ++k) {
-      const Unit* from = x + (k / height * in.height + rows[static_cast<size_t>(k % height)]) * in.width * units;
-      Unit* to = y + k * width * units;
+      const Unit* line = x + (k / height * in.height + rows[static_cast<size_t>(k % height)]) * in.width * units;
+      Unit* __restrict to = y + k * width * units;
+      if (line == before) {  // the line above, once more
+        std::memcpy(to, to - width * units, static_cast<size_t>(width * units) * sizeof(Unit));
+        continue;
+      }
+      before = line;
       for (const int64_t column : columns) {
-        const Unit* pixel = from + column * units;
+        const Unit* pixel = line + column * units;
         for (int64_t j = 0; j < units; ++j) to[j] = pixel[j];
         to += units;
       }

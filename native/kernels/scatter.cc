@@ -10,8 +10,9 @@
 namespace tapeflow {
 namespace {
 
-template <Update op, typename T>
-void update_row(T* x, const T* u, int64_t n, int64_t step) {
+// `step` is 1, or 0 where one update serves all.
+template <Update op, int step, typename T>
+void update_row(T* __restrict x, const T* __restrict u, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const T v = u[i * step];
     if constexpr (op == Update::kAssign) x[i] = v;
@@ -28,12 +29,14 @@ void update_row(T* x, const T* u, int64_t n, int64_t step) {
 
 template <Update op, typename T, typename I>
 void update_rows(T* x, const I* index, const NdIndex& nd, const Shape* shape, const T* u, bool one_update) {
-  const int64_t row = nd.row_size, step = one_update ? 0 : 1;
+  const int64_t row = nd.row_size;
+  const double ns = static_cast<double>(nd.rows) * (row < 8 ? 2 : 0.3);
   // Rows may repeat, so threads split the columns, each doing all rows in order.
-  parallel_for(row, static_cast<double>(nd.rows), [&](int64_t begin, int64_t end) {
+  parallel_for(row, ns, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < nd.rows; ++i) {
-      const int64_t at = nd_offset(index, nd, shape, i);
-      update_row<op>(x + at + begin, u + (i * row + begin) * step, end - begin, step);
+      T* to = x + nd_offset(index, nd, shape, i) + begin;
+      if (one_update) update_row<op, 0>(to, u, end - begin);
+      else update_row<op, 1>(to, u + i * row + begin, end - begin);
     }
   });
 }

@@ -1,11 +1,10 @@
 // Kernels whose answer is which elements: Where, TopKV2, InvertPermutation.
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <type_traits>
 
 #include "kernels/indexing.h"
 #include "kernels/layout.h"
+#include "kernels/row_order.h"
 #include "threads.h"
 
 namespace tapeflow {
@@ -65,42 +64,18 @@ bool invert_permutation(KernelCall& c) {
   return true;
 }
 
-// Larger first, and of equals the one that comes first; NaN is larger than all.
-template <typename T>
-struct Larger {
-  const T* x;
-  bool operator()(int32_t a, int32_t b) const {
-    const T p = x[a], q = x[b];
-    if constexpr (std::is_floating_point_v<T>) {
-      const bool p_nan = p != p, q_nan = q != q;
-      if (p_nan || q_nan) return p_nan == q_nan ? a < b : p_nan;
-    }
-    return p > q || (p == q && a < b);
-  }
-};
+// The heap of the k largest takes this many times fewer steps than a sort of the row.
+constexpr int64_t kHeapShare = 8;
 
 template <typename T>
-void top_of_row(const T* x, int64_t n, int64_t k, T* values, int32_t* indices, int32_t* scratch) {
-  const Larger<T> larger{x};
-  if (k == 0) return;
-  if (k == 1) {
-    int32_t best = 0;
-    for (int64_t i = 1; i < n; ++i) if (larger(static_cast<int32_t>(i), best)) best = static_cast<int32_t>(i);
-    indices[0] = best;
-  } else if (k * 8 < n) {  // a heap of the best so far, the least of them on top
-    std::iota(indices, indices + k, 0);
-    std::make_heap(indices, indices + k, larger);
-    for (int32_t i = static_cast<int32_t>(k); i < n; ++i) {
-      if (!larger(i, indices[0])) continue;
-      std::pop_heap(indices, indices + k, larger);
-      indices[k - 1] = i;
-      std::push_heap(indices, indices + k, larger);
-    }
-    std::sort_heap(indices, indices + k, larger);
+void top_of_row(const T* x, int64_t n, int64_t k, T* values, int32_t* indices, int32_t* order, Ranked<T>* scratch) {
+  if (k * kHeapShare < n) {
+    largest_of_row(x, n, k, indices);
+  } else if (k == n) {
+    order_row(x, n, indices, scratch);
   } else {
-    std::iota(scratch, scratch + n, 0);
-    std::sort(scratch, scratch + n, larger);
-    std::copy(scratch, scratch + k, indices);
+    order_row(x, n, order, scratch);
+    std::copy(order, order + k, indices);
   }
   for (int64_t i = 0; i < k; ++i) values[i] = x[indices[i]];
 }
@@ -125,19 +100,22 @@ bool top_k(KernelCall& c) {
   Tensor* indices = c.out[1] = new_tensor(DType::kInt32, shape.get());
   if (shape->size == 0) return true;
   const int64_t rows = shape->size / k;
-  const double row_ns = static_cast<double>(n) * (k == 1 ? 1 : 8);
+  const bool heap = k * kHeapShare < n;
+  const double row_ns = static_cast<double>(n) * (heap ? 0.5 : 6) + static_cast<double>(k) * 8;
   const T* from = x->as<T>();
   T* v = values->as<T>();
   int32_t* at = indices->as<int32_t>();
-  Scratch scratch(k == 1 ? 1 : sizeof(int32_t) * static_cast<size_t>(n) * intra_op_threads());
-  int32_t* s = scratch.as<int32_t>();
+  const auto threads = static_cast<size_t>(intra_op_threads()), columns = heap ? 0 : static_cast<size_t>(n);
+  Scratch ranked(threads * columns * 2 * sizeof(Ranked<T>)), order(threads * columns * sizeof(int32_t));
   ReleaseGil unlock(static_cast<int64_t>(static_cast<double>(rows) * row_ns));
-  parallel_for(rows, row_ns, [=](int64_t begin, int64_t end) {
-    int32_t* mine = s;
+  parallel_for(rows, row_ns, [&](int64_t begin, int64_t end) {
+    int64_t mine = 0;
 #ifdef _OPENMP
-    if (k > 1) mine += omp_get_thread_num() * n;
+    mine = omp_get_thread_num() * static_cast<int64_t>(columns);
 #endif
-    for (int64_t i = begin; i < end; ++i) top_of_row(from + i * n, n, k, v + i * k, at + i * k, mine);
+    for (int64_t i = begin; i < end; ++i) {
+      top_of_row(from + i * n, n, k, v + i * k, at + i * k, order.as<int32_t>() + mine, ranked.as<Ranked<T>>() + 2 * mine);
+    }
   });
   return true;
 }

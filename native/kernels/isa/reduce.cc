@@ -120,7 +120,7 @@ template <class R> void finish(const void* acc, int64_t n, int64_t count, void* 
   for (int64_t i = 0; i < n; ++i) y[i] = R::finish(a[i], count);
 }
 
-// Joins as many whole vectors of `lanes` elements as there are from x[i] on; advances i.
+// Joins `lanes` elements at a time from x[i] on, the last few filled up with identities; advances i.
 template <class R, int64_t lanes>
 void reduce_lanes(const typename R::Element* x, int64_t n, int64_t& i, typename R::Total& total) {
   using Acc = typename R::Acc;
@@ -130,6 +130,13 @@ void reduce_lanes(const typename R::Element* x, int64_t n, int64_t& i, typename 
     for (int64_t j = 0; j < lanes; ++j) acc[j] = R::load(x[i + j]);
     for (i += lanes; i + lanes <= end; i += lanes) {
       for (int64_t j = 0; j < lanes; ++j) acc[j] = R::join(acc[j], R::load(x[i + j]));
+    }
+    if (n - i < lanes) {
+      typename R::Element rest[lanes];
+      for (int64_t j = 0; j < lanes; ++j) rest[j] = static_cast<typename R::Element>(R::zero());
+      std::copy(x + i, x + n, rest);
+      for (int64_t j = 0; j < lanes; ++j) acc[j] = R::join(acc[j], R::load(rest[j]));
+      i = n;
     }
     for (int64_t width = lanes / 2; width > 0; width /= 2) {
       for (int64_t j = 0; j < width; ++j) acc[j] = R::join(acc[j], acc[j + width]);
@@ -146,7 +153,7 @@ template <class R> typename R::Total reduce_row(const typename R::Element* x, in
   Total total = static_cast<Total>(R::zero());
   int64_t i = 0;
   if (n >= 2 * many) reduce_lanes<R, many>(x, n, i, total);
-  if (many > few || n < 2 * many) reduce_lanes<R, few>(x, n, i, total);
+  else reduce_lanes<R, few>(x, n, i, total);
   for (; i < n; ++i) total = R::join(total, static_cast<Total>(R::load(x[i])));
   return total;
 }

@@ -357,6 +357,17 @@ def _(rng):
         3,
         expect=(np.array([np.nan, 3.0, 1.0]), np.array([1, 2, 0], np.int32)),
     )
+    # Long rows are sorted by their bytes, and a few of many are found by looking at blocks.
+    for dt in (np.float32, np.float64, np.int32, np.int64):
+        row = np.arange(300, dtype=dt) % 37 - 18
+        for k in (1, 7, 150, 300):
+            yield Sample(np.stack([row, row[::-1] * 1000]), k, differentiable=False)
+    row = np.array([np.inf, 0.0, -0.0, -np.inf, 1e-40, -1.0, 3.0] * 20, np.float32)
+    row[[5, 77]] = np.nan
+    order = sorted(range(140), key=lambda i: (not np.isnan(row[i]), -row[i], i))
+    for k in (3, 140):
+        expect = row[order[:k]], np.array(order[:k], np.int32)
+        yield Sample(row, k, expect=expect, differentiable=False)
     yield Sample(rng.normal(3), 4, raises=InvalidArgumentError)
     yield Sample(rng.normal(3), -1, raises=InvalidArgumentError)
     yield Sample(rng.normal(3), [2], raises=InvalidArgumentError)
