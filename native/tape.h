@@ -76,4 +76,29 @@ class HiddenTapes {
 bool watched_by_any(const Tensor* t);  // by a tape that records in this thread
 bool init_tape(PyObject* module);
 
+// For the files of the tape: what is recorded, and which tapes record.
+
+std::vector<Tape*>& active_tapes();  // of this thread; references are owned
+void publish_active_tapes();         // after a change of them
+void start_recording(Tape* tape);
+bool stop_recording(Tape* tape);     // false: it does not record in this thread
+void give_up_bit(Tape* tape);
+void mark(Tape* tape, Tensor* t);    // as watched
+void watch_variable(Tape* tape, Variable* v);
+void add_slot(Tape* tape, Tensor* t, bool keep);
+void release_entry(Tape* tape, Entry& entry);
+void clear_tape(Tape* tape);
+
+inline bool trainable(DType d) {
+  return is_floating(d) || is_complex(d) || d == DType::kResource || d == DType::kVariant;
+}
+
+inline bool watches(const Tape* tape, const Tensor* t) {
+  if (tape->bit >= 0) return (t->watch >> tape->bit & 1) && t->watch_epoch >= tape->epoch;
+  return tape->ids->count(t->id) != 0;
+}
+
+// Whether a mask names position i; bit 63 stands for all from there.
+inline bool needed(uint64_t mask, int i) { return mask >> (i < 63 ? i : 63) & 1; }
+
 }  // namespace tapeflow

@@ -1,0 +1,379 @@
+#include "playback.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "convert.h"
+#include "kernels/accumulate.h"
+#include "recorded_call.h"
+
+namespace tapeflow {
+
+namespace {
+
+// Gradients by id. Open addressing; ids are consecutive mostly, so that the low bits spread well.
+class Gradients {
+ public:
+  struct Cell {
+    int64_t id = 0;
+    PyObject* gradient = nullptr;  // owned
+    bool needed = false, source = false;
+    bool ours = false;             // nobody else has seen this tensor: add in place
+  };
+
+  explicit Gradients(size_t expected) {
+    size_t n = 16;
+    while (n < expected * 2) n *= 2;
+    cells_.resize(n);
+  }
+  ~Gradients() { for (Cell& c : cells_) Py_XDECREF(c.gradient); }
+
+  Cell& at(int64_t id) {
+    if (2 * (used_ + 1) > cells_.size()) grow();
+    Cell& c = probe(id);
+    if (c.id == 0) { c.id = id; ++used_; }
+    return c;
+  }
+  Cell* find(int64_t id) {
+    Cell& c = probe(id);
+    return c.id == 0 ? nullptr : &c;
+  }
+
+ private:
+  Cell& probe(int64_t id) {
+    const size_t mask = cells_.size() - 1;
+    size_t i = static_cast<size_t>(id) & mask;
+    while (cells_[i].id != 0 && cells_[i].id != id) i = (i + 1) & mask;
+    return cells_[i];
+  }
+  void grow() {
+    std::vector<Cell> old(cells_.size() * 2);
+    old.swap(cells_);
+    for (Cell& c : old) if (c.id) probe(c.id) = c;
+  }
+  std::vector<Cell> cells_;
+  size_t used_ = 0;
+};
+
+PyObject* zeros(Shape* shape, DType d) {
+  Tensor* t = new_tensor(d, shape);
+  std::memset(t->data, 0, static_cast<size_t>(t->bytes()));
+  return reinterpret_cast<PyObject*>(t);
+}
+
+PyObject* ones(Shape* shape, DType d) {
+  if (d == DType::kFloat32) {
+    Tensor* t = new_tensor(d, shape);
+    std::fill_n(t->as<float>(), t->size(), 1.0f);
+    return reinterpret_cast<PyObject*>(t);
+  }
+  PyObject* numpy = PyImport_ImportModule("numpy");
+  PyObject* dims = numpy ? tuple_of(shape) : nullptr;
+  PyObject* a = dims ? PyObject_CallMethod(numpy, "ones", "OO", dims, numpy_dtype_object(d)) : nullptr;
+  Py_XDECREF(numpy);
+  Py_XDECREF(dims);
+  if (!a) throw PythonError();
+  Tensor* t = nullptr;
+  try { t = from_array(a, d); } catch (...) { Py_DECREF(a); throw; }
+  Py_DECREF(a);
+  return reinterpret_cast<PyObject*>(t);
+}
+
+// Adds g (stolen) to the cell.
+void accumulate(Gradients::Cell& c, PyObject* g) {
+  if (!c.gradient) {
+    c.gradient = g;
+    c.ours = false;
+    return;
+  }
+  PyObject* sum = nullptr;
+  if (is_tensor(c.gradient) && is_tensor(g)) {
+    auto* a = reinterpret_cast<Tensor*>(c.gradient);
+    auto* b = reinterpret_cast<Tensor*>(g);
+    if (a->dtype == b->dtype && a->shape->same(b->shape) && a->data && b->data && !watched_by_any(a) && !watched_by_any(b)) {
+      if (c.ours && a->unshared() && add_in_place(a, b)) {
+        Py_DECREF(g);
+        return;
+      }
+      Tensor* t = new_tensor(a->dtype, a->shape);
+      std::memcpy(t->data, a->data, static_cast<size_t>(a->bytes()));
+      if (add_in_place(t, b)) {
+        sum = reinterpret_cast<PyObject*>(t);
+      } else {
+        Py_DECREF(t);
+      }
+    }
+  }
+  c.ours = sum != nullptr;
+  if (!sum) sum = PyObject_CallFunctionObjArgs(hooks.accumulate, c.gradient, g, nullptr);
+  Py_DECREF(g);
+  if (!sum) throw PythonError();
+  Py_SETREF(c.gradient, sum);
+}
+
+// A gradient (stolen) brought to the shape of the input it is for.
+PyObject* fit(PyObject* g, const Slot& slot, const OpDef* op, const char* label) {
+  if (!is_tensor(g)) return g;
+  auto* t = reinterpret_cast<Tensor*>(g);
+  if (t->shape->same(slot.shape) || slot.dtype == DType::kResource) return g;
+  if (op && op->broadcasts) {
+    if (!watched_by_any(t)) {
+      Tensor* s = nullptr;
+      try { s = sum_to_shape(t, slot.shape); } catch (...) { Py_DECREF(g); throw; }
+      if (s) {
+        Py_DECREF(g);
+        return reinterpret_cast<PyObject*>(s);
+      }
+    }
+    PyObject* dims = tuple_of(slot.shape);
+    PyObject* s = PyObject_CallFunctionObjArgs(hooks.sum_to, g, dims, nullptr);
+    Py_XDECREF(dims);
+    Py_DECREF(g);
+    if (!s) throw PythonError();
+    return s;
+  }
+  const std::string have = t->shape->str();
+  Py_DECREF(g);
+  throw invalid("the gradient of ", label, " has shape ", have, " for an input of shape ", slot.shape->str());
+}
+
+PyObject* to_gradient(PyObject* r) {  // new reference; null for None
+  if (r == Py_None) return nullptr;
+  if (is_tensor(r) || PyObject_TypeCheck(r, TensorBaseType)) return Py_NewRef(r);
+  if (PyFloat_Check(r) || PyLong_Check(r) || is_variable(r) || PyList_Check(r) || PyTuple_Check(r)) {
+    return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
+  }
+  PyObject* is_array = PyObject_GetAttrString(r, "__array_interface__");
+  PyErr_Clear();
+  if (is_array) {
+    Py_DECREF(is_array);
+    return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
+  }
+  return Py_NewRef(r);  // IndexedSlices
+}
+
+class Playback {
+ public:
+  Playback(Tape* tape, size_t expected) : tape_(tape), g_(expected) {}
+
+  void sources(PyObject* list) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+      const int64_t id = id_of(PyList_GET_ITEM(list, i));
+      auto& c = g_.at(id);
+      c.needed = c.source = true;
+    }
+    for (const Alias& a : *tape_->aliases) {
+      auto* v = g_.find(a.variable_id);
+      if (!v || !v->source) continue;
+      auto& c = g_.at(a.tensor_id);
+      c.needed = c.source = true;
+    }
+    const size_t n = tape_->entries->size();
+    needed_.assign(n, false);
+    for (size_t i = 0; i < n; ++i) {
+      const Entry& e = (*tape_->entries)[i];
+      const Slot* s = tape_->slots->data() + e.first_slot;
+      bool any = false;
+      for (int k = 0; k < e.n_in && !any; ++k) {
+        auto* c = g_.find(s[k].id);
+        any = c && c->needed;
+      }
+      if (!any) continue;
+      needed_[i] = true;
+      for (int k = e.n_in; k < e.n_in + e.n_out; ++k) if (trainable(s[k].dtype)) g_.at(s[k].id).needed = true;
+    }
+  }
+
+  void targets(PyObject* list, PyObject* seeds) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+      PyObject* target = PyList_GET_ITEM(list, i);
+      PyObject* seed = seeds != Py_None ? PyList_GET_ITEM(seeds, i) : Py_None;
+      Tensor* value = is_variable(target) ? reinterpret_cast<Variable*>(target)->value : reinterpret_cast<Tensor*>(target);
+      if (!value) throw Error(Code::kFailedPrecondition, "the target is an uninitialised variable");
+      auto* c = g_.find(id_of(target));
+      if (!c || !c->needed) continue;  // nothing leads there
+      if (seed == Py_None) {
+        if (!trainable(value->dtype)) continue;
+        accumulate(*c, ones(value->shape, value->dtype));
+        continue;
+      }
+      Tensor* s = to_tensor(seed, value->dtype);
+      if (!s->shape->same(value->shape)) {
+        const std::string have = s->shape->str();
+        Py_DECREF(s);
+        throw invalid("output_gradients has shape ", have, " for a target of shape ", value->shape->str());
+      }
+      accumulate(*g_.find(id_of(target)), reinterpret_cast<PyObject*>(s));
+    }
+  }
+
+  void play(bool again) {
+    const size_t n = needed_.size();
+    for (size_t i = n; i-- > 0;) {
+      if (needed_[i]) step((*tape_->entries)[i]);
+      if (!again) release_entry(tape_, (*tape_->entries)[i]);
+    }
+  }
+
+  PyObject* results(PyObject* list, bool zero) {
+    PyObject* out = PyList_New(PyList_GET_SIZE(list));
+    if (!out) throw PythonError();
+    try {
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+        PyObject* source = PyList_GET_ITEM(list, i);
+        PyObject* r = result(source);
+        if (!r && zero) {
+          auto* t = is_variable(source) ? reinterpret_cast<Variable*>(source)->value : reinterpret_cast<Tensor*>(source);
+          if (t) r = zeros(t->shape, t->dtype);
+        }
+        PyList_SET_ITEM(out, i, r ? r : Py_NewRef(Py_None));
+      }
+    } catch (...) { Py_DECREF(out); throw; }
+    return out;
+  }
+
+  static int64_t id_of(PyObject* o) {
+    return is_variable(o) ? reinterpret_cast<Variable*>(o)->id : reinterpret_cast<Tensor*>(o)->id;
+  }
+
+ private:
+  PyObject* result(PyObject* source) {
+    Gradients::Cell sum;
+    auto* own = g_.find(id_of(source));
+    if (own && own->gradient) accumulate(sum, Py_NewRef(own->gradient));
+    if (is_variable(source)) {
+      const int64_t id = reinterpret_cast<Variable*>(source)->id;
+      for (size_t k = 0; k < tape_->aliases->size(); ++k) {
+        const Alias a = (*tape_->aliases)[k];
+        if (a.variable_id != id) continue;
+        auto* c = g_.find(a.tensor_id);
+        if (c && c->gradient) {
+          try { accumulate(sum, Py_NewRef(c->gradient)); } catch (...) { Py_XDECREF(sum.gradient); throw; }
+        }
+      }
+    }
+    return sum.gradient;
+  }
+
+  void step(const Entry entry) {  // by value: recording may grow the tape meanwhile
+    const int n_in = entry.n_in, n_out = entry.n_out;
+    const uint32_t first = entry.first_slot;
+    bool any = false;
+    for (int k = 0; k < n_out && !any; ++k) {
+      auto* c = g_.find((*tape_->slots)[first + static_cast<uint32_t>(n_in + k)].id);
+      any = c && c->gradient;
+    }
+    if (!any) return;
+    if (!entry.op) label_ = PyUnicode_AsUTF8(entry.label);
+    else label_ = entry.op->name->c_str();
+    if (entry.op && !entry.op->gradient) {
+      PyErr_Format(PyExc_LookupError, "gradient registry has no entry for: %s", label_);
+      throw PythonError();
+    }
+    args_.clear();
+    struct Release {
+      std::vector<PyObject*>& a;
+      ~Release() { for (PyObject* o : a) Py_XDECREF(o); a.clear(); }
+    } release{args_};
+    uint64_t wanted = 0;
+    for (int k = 0; k < n_in; ++k) {
+      auto* c = g_.find((*tape_->slots)[first + static_cast<uint32_t>(k)].id);
+      if (c && c->needed) wanted |= uint64_t{1} << std::min(k, 63);
+    }
+    if (entry.op) args_.push_back(recorded_call(tape_, entry, wanted));
+    const bool one_list = entry.op && entry.op->outputs->size() == 1 && (*entry.op->outputs)[0].list;
+    for (int k = 0; k < n_out; ++k) {
+      const Slot& s = (*tape_->slots)[first + static_cast<uint32_t>(n_in + k)];
+      auto* c = g_.find(s.id);
+      PyObject* dy = nullptr;
+      if (c && c->gradient) {
+        dy = c->gradient;
+        if (c->source) { Py_INCREF(dy); c->ours = false; }
+        else c->gradient = nullptr;
+      } else if (trainable(s.dtype) && !is_object(s.dtype) && !(entry.op && entry.op->none_grads)) {
+        dy = zeros(s.shape, s.dtype);
+      } else {
+        dy = Py_NewRef(Py_None);
+      }
+      args_.push_back(dy);
+    }
+    if (one_list) {  // the gradient of a list output is a list
+      PyObject* l = PyList_New(n_out);
+      if (!l) throw PythonError();
+      for (int k = 0; k < n_out; ++k) PyList_SET_ITEM(l, k, args_[static_cast<size_t>(k) + 1]);
+      args_.resize(1);
+      args_.push_back(l);
+    }
+    PyObject* fn = entry.op ? entry.op->gradient : entry.backward;
+    PyObject* r = PyObject_Vectorcall(fn, args_.data(), args_.size(), nullptr);
+    if (!r) throw PythonError();
+    try { distribute(entry, r); } catch (...) { Py_DECREF(r); throw; }
+    Py_DECREF(r);
+  }
+
+  // Gives each input its part of the gradient function's result.
+  void distribute(const Entry& e, PyObject* r) {
+    flat_.clear();
+    const bool sequence = PyList_Check(r) || PyTuple_CheckExact(r);
+    if (!sequence) {
+      flat_.push_back(r);
+    } else if (e.op && e.op->has_list) {
+      const auto& specs = *e.op->inputs;
+      if (specs.size() == 1) {  // [[g...]] or [g...]
+        PyObject* l = PySequence_Fast_GET_SIZE(r) == 1 && e.n_in != 1 ? PySequence_Fast_GET_ITEM(r, 0) : r;
+        if (PySequence_Fast_GET_SIZE(r) == 1 && (PyList_Check(PySequence_Fast_GET_ITEM(r, 0)) || PyTuple_Check(PySequence_Fast_GET_ITEM(r, 0)))) l = PySequence_Fast_GET_ITEM(r, 0);
+        spread(l, e.n_in);
+      } else {
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r) && i < static_cast<Py_ssize_t>(specs.size()); ++i) {
+          PyObject* o = PySequence_Fast_GET_ITEM(r, i);
+          if (specs[static_cast<size_t>(i)].list) spread(o, e.list_size);
+          else flat_.push_back(o);
+        }
+      }
+    } else {
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r); ++i) flat_.push_back(PySequence_Fast_GET_ITEM(r, i));
+    }
+    if (static_cast<int>(flat_.size()) != e.n_in) {
+      PyErr_Format(PyExc_ValueError, "the gradient function of %s returned %zd gradients for %d inputs", label_,
+                   static_cast<Py_ssize_t>(flat_.size()), static_cast<int>(e.n_in));
+      throw PythonError();
+    }
+    for (int k = 0; k < e.n_in; ++k) {
+      const Slot slot = (*tape_->slots)[e.first_slot + static_cast<uint32_t>(k)];
+      auto* c = g_.find(slot.id);
+      if (!c || !c->needed || !trainable(slot.dtype)) continue;
+      PyObject* g = to_gradient(flat_[static_cast<size_t>(k)]);
+      if (!g) continue;
+      g = fit(g, slot, e.op, label_);
+      accumulate(g_.at(slot.id), g);
+    }
+  }
+
+  void spread(PyObject* o, int n) {
+    if (o == Py_None) {
+      for (int i = 0; i < n; ++i) flat_.push_back(Py_None);
+    } else if (PyList_Check(o) || PyTuple_Check(o)) {
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) flat_.push_back(PySequence_Fast_GET_ITEM(o, i));
+    } else {
+      flat_.push_back(o);
+    }
+  }
+
+  Tape* tape_;
+  Gradients g_;
+  std::vector<bool> needed_;
+  std::vector<PyObject*> args_, flat_;
+  const char* label_ = "";
+};
+
+}  // namespace
+
+PyObject* play_backwards(Tape* tape, PyObject* targets, PyObject* sources, PyObject* output_gradients, bool zero, bool again) {
+  Playback p(tape, tape->slots->size() + static_cast<size_t>(PyList_GET_SIZE(sources)) + tape->aliases->size());
+  p.sources(sources);
+  p.targets(targets, output_gradients);
+  p.play(again);
+  return p.results(sources, zero);
+}
+
+}  // namespace tapeflow

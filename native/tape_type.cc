@@ -1,0 +1,382 @@
+// The Python type Tape, and what Python does to the tapes of a thread.
+#include <Python.h>
+#include <structmember.h>
+
+#include "playback.h"
+#include "recorded_call.h"
+
+namespace tapeflow {
+
+PyTypeObject* TapeType = nullptr;
+
+namespace {
+
+int64_t next_uid = 1;
+
+template <typename F>
+PyObject* guarded(F&& f) {
+  try {
+    return f();
+  } catch (const PythonError&) {
+  } catch (const Error& e) {
+    set_python_error(e, nullptr);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  return nullptr;
+}
+
+Tape* as_tape(PyObject* o) { return reinterpret_cast<Tape*>(o); }
+
+PyObject* tape_new(PyTypeObject* type, PyObject*, PyObject*) {
+  auto* t = reinterpret_cast<Tape*>(type->tp_alloc(type, 0));
+  if (!t) return nullptr;
+  t->entries = new std::vector<Entry>;
+  t->slots = new std::vector<Slot>;
+  t->aliases = new std::vector<Alias>;
+  t->variables = new std::vector<PyObject*>;
+  t->ids = new std::unordered_set<int64_t>;
+  t->breaks = new std::vector<Break>;
+  t->bit = -1;
+  t->watch_accessed = true;
+  t->uid = next_uid++;
+  return reinterpret_cast<PyObject*>(t);
+}
+
+int tape_init(PyObject* self, PyObject* args, PyObject* kw) {
+  static const char* names[] = {"persistent", "watch_accessed_variables", nullptr};
+  int persistent = 0, watch = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, kw, "|pp", const_cast<char**>(names), &persistent, &watch)) return -1;
+  as_tape(self)->persistent = persistent != 0;
+  as_tape(self)->watch_accessed = watch != 0;
+  return 0;
+}
+
+// Tells the room of graphs of what happens to a tape while a graph is built. False with an exception.
+bool tell_graph(PyObject* self, const char* event) {
+  if (thread_state.graph_scope <= 0 || !hooks.graph_tape) return true;
+  PyObject* r = PyObject_CallFunction(hooks.graph_tape, "Os", self, event);
+  Py_XDECREF(r);
+  return r != nullptr;
+}
+
+PyObject* tape_enter(PyObject* self, PyObject*) {
+  Tape* t = as_tape(self);
+  if (t->recording) {
+    PyErr_SetString(PyExc_ValueError, "Tape is still recording, This can happen if you try to re-enter an already-active tape.");
+    return nullptr;
+  }
+  if (t->in_gradient) {
+    PyErr_SetString(PyExc_RuntimeError, "The tape is computing a gradient in another thread.");
+    return nullptr;
+  }
+  start_recording(t);
+  if (!tell_graph(self, "enter")) return nullptr;
+  return Py_NewRef(self);
+}
+
+PyObject* tape_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
+  Tape* t = as_tape(self);
+  if (t->recording) {
+    if (!stop_recording(t)) {
+      PyErr_SetString(PyExc_ValueError, "Tape is not recording in this thread.");
+      return nullptr;
+    }
+    give_up_bit(t);
+  }
+  if (!tell_graph(self, "exit")) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* tape_pause(PyObject* self, PyObject*) {
+  Tape* t = as_tape(self);
+  if (!t->recording || !stop_recording(t)) {
+    PyErr_SetString(PyExc_ValueError, "Tape is not recording.");
+    return nullptr;
+  }
+  t->paused = true;
+  if (!tell_graph(self, "pause")) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* tape_resume(PyObject* self, PyObject*) {
+  Tape* t = as_tape(self);
+  if (t->paused && !t->recording) start_recording(t);
+  t->paused = false;
+  if (!tell_graph(self, "resume")) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* tape_watch(PyObject* self, PyObject* o) {
+  Tape* t = as_tape(self);
+  if (is_variable(o)) {
+    watch_variable(t, reinterpret_cast<Variable*>(o));
+  } else if (is_tensor(o)) {
+    mark(t, reinterpret_cast<Tensor*>(o));
+    t->ids->insert(reinterpret_cast<Tensor*>(o)->id);
+  } else {
+    return PyErr_Format(PyExc_ValueError, "Passed in object of type %s, not tf.Tensor", Py_TYPE(o)->tp_name);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* tape_variables(PyObject* self, PyObject*) {
+  auto& vars = *as_tape(self)->variables;
+  PyObject* out = PyTuple_New(static_cast<Py_ssize_t>(vars.size()));
+  for (size_t i = 0; out && i < vars.size(); ++i) PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(i), Py_NewRef(vars[i]));
+  return out;
+}
+
+PyObject* tape_reset(PyObject* self, PyObject*) {
+  Tape* t = as_tape(self);
+  if (t->in_gradient) {
+    PyErr_SetString(PyExc_RuntimeError, "The tape is computing a gradient.");
+    return nullptr;
+  }
+  const bool recording = t->recording;
+  if (recording) stop_recording(t);
+  give_up_bit(t);
+  clear_tape(t);
+  t->entered = t->paused = false;
+  if (recording) start_recording(t);
+  Py_RETURN_NONE;
+}
+
+// _gradient(targets, sources, output_gradients or None, zero)
+PyObject* tape_gradient(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+  Tape* tape = as_tape(self);
+  if (n < 4 || n > 5 || !PyList_Check(args[0]) || !PyList_Check(args[1]) || (args[2] != Py_None && !PyList_Check(args[2]))) {
+    return PyErr_Format(PyExc_TypeError, "_gradient(targets, sources, output_gradients, zero, again=False)");
+  }
+  for (int k = 0; k < 2; ++k) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[k]); ++i) {
+      PyObject* o = PyList_GET_ITEM(args[k], i);
+      if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "%s must be tensors or variables, not %R", k ? "sources" : "targets", o);
+    }
+  }
+  if (args[2] != Py_None && PyList_GET_SIZE(args[2]) != PyList_GET_SIZE(args[0])) {
+    return PyErr_Format(PyExc_ValueError, "output_gradients must have one element for each target");
+  }
+  if (tape->in_gradient) return PyErr_Format(PyExc_RuntimeError, "The tape is computing a gradient already.");
+  return guarded([&]() -> PyObject* {
+    struct Busy {
+      Tape* t;
+      explicit Busy(Tape* tape) : t(tape) { t->in_gradient = true; Py_INCREF(t); }
+      ~Busy() { t->in_gradient = false; Py_DECREF(t); }
+    } busy(tape);
+    const bool again = tape->persistent || (n == 5 && args[4] == Py_True);
+    return play_backwards(tape, args[0], args[1], args[2], args[3] == Py_True, again);
+  });
+}
+
+PyObject* release_all(PyObject* self, PyObject*) {
+  Tape* t = as_tape(self);
+  if (!t->in_gradient) {
+    clear_tape(t);
+    if (!t->recording) t->entered = false;  // entered again it starts anew
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* ids_list(const int64_t* ids, size_t n) {
+  PyObject* l = PyList_New(0);
+  for (size_t i = 0; l && i < n; ++i) {
+    if (!ids[i]) continue;
+    PyObject* x = PyLong_FromLongLong(ids[i]);
+    PyList_Append(l, x);
+    Py_XDECREF(x);
+  }
+  return l;
+}
+
+PyObject* tape_entries(PyObject* self, PyObject*) {
+  Tape* t = as_tape(self);
+  PyObject* out = PyList_New(0);
+  for (const Entry& e : *t->entries) {
+    std::vector<int64_t> ids;
+    for (int k = 0; k < e.n_in + e.n_out; ++k) ids.push_back((*t->slots)[e.first_slot + static_cast<uint32_t>(k)].id);
+    PyObject* item = Py_BuildValue("(sNN)", e.op ? e.op->name->c_str() : PyUnicode_AsUTF8(e.label), ids_list(ids.data(), e.n_in),
+                                   ids_list(ids.data() + e.n_in, e.n_out));
+    PyList_Append(out, item);
+    Py_XDECREF(item);
+  }
+  for (const Alias& a : *t->aliases) {
+    PyObject* item = Py_BuildValue("(s[L][L])", "ReadVariableOp", a.variable_id, a.tensor_id);
+    PyList_Append(out, item);
+    Py_XDECREF(item);
+  }
+  return out;
+}
+
+PyObject* tape_breaks(PyObject* self, PyObject*) {
+  PyObject* out = PyList_New(0);
+  for (const Break& b : *as_tape(self)->breaks) {
+    PyObject* item = Py_BuildValue("(sNN)", b.op->name->c_str(), ids_list(b.in, 3), ids_list(&b.out, 1));
+    PyList_Append(out, item);
+    Py_XDECREF(item);
+  }
+  return out;
+}
+
+int tape_traverse(PyObject* self, visitproc visit, void* arg) {
+  Tape* t = as_tape(self);
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(t->dict);
+  for (const Entry& e : *t->entries) {
+    Py_VISIT(e.attrs);
+    Py_VISIT(e.backward);
+  }
+  for (PyObject* v : *t->variables) Py_VISIT(v);
+  return 0;
+}
+
+int tape_clear(PyObject* self) {
+  Py_CLEAR(as_tape(self)->dict);
+  clear_tape(as_tape(self));
+  return 0;
+}
+
+void tape_dealloc(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  Tape* t = as_tape(self);
+  if (t->weakrefs) PyObject_ClearWeakRefs(self);
+  give_up_bit(t);
+  tape_clear(self);
+  delete t->entries;
+  delete t->slots;
+  delete t->aliases;
+  delete t->variables;
+  delete t->ids;
+  delete t->breaks;
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef tape_methods[] = {
+    {"__enter__", tape_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tape_exit)), METH_FASTCALL, nullptr},
+    {"_watch", tape_watch, METH_O, nullptr},
+    {"_pause", tape_pause, METH_NOARGS, nullptr},
+    {"_resume", tape_resume, METH_NOARGS, nullptr},
+    {"watched_variables", tape_variables, METH_NOARGS, "Variables watched by this tape, in order of first use."},
+    {"reset", tape_reset, METH_NOARGS, "Forgets everything recorded so far."},
+    {"_gradient", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tape_gradient)), METH_FASTCALL, nullptr},
+    {"_release", release_all, METH_NOARGS, nullptr},
+    {"_entries", tape_entries, METH_NOARGS, nullptr},
+    {"_breaks", tape_breaks, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+PyMemberDef tape_members[] = {
+    {"_persistent", T_BOOL, offsetof(Tape, persistent), READONLY, nullptr},
+    {"_recording", T_BOOL, offsetof(Tape, recording), READONLY, nullptr},
+    {"_watches_accessed", T_BOOL, offsetof(Tape, watch_accessed), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Tape, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Tape, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot tape_slots[] = {{Py_tp_new, reinterpret_cast<void*>(tape_new)},
+                            {Py_tp_init, reinterpret_cast<void*>(tape_init)},
+                            {Py_tp_dealloc, reinterpret_cast<void*>(tape_dealloc)},
+                            {Py_tp_traverse, reinterpret_cast<void*>(tape_traverse)},
+                            {Py_tp_clear, reinterpret_cast<void*>(tape_clear)},
+                            {Py_tp_methods, tape_methods},
+                            {Py_tp_members, tape_members},
+                            {Py_tp_doc, const_cast<char*>("Records calls and plays them backwards.")},
+                            {0, nullptr}};
+PyType_Spec tape_spec = {"tapeflow._native.Tape", sizeof(Tape), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, tape_slots};
+
+// record_custom(name, outputs, inputs, backward)
+PyObject* record_custom(PyObject*, PyObject* args) {
+  PyObject *name, *outputs, *inputs, *backward;
+  if (!PyArg_ParseTuple(args, "UO!O!O", &name, &PyList_Type, &outputs, &PyList_Type, &inputs, &backward)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
+      if (!is_tensor(PyList_GET_ITEM(outputs, i))) return PyErr_Format(PyExc_TypeError, "outputs must be tensors, not %R", PyList_GET_ITEM(outputs, i));
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
+      PyObject* o = PyList_GET_ITEM(inputs, i);
+      if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "inputs must be tensors or variables, not %R", o);
+      if (is_variable(o)) read_variable(reinterpret_cast<Variable*>(o));
+    }
+    for (Tape* tape : active_tapes()) {
+      bool watched = false;
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs) && !watched; ++i) {
+        PyObject* o = PyList_GET_ITEM(inputs, i);
+        Tensor* t = is_variable(o) ? reinterpret_cast<Variable*>(o)->value : reinterpret_cast<Tensor*>(o);
+        watched = t && trainable(t->dtype) && watches(tape, t);
+      }
+      if (!watched) continue;
+      tape->entries->push_back(Entry{nullptr, nullptr, Py_NewRef(backward), Py_NewRef(name),
+                                     static_cast<uint32_t>(tape->slots->size()), static_cast<uint16_t>(PyList_GET_SIZE(inputs)),
+                                     static_cast<uint16_t>(PyList_GET_SIZE(outputs)), -1});
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
+        PyObject* o = PyList_GET_ITEM(inputs, i);
+        add_slot(tape, is_variable(o) ? reinterpret_cast<Variable*>(o)->value : reinterpret_cast<Tensor*>(o), false);
+      }
+      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
+        auto* t = reinterpret_cast<Tensor*>(PyList_GET_ITEM(outputs, i));
+        add_slot(tape, t, false);
+        if (trainable(t->dtype)) mark(tape, t);
+      }
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* pause_tapes(PyObject*, PyObject*) {
+  auto& a = active_tapes();
+  PyObject* token = PyTuple_New(static_cast<Py_ssize_t>(a.size()));
+  if (!token) return nullptr;
+  for (size_t i = 0; i < a.size(); ++i) {
+    PyTuple_SET_ITEM(token, static_cast<Py_ssize_t>(i), reinterpret_cast<PyObject*>(a[i]));  // the list's reference moves over
+  }
+  a.clear();
+  publish_active_tapes();
+  return token;
+}
+
+PyObject* recording_tapes(PyObject*, PyObject*) { return PyLong_FromLong(thread_state.n_tapes); }
+
+PyObject* recording_persistent(PyObject*, PyObject*) {
+  for (int k = 0; k < thread_state.n_tapes; ++k) if (thread_state.tapes[k]->persistent) Py_RETURN_TRUE;
+  Py_RETURN_FALSE;
+}
+
+PyObject* resume_tapes(PyObject*, PyObject* token) {
+  if (!PyTuple_Check(token)) return PyErr_Format(PyExc_TypeError, "resume_tapes takes what pause_tapes returned");
+  auto& a = active_tapes();
+  std::vector<Tape*> back;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(token); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(token, i);
+    if (!PyObject_TypeCheck(o, TapeType)) return PyErr_Format(PyExc_TypeError, "resume_tapes takes what pause_tapes returned");
+    if (as_tape(o)->recording) back.push_back(as_tape(Py_NewRef(o)));
+  }
+  a.insert(a.begin(), back.begin(), back.end());
+  publish_active_tapes();
+  Py_RETURN_NONE;
+}
+
+PyObject* is_watched(PyObject*, PyObject* o) {
+  if (is_tensor(o)) return PyBool_FromLong(watched_by_any(reinterpret_cast<Tensor*>(o)));
+  if (is_variable(o)) return PyBool_FromLong(thread_state.n_tapes > 0 && reinterpret_cast<Variable*>(o)->trainable);
+  Py_RETURN_FALSE;
+}
+
+PyMethodDef module_methods[] = {
+    {"record_custom", record_custom, METH_VARARGS, nullptr},
+    {"pause_tapes", pause_tapes, METH_NOARGS, nullptr},
+    {"resume_tapes", resume_tapes, METH_O, nullptr},
+    {"recording_tapes", recording_tapes, METH_NOARGS, "How many tapes record in this thread."},
+    {"recording_persistent", recording_persistent, METH_NOARGS, "Whether one of them may be asked again."},
+    {"is_watched", is_watched, METH_O, "Whether a tape that records in this thread watches the tensor."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool init_tape(PyObject* module) {
+  TapeType = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&tape_spec));
+  return TapeType && init_recorded_call() && PyModule_AddObjectRef(module, "Tape", reinterpret_cast<PyObject*>(TapeType)) == 0 &&
+         PyModule_AddFunctions(module, module_methods) == 0;
+}
+
+}  // namespace tapeflow
