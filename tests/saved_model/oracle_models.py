@@ -10,9 +10,14 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 import tensorflow as tf
 
 sys.path.insert(0, os.path.dirname(__file__))
+import checks
 import everything
 
-if sys.argv[1] == "save":
+if sys.argv[1] == "save_checks":
+    tf.saved_model.save(checks.make(tf), sys.argv[2])
+elif sys.argv[1] == "load_checks":
+    print(json.dumps(checks.look_at(tf, tf.saved_model.load(sys.argv[2]))))
+elif sys.argv[1] == "save":
     everything.save(tf, sys.argv[2])
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         x = tf.compat.v1.placeholder(tf.float32, [None, 2], name="x")

@@ -66,3 +66,12 @@ def test_written_by_tensorflow(tmp_path):
         assert session.run(look.outputs["output_0"].name, keys).tolist() == [0, 5, -2]
     graph = tf.saved_model.load(tmp_path / "graph")
     assert graph.signatures["serving_default"](tf.ones([1, 2]))["y"].numpy().tolist() == [[3.0]]
+
+
+def test_checks_fail_in_tensorflow_too(tmp_path):
+    checks = runpy.run_path(str(SCRIPT.with_name("checks.py")))
+    tf.saved_model.save(checks["make"](tf), tmp_path / "here")
+    oracle("save_checks", tmp_path / "there")
+    found = json.loads(oracle("load_checks", tmp_path / "here").splitlines()[-1])
+    assert found == checks["EXPECTED"]
+    assert checks["look_at"](tf, tf.saved_model.load(tmp_path / "there")) == checks["EXPECTED"]

@@ -80,15 +80,7 @@ def written_type(op: Operation) -> str:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
-    return "NoOp" if _is_own_check(op) else op.type
-
-
-def _is_own_check(op: Operation) -> bool:
-    """Whether it is a check of several tensors, done in Python, for which other programs have no one operation."""
-    if op.type != "Assert":
-        return False
-    first = op.inputs[0] if op.inputs else None
-    return first is None or first.dtype != dtypes.bool or bool(first.shape_tuple)
+    return op.type
 
 
 def reference(tensor: SymbolicTensor) -> str:
@@ -112,8 +104,7 @@ def write_node(
     node.name = op.name
     node.op = written_type(op)
     node.device = op.device or ""
-    if not _is_own_check(op):
-        node.input.extend(map(refer, op.inputs))
+    node.input.extend(map(refer, op.inputs))
     node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
     definition = op_def(op)
     values = _values(op, definition)

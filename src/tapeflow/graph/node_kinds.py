@@ -13,7 +13,6 @@ from tapeflow.graph.conditional import relaxed
 from tapeflow.graph.func_graph import copy_handle
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import assertions
 
 _Maker = Callable[[Any, Any, Sequence[SymbolicTensor], str, dict[str, Any]], Operation]
 SPECIAL: dict[str, _Maker] = {}
@@ -93,13 +92,7 @@ def _variable_handle(
 
 @_makes("Assert")
 def _assert(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
-    summarize = values["summarize"]
-
-    def run(condition: Any, *data: Any) -> list[Any]:
-        assertions.check(condition, list(data), summarize)
-        return []
-
-    return python_ops.node("Assert", run, inputs, (), name + "/", summarize=summarize)
+    return python_ops.assertion(inputs[0], inputs[1:], values["summarize"], name + "/")
 
 
 @_makes("EagerPyFunc", "PyFunc", "PyFuncStateless")

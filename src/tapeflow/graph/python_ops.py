@@ -14,7 +14,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph import building, gradients, planning
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.program import Instruction
-from tapeflow.ops import control
+from tapeflow.ops import assertions, control
+from tapeflow.ops.casting import Cast
 
 
 def node(
@@ -90,11 +91,21 @@ def effect(
 
 
 def assertion(condition: Any, data: Any, summarize: int | None, name: str | None) -> Operation:
-    from tapeflow.ops import assertions
+    """A node that raises InvalidArgumentError, which shows `data`, unless the scalar `condition` holds."""
+    limit = 3 if summarize is None else summarize
 
-    return effect(
-        "Assert", lambda v: assertions.check(v[0], v[1], summarize), [condition, list(data)], name
-    )
+    def run(holds: Any, *shown: Any) -> list[Any]:
+        if not holds:
+            raise assertions.failed_in_graph(shown, limit)
+        return []
+
+    inputs = [_truth(condition), *map(convert_to_tensor, data)]
+    return node("Assert", run, inputs, (), name, summarize=limit)
+
+
+def _truth(condition: Any) -> Any:
+    tensor = convert_to_tensor(condition)
+    return tensor if tensor.dtype == dtypes.bool else Cast(tensor, dtypes.bool)
 
 
 # Functions with tensors in and out.

@@ -370,15 +370,22 @@ def assert_variables_initialized(var_list=None):
     if not var_list:
         return None
 
-    def check(found: dict[str, Any]) -> None:
-        for name, there in found.items():
-            if not there.numpy():
+    names = [v.name.removesuffix(":0") for v in var_list]
+
+    def check(given: list[Any]) -> None:
+        for name, there in zip(names, given[1].numpy(), strict=True):
+            if not there:
                 raise FailedPreconditionError(
                     None, None, f"Attempting to use uninitialized value {name}"
                 )
 
-    known = {v.name.removesuffix(":0"): v.is_initialized() for v in var_list}
-    return control.staging.effect("Assert", check, known, "assert_variables_initialized")
+    from tapeflow.ops.joining import stack
+    from tapeflow.ops.reduction import reduce_all
+
+    known = stack([v.is_initialized() for v in var_list])
+    return control.staging.effect(
+        "Assert", check, [reduce_all(known), known], "assert_variables_initialized"
+    )
 
 
 variable.creation = Creation

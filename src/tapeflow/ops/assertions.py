@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, is_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import comparison, control, elementwise, reduction
+from tapeflow.ops.array import Rank, Shape
+from tapeflow.ops.joining import concat
 from tapeflow.ops.output import tensor_text
 from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
@@ -105,33 +106,36 @@ def _name_of(x) -> str:
     return "" if x is None or hasattr(x, "numpy") else getattr(x, "name", "")
 
 
-def _staged_check(function, values, name, data=None, summarize=None):
-    """`function(values)` when the graph runs; at once where all tensors in `values` are constants.
+def _named(name: str, x) -> str:
+    return f"{name} ({_name_of(x)}) = "
 
-    Returns the operation. Raises InvalidArgumentError where the check fails, then with the texts and tensors
-    `data(values)` if there are such.
+
+def _staged_check(function, values, condition, data, name, summarize=None):
+    """`function(values)`, which raises, now where all tensors in `values` are constants; else when the graph runs.
+
+    That is an operation, which is returned, that shows the texts and tensors `data` unless `condition()` holds.
     """
-
-    def check(given):
-        try:
-            function(given)
-        except (ValueError, InvalidArgumentError) as error:
-            shown = None if data is None else data(given)
-            if shown is not None:
-                raise failed_in_graph(shown, summarize) from None
-            raise (invalid(str(error)) if isinstance(error, ValueError) else error) from None
-
-    known = [_Known(static_value(x)) if is_tensor(x) else x for x in nest.flatten(values)]
-    if any(isinstance(x, _Known) and x.value is None for x in known):
-        return control.staging.effect("Assert", check, values, name)
+    leaves = nest.flatten(values)
+    known = [static_value(x) if is_tensor(x) else x for x in leaves]
+    if any(is_tensor(x) and value is None for x, value in zip(leaves, known, strict=True)):
+        with context.name_scope(name):
+            return control.staging.assertion(condition(), data, summarize, "Assert")
     with context.eager_mode():
-        leaves = [convert_to_tensor(x.value) if isinstance(x, _Known) else x for x in known]
-        function(nest.pack_sequence_as(values, leaves))
+        tensors = [
+            convert_to_tensor(v) if is_tensor(x) else x for x, v in zip(leaves, known, strict=True)
+        ]
+        function(nest.pack_sequence_as(values, tensors))
     return control.no_op(name)
 
 
-class _Known(NamedTuple):
-    value: np.ndarray | None
+_BINARY_NAMES = {
+    "==": "assert_equal",
+    "!=": "assert_none_equal",
+    "<": "assert_less",
+    "<=": "assert_less_equal",
+    ">": "assert_greater",
+    ">=": "assert_greater_equal",
+}
 
 
 def _binary(relation: str, function, x, y, data, summarize, message, name=None):
@@ -139,20 +143,14 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     x, y = _pair(x, y)
     found = function(x, y)
     if control._staged(found):
-        names = _name_of(x), _name_of(y)
-
-        def texts(v):
-            lead = [message] if message else []
-            if v[2] is not None:
-                return [*lead, *v[2]]
-            words = f"Condition x {relation} y did not hold element-wise:"
-            return [*lead, words, f"x ({names[0]}) = ", v[0], f"y ({names[1]}) = ", v[1]]
-
+        words = f"Condition x {relation} y did not hold element-wise:"
+        shown = [words, _named("x", x), x, _named("y", y), y] if data is None else list(data)
         return _staged_check(
             lambda v: _binary(relation, function, v[0], v[1], v[2], summarize, message),
             [x, y, data],
-            name,
-            texts,
+            lambda: reduction.reduce_all(found),
+            [message, *shown] if message else shown,
+            name or _BINARY_NAMES[relation],
             summarize,
         )
     holds = concrete_value(found)
@@ -241,45 +239,53 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
     """`assert_near` with the 1.x argument `data`."""
     x = convert_to_tensor(x)
     y = convert_to_tensor(y, dtype=x.dtype)
-    if control._staged(x, y):
-        return _staged_check(
-            lambda v: assert_near_v1(*v, summarize, message), [x, y, rtol, atol, data], name
-        )
     kind = x.dtype.real_dtype
     eps = 10 * float(np.finfo(kind.as_numpy_dtype).eps) if kind != dtypes.bfloat16 else 10 * 2.0**-7
     rtol = convert_to_tensor(eps if rtol is None else rtol, dtype=kind)
     atol = convert_to_tensor(eps if atol is None else atol, dtype=kind)
-    limit = atol + rtol * elementwise.abs(y)
-    holds = reduction.reduce_all(comparison.less_equal(elementwise.abs(x - y), limit))
-    if data is None:
-        data = [
-            _prefix(message),
-            f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-            _described("x", x),
-            x,
-            _described("y", y),
-            y,
-        ]
-    return Assert(holds, data, summarize)
+    staged = control._staged(x, y)
+
+    def holds():
+        limit = atol + rtol * elementwise.abs(y)
+        return reduction.reduce_all(comparison.less_equal(elementwise.abs(x - y), limit))
+
+    told = _named if staged else _described
+    shown = [
+        _prefix(message),
+        f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+        told("x", x),
+        x,
+        told("y", y),
+        y,
+    ]
+    shown = shown if data is None else list(data)
+    if staged:
+        return _staged_check(
+            lambda v: assert_near_v1(*v, summarize, message),
+            [x, y, rtol, atol, data],
+            holds,
+            shown,
+            name or "assert_near",
+            summarize,
+        )
+    return Assert(holds(), shown, summarize)
 
 
-def _sign_assertion(name: str, relation: str, function, joined=False):
+def _sign_assertion(public_name: str, relation: str, function, joined=False):
     def assertion(x, message=None, summarize=None, name=None):
         return assertion_v1(x, None, summarize, message, name)
 
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
         x = convert_to_tensor(x)
         if control._staged(x):
-            own = _name_of(x)
-
-            def shown(v):
-                if v[1] is not None:
-                    return v[1]
-                words = f"Condition x {relation} 0 did not hold element-wise:"
-                return [_prefix(message), words, f"x ({own}) = ", v[0]]
-
+            words = f"Condition x {relation} 0 did not hold element-wise:"
             return _staged_check(
-                lambda v: assertion_v1(*v, summarize, message), [x, data], name, shown, summarize
+                lambda v: assertion_v1(*v, summarize, message),
+                [x, data],
+                lambda: reduction.reduce_all(function(x, convert_to_tensor(0, dtype=x.dtype))),
+                [_prefix(message), words, _named("x", x), x] if data is None else list(data),
+                name or public_name,
+                summarize,
             )
         if concrete_value(function(x, convert_to_tensor(0, dtype=x.dtype))).all():
             return None
@@ -290,7 +296,7 @@ def _sign_assertion(name: str, relation: str, function, joined=False):
 
     doc = f"Raises InvalidArgumentError unless x {relation} 0 holds for all elements."
     for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
-        f.__name__ = f.__qualname__ = name + suffix
+        f.__name__ = f.__qualname__ = public_name + suffix
         f.__doc__ = doc
     return public(assertion), public(assertion_v1)
 
@@ -329,34 +335,38 @@ def _require_rank(x, holds, words: str, message) -> None:
         )
 
 
-def _rank_assertion(function, x, ranks, holds, words, message, name):
-    """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet; `function` does both."""
+def _rank_assertion(public_name, function, x, ranks, holds, words, message, name):
+    """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet.
+
+    `function` does so for a value, `holds(rank, ranks)` says whether it is right, also of tensors.
+    """
     x = convert_to_tensor(x)
     given = ranks if isinstance(ranks, (list, tuple)) else [ranks]
     numbers = tuple(_rank_number(r) for r in given)
     if None in numbers or x.shape.rank is None:
-        own = _name_of(x)
-
-        def shown(v):
-            given = v[1] if isinstance(v[1], (list, tuple)) else [v[1]]
-            values = [concrete_value(convert_to_tensor(r)) for r in given]
-            if any(value.ndim or value.dtype.kind not in "iu" for value in values):
-                return None
-            wanted = tuple(int(value) for value in values)
-            manner = words(wanted).rstrip("(), 0123456789")
-            text = f"Tensor {own} must have rank {manner}".rstrip()
-            return [_prefix(message), text, *map(str, wanted), "Received shape: ", v[0].shape.as_list()]
-
-        return _staged_check(lambda v: function(v[0], v[1], message), [x, ranks], name, shown)
+        manner = words(("",)).strip()
+        told = f"Tensor {_name_of(x)} must have rank {manner}".rstrip()
+        shown = [_prefix(message), told, *given, "Received shape: ", Shape(x)]
+        return _staged_check(
+            lambda v: function(v[0], v[1], message), [x, ranks], lambda: holds(Rank(x), given),
+            shown, name or public_name,
+        )  # fmt: skip
     _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)
     return control.no_op(name)
+
+
+def _is_one_of(rank, ranks):
+    found = [comparison.equal(rank, r) if is_tensor(rank) else rank == r for r in ranks]
+    if not is_tensor(rank):
+        return any(found)
+    return functools.reduce(comparison.logical_or, found)
 
 
 @public
 def assert_rank(x, rank, message=None, name=None):
     """Raises ValueError unless `x` has `rank` dimensions."""
     return _rank_assertion(
-        assert_rank, x, rank, lambda r, n: r == n[0], lambda n: str(n[0]), message, name
+        "assert_rank", assert_rank, x, rank, _is_one_of, lambda n: str(n[0]), message, name
     )
 
 
@@ -370,8 +380,9 @@ def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Raises ValueError unless `x` has at least `rank` dimensions."""
     return _rank_assertion(
-        assert_rank_at_least, x, rank, lambda r, n: r >= n[0], lambda n: f"at least {n[0]}", message, name
-    )
+        "assert_rank_at_least", assert_rank_at_least, x, rank, lambda r, n: r >= n[0],
+        lambda n: f"at least {n[0]}", message, name,
+    )  # fmt: skip
 
 
 @public
@@ -384,8 +395,9 @@ def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, na
 def assert_rank_in(x, ranks, message=None, name=None):
     """Raises ValueError unless the number of dimensions of `x` is one of `ranks`."""
     return _rank_assertion(
-        assert_rank_in, x, list(ranks), lambda r, n: r in n, lambda n: f"in {n}", message, name
-    )
+        "assert_rank_in", assert_rank_in, x, list(ranks), _is_one_of,
+        lambda n: f"in {n}" if n[0] != "" else "in", message, name,
+    )  # fmt: skip
 
 
 @public
@@ -487,19 +499,15 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     known: dict = {}
-    tensors, later = [], False
+    later: list = []
     for tensor, symbols in pairs:
         if symbols is None or (isinstance(symbols, TensorShape) and symbols.rank is None):
             continue
         tensor = convert_to_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
-        tensors.append((tensor, symbols))
-        if tensor.shape.rank is None:
-            later = True
-            continue
         words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name}"
-        for place, size, symbol in _paired(tensor, symbols, words, message):
+        for place, size, symbol in _paired(tensor, symbols, words, message, later):
             if size is None:
-                later = True
+                later.append((tensor, place, symbol))
                 continue
             if isinstance(symbol, (int, np.integer)) or str(symbol).isdigit():
                 wanted, where = int(symbol), "Specified explicitly"
@@ -511,17 +519,41 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                     f"{_prefix(message)}{where}.  {words} dimension {place} must have size {wanted}.  "
                     f"Received size {size}, shape {tensor.shape}"
                 )
-    if later:
-        given = [tensor for tensor, _ in tensors]
-        symbols = [symbols for _, symbols in tensors]
-        return _staged_check(
-            lambda v: assert_shapes(list(zip(v, symbols, strict=True)), message=message), given, name
-        )
-    return control.no_op(name)
+    if not later:
+        return control.no_op(name)
+    with context.name_scope(name or "assert_shapes"):
+        return control.group(*_size_assertions(later, known, data, summarize, message))
 
 
-def _paired(tensor, symbols, words: str, message) -> list:
-    """(dimension, size, symbol) of every dimension of `tensor` whose size is specified."""
+def _size_assertions(later, known: dict, data, summarize, message) -> list:
+    """The operations that check sizes which are known when the graph runs, and ranks, which are there already."""
+    made = []
+    for item in later:
+        if not isinstance(item, tuple):
+            made.append(item)
+            continue
+        tensor, place, symbol = item
+        shape = Shape(tensor)
+        # A scalar and a vector of one element are the same here.
+        size = (concat([shape, [1]], 0) if place == 0 else shape)[place]
+        if isinstance(symbol, (int, np.integer)) or str(symbol).isdigit():
+            wanted, where = int(symbol), "Specified explicitly"
+        elif symbol in known:
+            wanted, where = known[symbol]
+        else:
+            known[symbol] = size, f"Specified by tensor {_name_of(tensor)} dimension {place}"
+            continue
+        told = f"Tensor {_name_of(tensor)} dimension"
+        shown = [_prefix(message), where, told, place, "must have size", wanted, "Received shape: ", shape]
+        made.append(Assert(comparison.equal(size, wanted), data or shown, summarize))
+    return made
+
+
+def _paired(tensor, symbols, words: str, message, later: list) -> list:
+    """(dimension, size, symbol) of every dimension of `tensor` whose size is specified.
+
+    A size is None where it is not known; the check of a rank that is not known is added to `later`.
+    """
     if not (hasattr(symbols, "__iter__") or hasattr(symbols, "__getitem__")):
         raise ValueError(
             f"{words}.  Specified shape must be an iterable.  An iterable has the attribute `__iter__` or "
@@ -537,15 +569,22 @@ def _paired(tensor, symbols, words: str, message) -> list:
     outer = bool(symbols) and (symbols[0] is Ellipsis or symbols[0] == "*")
     symbols = symbols[1:] if outer else symbols
     count = len(symbols)
+    unknown = tensor.shape.rank is None
     if outer:
+        if unknown:
+            later.append(assert_rank_at_least(tensor, count, message))
         _require_rank(tensor, lambda r: r >= count, f"at least {count}", message)
     elif count <= 1:
+        if unknown:
+            later.append(assert_rank_in(tensor, (0, 1), message))
         _require_rank(tensor, lambda r: r <= 1, "in (0, 1)", message)
         symbols = symbols or [1]
     else:
+        if unknown:
+            later.append(assert_rank(tensor, count, message))
         _require_rank(tensor, lambda r: r == count, str(count), message)
     # A scalar and a vector of one element are the same here.
-    sizes = tensor.shape.as_list() or [1]
+    sizes = [None] * len(symbols) if unknown else tensor.shape.as_list() or [1]
     first = -len(symbols) if outer else 0
     places = range(first, first + len(symbols))
     return [

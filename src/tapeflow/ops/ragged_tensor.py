@@ -10,11 +10,10 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
-from tapeflow.ops import control, reduction
-from tapeflow.ops.array import Shape, identity
+from tapeflow.ops import ragged_checks, reduction
+from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, ones_like, zeros
@@ -24,7 +23,7 @@ from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.segment import unsorted_segment_sum
-from tapeflow.ops.static import concrete_value, static_value
+from tapeflow.ops.static import static_value
 
 INDEX = (dtypes.int32, dtypes.int64)
 
@@ -56,77 +55,20 @@ def _partition(value: Any, name: str, dtype: Any = None) -> Any:
 
 
 def _required(validate: bool, values: Any, tensor: Any, check: Any, *others: Any) -> Any:
-    """`tensor`, a partition of the values, once `check(tensor, count, *others)` finds no fault, which it says in words.
+    """`tensor`, a partition of the values, once `check` finds no fault, unless it is not to `validate`.
 
     Raises InvalidArgumentError for a fault, now or when the graph runs, as soon as what it takes is known.
     """
     if not validate:
         return tensor
-    known, count = [static_value(t) for t in (tensor, *others)], _static_rows(values)
-    if count is not None and all(k is not None for k in known):
-        _refuse(check(known[0], count, *known[1:]))
-        return tensor
-
-    def run(given):
-        found, total, *rest = map(concrete_value, given)
-        _refuse(check(found, int(total), *rest))
-
-    op = control.staging.effect("Assert", run, [tensor, _rows(values), *others])
-    with control.control_dependencies([op]):
-        return identity(tensor)
-
-
-def _refuse(fault: str | None) -> None:
-    if fault:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Arguments to _from_row_partition do not form a valid RaggedTensor: {fault}",
-        )
+    return ragged_checks.required(
+        check, tensor, lambda: _rows(values), _static_rows(values), *others
+    )
 
 
 def _static_rows(values: Any) -> int | None:
     shape = values.shape
     return None if shape.rank is None else shape.as_list()[0]
-
-
-def _check_splits(splits, count):
-    if len(splits) < 1:
-        return "row_splits must have at least one element"
-    if splits[0] != 0:
-        return f"row_splits must begin with 0, got {int(splits[0])}"
-    if (np.diff(splits) < 0).any():
-        return "row_splits must not decrease"
-    if splits[-1] != count:
-        return f"row_splits ends with {int(splits[-1])}, but there are {count} values"
-    return None
-
-
-def _check_lengths(lengths, count):
-    if (lengths < 0).any():
-        return "row_lengths must not be negative"
-    total = lengths.sum()
-    return None if total == count else f"row_lengths sum to {total}, but there are {count} values"
-
-
-def _check_rowids(rowids, count, nrows=None):
-    if len(rowids) != count:
-        return f"there are {len(rowids)} value_rowids, but {count} values"
-    if (np.diff(rowids) < 0).any():
-        return "value_rowids must not decrease"
-    if len(rowids) and rowids[0] < 0:
-        return "value_rowids must not be negative"
-    if nrows is not None and len(rowids) and rowids[-1] >= nrows:
-        return f"nrows = {int(nrows)} is not greater than value_rowids[-1] = {int(rowids[-1])}"
-    return None
-
-
-def _check_uniform(length, count, rows):
-    if length < 0:
-        return "uniform_row_length must not be negative"
-    if int(length) * int(rows) != count:
-        return f"{int(rows)} rows of {int(length)} values, but there are {count} values"
-    return None
 
 
 @public_methods
@@ -158,7 +100,7 @@ class RaggedTensor:
         row_splits.shape.assert_has_rank(1)
         if row_splits.shape.rank == 1 and row_splits.shape.as_list() == [0]:
             raise ValueError("row_splits tensor may not be empty.")
-        row_splits = _required(validate, values, row_splits, _check_splits)
+        row_splits = _required(validate, values, row_splits, ragged_checks.SPLITS)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             values, row_splits = (
                 values.with_row_splits_dtype(dtypes.int64),
@@ -171,7 +113,7 @@ class RaggedTensor:
         """Row i has `row_lengths[i]` values."""
         values, lengths = _made(values), _partition(row_lengths, "row_lengths")
         lengths.shape.assert_has_rank(1)
-        lengths = _required(validate, values, lengths, _check_lengths)
+        lengths = _required(validate, values, lengths, ragged_checks.LENGTHS)
         return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
 
     @classmethod
@@ -190,7 +132,7 @@ class RaggedTensor:
             raise ValueError(
                 f"Expected nrows > value_rowids[-1], but nrows = {int(known)} and value_rowids[-1] = {int(last[-1])}"
             )
-        rowids = _required(validate, values, rowids, _check_rowids, *bound)
+        rowids = _required(validate, values, rowids, ragged_checks.ROWIDS, *bound)
         if nrows is None:
             ends = concat([zeros([1], rowids.dtype), rowids[-1:] + 1], 0)
             nrows = ends[-1]
@@ -235,7 +177,7 @@ class RaggedTensor:
                     f"{int(rows_known)} rows of {int(known)} values, but there are {count} values",
                 )
         if rows_known is None or known is None or count is None:
-            length = _required(validate, values, length, _check_uniform, rows)
+            length = _required(validate, values, length, ragged_checks.UNIFORM, rows)
         splits = range_(cast(0, length.dtype), rows + 1) * length
         out = cls.from_row_splits(values, splits, validate=False)
         out._uniform_row_length = length

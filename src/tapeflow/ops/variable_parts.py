@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import errors
+from tapeflow.core import context, dtypes, errors
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops import control, slicing, state
+from tapeflow.ops import shapes, slicing, state
 from tapeflow.ops.static import joined, rank_of, size_of, static_value
+from tapeflow.ops.table import dtype, integer, op
+from tapeflow.ops.validate import invalid, shape_text
 
 
 def assign_part(variable, key, value):
@@ -61,25 +63,27 @@ def batch_coordinates(indices):
     return stack([*columns, indices], -1)
 
 
+@op(
+    "ResourceCountUpTo",
+    "resource: resource -> output: T",
+    attrs={"limit": integer, "T": dtype(dtypes.int64)},
+    shape=shapes.scalar,
+    stateful=True,
+)
+def ResourceCountUpTo(xp, resource, limit, T):
+    before = resource.numpy().copy()
+    if before.ndim:
+        raise invalid(f"input is not a scalar: {shape_text(before.shape)}")
+    if before >= limit:
+        raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+    with context.eager_mode():  # a session may run this while a graph is built
+        resource.assign(before + before.dtype.type(1))
+    return before
+
+
+ResourceCountUpTo.gradient(None)
+
+
 def count_up_to(variable, limit):
     """Adds one to an integer scalar; what it was before. Raises OutOfRangeError if it has reached `limit`."""
-
-    def check(before):
-        if int(before) >= limit:
-            raise errors.OutOfRangeError(
-                None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]"
-            )
-
-    one = np.array(1, variable.dtype.as_numpy_dtype)
-    if not control._staged():
-        before = variable._peek()
-        check(before)
-        variable.assign_add(one)
-        return before
-    from tapeflow.ops.array import Identity
-
-    before = Identity(variable.read_value())
-    with control.control_dependencies([control.staging.effect("Assert", check, before, None)]):
-        added = state.AssignAddVariableOp(variable, one)
-    with control.control_dependencies([added]):
-        return Identity(before)
+    return ResourceCountUpTo(variable, int(limit), variable.dtype)

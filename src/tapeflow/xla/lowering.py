@@ -40,6 +40,17 @@ _OF_SHAPES: dict[str, Callable[..., list[Any]]] = {
 _LARGEST_FOLDED = 4096
 
 
+def _compiled(ops: list[Operation], outputs: Sequence[SymbolicTensor]) -> list[Operation]:
+    """The operations without the checks that others wait for, and what only these need."""
+    wanted = {x.op for x in outputs} | {op for op in ops if op.effects}
+    kept = []
+    for op in reversed(ops):
+        if op in wanted and op.type not in _DROPPED:
+            kept.append(op)
+            wanted.update(x.op for x in op.inputs)
+    return kept[::-1]
+
+
 class Lowering:
     """One trace of a graph.
 
@@ -57,8 +68,8 @@ class Lowering:
     def body(self, graph: Any, outputs: Sequence[SymbolicTensor], inputs: Sequence[Any]) -> list[Any]:
         """The values of `outputs` where the inputs of `graph` have these values."""
         values: dict[int, Any] = dict(zip(map(id, graph.inputs), inputs, strict=True))
-        effects = [op for op in graph.operations if op.effects]
-        for op in needed(graph, outputs, effects, graph.inputs):
+        effects = [op for op in graph.operations if op.effects and op.type not in _DROPPED]
+        for op in _compiled(needed(graph, outputs, effects, graph.inputs), outputs):
             if op.outputs and id(op.outputs[0]) in values:
                 continue
             given = [values[id(x)] for x in op.inputs]
