@@ -225,3 +225,44 @@ def test_elements_of_a_programs_own_type():
     next(iterator)
     with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be saved"):
         iterator._save()
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: experimental.parallel_interleave(Dataset.range, 2, buffer_output_elements=0), ValueError),
+        (lambda: experimental.parallel_interleave(Dataset.range, 2, prefetch_input_elements=-1), ValueError),
+        (lambda: experimental.parallel_interleave(Dataset.range, 2, buffer_output_elements="a"), TypeError),
+        (lambda: experimental.prefetch_to_device("banana"), ValueError),
+        (lambda: experimental.copy_to_device("banana"), ValueError),
+        (lambda: tf.data.TextLineDataset("a", buffer_size=-1), ValueError),
+        (lambda: tf.data.TFRecordDataset("a", buffer_size=-2), ValueError),
+        (lambda: tf.data.FixedLengthRecordDataset("a", 1, buffer_size=-1), ValueError),
+        (lambda: tf.data.TextLineDataset("a", buffer_size="x"), TypeError),
+        (lambda: Dataset.range(3).map(abs, 2, synchronous=True), ValueError),
+    ],
+)
+def test_hints_that_make_no_sense_are_errors(make, error):
+    with pytest.raises((error, tf.errors.InvalidArgumentError) if error is ValueError else error):
+        make()
+
+
+def test_a_loaded_dataset_is_compressed_as_it_was_saved(tmp_path):
+    path = str(tmp_path / "saved")
+    Dataset.range(3).save(path, compression="GZIP")
+    assert values(Dataset.load(path, compression="GZIP")) == values(Dataset.load(path)) == [0, 1, 2]
+    with pytest.raises(tf.errors.DataLossError, match="'GZIP', not None"):
+        Dataset.load(path, compression="NONE")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'ZIP'"):
+        Dataset.load(path, compression="ZIP")
+
+
+def test_only_known_policies_and_hashes():
+    with tf.Graph().as_default():
+        iterator = tf.compat.v1.data.make_one_shot_iterator(Dataset.range(3))
+        experimental.make_saveable_from_iterator(iterator, "warn")
+        with pytest.raises(ValueError, match="'warn', 'ignore', and 'fail.'"):
+            experimental.make_saveable_from_iterator(iterator, "never")
+    words = Dataset.from_tensor_slices(["a", "b"])
+    with pytest.raises(TypeError, match="must be of type HasherSpec"):
+        experimental.index_table_from_dataset(words, num_oov_buckets=1, hasher_spec="fast")

@@ -261,10 +261,10 @@ def test_threads_end_with_the_pass():
     next(iterator)
     del iterator
     for _ in range(200):
-        if threading.active_count() == before:
+        if threading.active_count() <= before:
             break
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_slow_elements_are_read_ahead_and_errors_arrive():

@@ -14,7 +14,7 @@ from tapeflow.core.file_system import _Translated
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.tf_record import records
 from tapeflow.data import deferring
-from tapeflow.data.arguments import integer
+from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.passes import Counted
@@ -197,14 +197,22 @@ def text_of(value):
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def text_lines(filenames, compression_type, num_parallel_reads):
+def _check_buffer(buffer_size, lowest, op):
+    """Raises InvalidArgumentError for a negative size. Files are read in blocks of our own size."""
+    if buffer_size is not None:
+        require(integer(buffer_size, op) >= lowest, "`buffer_size` must be >= 0", op)
+
+
+def text_lines(filenames, compression_type, buffer_size, num_parallel_reads):
     """The lines of text files as a dataset."""
+    _check_buffer(buffer_size, 0, "TextLineDataset")
     kind = text_of(compression_type)
     return _per_file("TextLine", filenames, num_parallel_reads, lambda path: lines_of(path, kind))
 
 
-def tf_records(filenames, compression_type, num_parallel_reads):
+def tf_records(filenames, compression_type, buffer_size, num_parallel_reads):
     """The records of TFRecord files as a dataset."""
+    _check_buffer(buffer_size, -1, "TFRecordDataset")
     kind = text_of(compression_type)
 
     def read(path):
@@ -216,10 +224,11 @@ def tf_records(filenames, compression_type, num_parallel_reads):
 
 
 def fixed_length(
-    filenames, record_bytes, header_bytes, footer_bytes, compression_type, num_parallel_reads
+    filenames, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type, num_parallel_reads
 ):
     """Records of one length as a dataset."""
     op = "FixedLengthRecordDatasetV2"
+    _check_buffer(buffer_size, 0, op)
     size = integer(record_bytes, op)
     header = 0 if header_bytes is None else integer(header_bytes, op)
     footer = 0 if footer_bytes is None else integer(footer_bytes, op)
@@ -245,7 +254,7 @@ class TextLineDataset(_FileDataset):
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
     ):
-        super().__init__(text_lines, filenames, compression_type, num_parallel_reads)
+        super().__init__(text_lines, filenames, compression_type, buffer_size, num_parallel_reads)
 
 
 class TFRecordDataset(_FileDataset):
@@ -261,7 +270,7 @@ class TFRecordDataset(_FileDataset):
     def __init__(
         self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
     ):
-        super().__init__(tf_records, filenames, compression_type, num_parallel_reads)
+        super().__init__(tf_records, filenames, compression_type, buffer_size, num_parallel_reads)
 
 
 class FixedLengthRecordDataset(_FileDataset):
@@ -284,6 +293,7 @@ class FixedLengthRecordDataset(_FileDataset):
             record_bytes,
             header_bytes,
             footer_bytes,
+            buffer_size,
             compression_type,
             num_parallel_reads,
         )

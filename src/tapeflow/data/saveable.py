@@ -57,8 +57,16 @@ class IteratorSaveable:
 def make_saveable_from_iterator(iterator, external_state_policy=None):
     """An object that lets a `tf.train.Saver` keep where an iterator of a graph is.
 
-    Raises ValueError for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
+    Args:
+      external_state_policy: "warn", "ignore", "fail" or None; what is outside of the iterator is kept with it in any case.
+
+    Raises ValueError for another policy, and for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
     """
+    if external_state_policy not in (None, "warn", "ignore", "fail"):
+        raise ValueError(
+            "Invalid `ExternalStatePolicy.` Supported values include 'warn', 'ignore', and 'fail.' Received "
+            f"{external_state_policy!r}."
+        )
     if not hasattr(iterator, "string_handle"):
         raise ValueError(
             "`make_saveable_from_iterator` is for iterators of a graph. With eager execution use "

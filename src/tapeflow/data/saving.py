@@ -155,8 +155,8 @@ def _save_checkpoint(arguments):
 
 
 def load(path, element_spec, compression, reader_func, wait):
-    """The dataset that `save` wrote."""
-    path = _text(path)
+    """The dataset that `save` wrote. Its files say how they are compressed; another `compression` is an error."""
+    path, kind = _text(path), None if compression in (None, "AUTO") else _kind(compression)
     while wait and not os.path.exists(os.path.join(path, _METADATA)):
         time.sleep(0.2)
     if element_spec is None:
@@ -171,6 +171,10 @@ def load(path, element_spec, compression, reader_func, wait):
     found = _metadata(path)
     if found is None:
         raise NotFoundError(None, None, f"Could not find metadata file: {path}/{_METADATA}")
+    if kind not in (None, found["compression"]):
+        raise DataLossError(
+            None, None, f"{path} was saved with compression {found['compression'] or None!r}, not {kind or None!r}."
+        )
     return _reading(path, found, element_spec, reader_func, "Load")
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
 from tapeflow.data import batching, element, grouping, leaves, sources
-from tapeflow.data.arguments import integer
+from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.deferring import deferred, spread_specs
 from tapeflow.data.folding import fold_specs
 from tapeflow.data.passes import Over
 from tapeflow.data.tracing import Traced
+from tapeflow.graph.tensor import SymbolicTensor
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):
@@ -291,7 +293,15 @@ def parallel_interleave(
     buffer_output_elements=None,
     prefetch_input_elements=None,
 ):
-    """A transformation: see Dataset.interleave."""
+    """A transformation: see Dataset.interleave. Elements wait in buffers of our own size.
+
+    Raises InvalidArgumentError for sizes of buffers below 1, or numbers of elements ahead below 0.
+    """
+    op = "LegacyParallelInterleaveDatasetV2"
+    for name, value, lowest in (("buffer_output_elements", buffer_output_elements, 1),
+                                ("prefetch_input_elements", prefetch_input_elements, 0)):  # fmt: skip
+        if value is not None and not isinstance(value, SymbolicTensor):
+            require(integer(value, op) >= lowest, f"`{name}` must be >= {lowest}, but is {value}", op)
     return lambda dataset: dataset.interleave(
         map_func, cycle_length, block_length, num_parallel_calls=cycle_length, deterministic=not sloppy
     )
@@ -328,12 +338,18 @@ def load(path, element_spec=None, compression=None, reader_func=None):
 
 
 def prefetch_to_device(device, buffer_size=None):
-    """A transformation: see Dataset.prefetch; there is one device."""
+    """A transformation: see Dataset.prefetch; there is one device. Raises ValueError for what names none."""
+    canonical_name(device)
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
 def copy_to_device(target_device, source_device="/cpu:0"):
-    """A transformation that does nothing: elements are on the only device there is."""
+    """A transformation that does nothing: elements are on the only device there is.
+
+    Raises ValueError for what names no device.
+    """
+    for device in (target_device, source_device):
+        canonical_name(device)
     return lambda dataset: dataset
 
 

@@ -31,7 +31,15 @@ class Transforming:
         use_unbounded_threadpool=False,
         name=None,
     ):
-        """map_func(*element) for a tuple, map_func(element) otherwise."""
+        """map_func(*element) for a tuple, map_func(element) otherwise.
+
+        Raises ValueError for both `synchronous` and `num_parallel_calls`.
+        """
+        if synchronous and num_parallel_calls is not None:
+            raise ValueError(
+                "`synchronous` is not supported with `num_parallel_calls`, but `num_parallel_calls` was set to "
+                f"{num_parallel_calls}."
+            )
         return build(mapping.mapped(self, map_func, num_parallel_calls, deterministic), self)
 
     def map_with_legacy_function(
