@@ -17,6 +17,7 @@ import numpy as np
 
 from tapeflow._native import Tensor, Variable
 from tapeflow.core import context, dtypes, errors, nest
+from tapeflow.core.device import gpu_device_name
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.random_seed import set_seed
 
@@ -104,20 +105,23 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
-        """A session as the default; None eagerly."""
+        """A session as the default; None eagerly.
+
+        Operations that are made meanwhile are placed on the CPU where `use_gpu` is False, on a GPU with `force_gpu`.
+        """
         if context.executing_eagerly():
             yield None
             return
         from tapeflow.graph.session import Session
 
-        with Session(graph=graph, config=config) as session:
+        with Session(graph=graph, config=config) as session, _placed(use_gpu, force_gpu):
             yield session
 
     @contextlib.contextmanager
     def cached_session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
         """The session of this test, kept between blocks; None eagerly."""
         if context.executing_eagerly():
@@ -127,11 +131,11 @@ class TestCase(unittest.TestCase):
 
         if self._cached is None or (graph is not None and self._cached.graph is not graph):
             self._cached = Session(graph=graph, config=config)
-        with self._cached.graph.as_default(), self._cached.as_default():
+        with self._cached.graph.as_default(), self._cached.as_default(), _placed(use_gpu, force_gpu):
             yield self._cached
 
     def test_session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Any:
         """A session as the default: the test's own if no graph is given."""
         if graph is None:
@@ -351,6 +355,15 @@ def _wide(x: np.ndarray) -> np.ndarray:
     return x if x.dtype.kind in "biufcOSU" else x.astype(np.float64)
 
 
+def _placed(use_gpu: bool, force_gpu: bool) -> Any:
+    """Where the operations of a session's block are placed."""
+    if force_gpu:
+        if not gpu_device_name():
+            raise errors.InvalidArgumentError(None, None, "`force_gpu` asks for a GPU, and there is none.")
+        return context.device("/device:GPU:0")
+    return contextlib.nullcontext() if use_gpu else context.device("/device:CPU:0")
+
+
 class Benchmark:
     """Base of benchmarks: methods whose names begin with "benchmark"."""
 
@@ -358,8 +371,12 @@ class Benchmark:
         self, iters: Any = None, cpu_time: Any = None, wall_time: Any = None, throughput: Any = None,
         extras: Any = None, name: str | None = None, metrics: Any = None,
     ) -> None:  # fmt: skip
-        """Prints what was measured."""
+        """Prints what was measured. Raises TypeError for a metric without a name or a value."""
+        for metric in metrics or ():
+            for field in ("name", "value"):
+                if not isinstance(metric, dict) or field not in metric:
+                    raise TypeError(f"metric must has a '{field}' field")
         print(
             f"{name or type(self).__name__}: iters={iters} wall_time={wall_time} cpu_time={cpu_time} "
-            f"throughput={throughput} extras={extras}"
+            f"throughput={throughput} extras={extras} metrics={metrics}"
         )

@@ -53,6 +53,7 @@ def export(
     clear_devices: bool = False,
     strip_default_attrs: bool = False,
     unbound_inputs_col_name: str = "unbound_inputs",
+    clear_extraneous_savers: bool = False,
 ) -> Any:
     """The `MetaGraphDef` of a graph, also written to `filename` if that is given.
 
@@ -65,6 +66,7 @@ def export(
       clear_devices: whether to leave out devices.
       strip_default_attrs: whether to leave out attrs that have their defaults.
       unbound_inputs_col_name: the collection of the inputs that `export_scope` has from outside.
+      clear_extraneous_savers: whether to leave out the nodes, and SaverDefs, of other savers than `saver_def`'s.
 
     Raises RuntimeError if operations run eagerly, ValueError for a GraphDef that is both given and to be cut.
     """
@@ -79,6 +81,8 @@ def export(
         made.graph_def.CopyFrom(graph_def)
     else:
         made.graph_def.CopyFrom(_scoped(graph, export_scope, unbound))
+    if clear_extraneous_savers:
+        _drop_savers(made.graph_def, saver_def, export_scope)
     for node in made.graph_def.node if clear_devices else ():
         node.device = ""
     if strip_default_attrs:
@@ -89,7 +93,10 @@ def export(
         made.saver_def.CopyFrom(saver_def)
     keys = graph.get_all_collection_keys() if collection_list is None else collection_list
     for key in keys:
-        add_collection(made, key, graph.get_collection(key), export_scope)
+        if key != GraphKeys.SAVERS or not clear_extraneous_savers:
+            add_collection(made, key, graph.get_collection(key), export_scope)
+        elif saver_def is not None:
+            made.collection_def[key].bytes_list.value.append(saver_def.SerializeToString(deterministic=True))
     if unbound:
         made.collection_def[unbound_inputs_col_name].bytes_list.value.extend(
             name.encode() for name in unbound
@@ -129,6 +136,17 @@ def _scoped(graph: Graph, scope: str | None, unbound: list[str]) -> Any:
             del groups[:]
             groups.extend(strip_scope(g.decode(), scope).encode() for g in kept)
     return made
+
+
+def _drop_savers(graph_def: Any, kept: Any, scope: str | None) -> None:
+    """Removes the nodes of all savers but that of a SaverDef: a saver has a name scope of its own."""
+    names = () if kept is None else (kept.save_tensor_name, kept.restore_op_name)
+    own = {strip_scope(name, scope).rpartition("/")[0] for name in names}
+    found = {node.name.rpartition("/")[0] for node in graph_def.node if node.op in ("SaveV2", "RestoreV2")}
+    gone = tuple(f"{name}/" for name in found - own if name)
+    nodes = [node for node in graph_def.node if not node.name.startswith(gone)]
+    del graph_def.node[:]
+    graph_def.node.extend(nodes)
 
 
 def _add_info(made: Any) -> None:

@@ -288,6 +288,10 @@ class FtrlOptimizer(Optimizer):
         if beta:
             self._l2 = self._l2 + beta / (2.0 * learning_rate)
         self._shrinkage = l2_shrinkage_regularization_strength
+        self._labels = {"accum": accum_name, "linear": linear_name}
+
+    def _slot_label(self, name):
+        return self._labels.get(name) or self._name
 
     def _arguments(self, var):
         slots = (self._slot(var, "accum", self._initial), self._slot(var, "linear"))

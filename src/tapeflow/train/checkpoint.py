@@ -22,14 +22,16 @@ from tapeflow.train.restoring import (
 from tapeflow.train.trackable import AutoTrackable, attached, children, is_trackable
 
 
-def restore_objects(root: Any, path: str | None) -> CheckpointLoadStatus:
+def restore_objects(root: Any, path: str | None, options: Any = None) -> CheckpointLoadStatus:
     """Restores `root` and all it holds, now and when it comes; a status. Raises NotFoundError for no checkpoint."""
+    options = CheckpointOptions.of(options)
     if path is None:
         return InitializationOnlyStatus(root)
     reader = BundleReader(path)
     if OBJECT_GRAPH_KEY not in reader:
         return NameBasedSaverStatus(reader, root)
-    return CheckpointLoadStatus(Restoration(reader, root), root)
+    slots = not options.experimental_skip_slot_variables
+    return CheckpointLoadStatus(Restoration(reader, root, slots), root)
 
 
 # What a Checkpoint keeps for itself.
@@ -133,7 +135,7 @@ class Checkpoint(AutoTrackable):
 
     def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Restores what `write` has written; a status with assertions."""
-        return restore_objects(self, os.fspath(save_path))
+        return restore_objects(self, os.fspath(save_path), options)
 
     def restore(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Restores what `save` has written; a status with assertions.
@@ -147,7 +149,7 @@ class Checkpoint(AutoTrackable):
             if os.path.isdir(save_path):
                 save_path = latest_checkpoint(save_path) or save_path
         self._make_counter()
-        return restore_objects(self, save_path)
+        return restore_objects(self, save_path, options)
 
     def sync(self) -> None:
         """Waits for a write that still goes on. Raises what went wrong with it."""

@@ -7,14 +7,14 @@ from typing import Any
 
 
 class CheckpointOptions:
-    """How checkpoints are written.
+    """How checkpoints are written and read.
 
     Args:
       enable_async, experimental_enable_async_checkpoint: whether the values are copied, and written while the program
         goes on; the next write, `sync` and the end of the program wait for it.
       experimental_write_callbacks: functions that are called when a checkpoint is written, with its path if they take
         one.
-      experimental_skip_slot_variables: whether the slots of optimizers are left out.
+      experimental_skip_slot_variables: whether the slots of optimizers are left out, in writing and in reading.
       experimental_sharding_callback: a `ShardingCallback` that says what goes to which file.
       experimental_io_device: kept.
 
@@ -46,6 +46,15 @@ class CheckpointOptions:
                 raise AssertionError(f"A write callback takes a path or nothing, not {callback}")
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
         self.experimental_sharding_callback = experimental_sharding_callback
+
+    @staticmethod
+    def of(options: Any) -> CheckpointOptions:
+        """The options, or their defaults for None. Raises TypeError for anything else."""
+        if options is None:
+            return CheckpointOptions()
+        if not isinstance(options, CheckpointOptions):
+            raise TypeError(f"`options` must be of type tf.train.CheckpointOptions, got {options!r}.")
+        return options
 
     def written(self, path: str) -> None:
         """Tells the callbacks that a checkpoint is there."""

@@ -216,9 +216,9 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Any) -> list[float]:
 def remove_checkpoint(
     checkpoint_prefix: Any, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
-    """Removes all files of a checkpoint."""
+    """Removes all files of a checkpoint; of version 1 it is one file of the prefix's own name."""
     prefix = os.fspath(checkpoint_prefix)
-    for path in files_of(prefix, meta_graph_suffix):
+    for path in [*files_of(prefix, meta_graph_suffix), *([prefix] if checkpoint_format_version == 1 else [])]:
         if os.path.exists(path):
             os.unlink(path)
 

@@ -40,13 +40,14 @@ def export_meta_graph(
       graph: None: the default graph.
       export_scope: only what is in this name scope.
       clear_devices, strip_default_attrs: whether to leave these out.
-      clear_extraneous_savers, save_debug_info: accepted; graphs hold no savers' nodes and no debug information here.
+      clear_extraneous_savers: whether to leave out the nodes of other savers than `saver_def`'s.
+      save_debug_info: accepted; graphs hold no debug information here.
 
     Raises RuntimeError if operations run eagerly.
     """
     return meta_graph.export(
         filename, meta_info_def, graph_def, saver_def, collection_list, as_text, graph, export_scope, clear_devices,
-        strip_default_attrs, **kwargs,
+        strip_default_attrs, clear_extraneous_savers=clear_extraneous_savers, **kwargs,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import group
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.variable import Variable, VariableV1
 from tapeflow.train.slots import Slots, base_name
 
 
@@ -119,11 +119,16 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
 
 
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
-    """The moving average of `value * weight`, divided by that of `weight`."""
+    """The moving average of `value * weight`, divided by that of `weight`.
+
+    `collections` are those of the graph that get the two variables of it; None: the global variables.
+    """
     value, weight = convert_to_tensor(value), convert_to_tensor(weight)
-    with context.init_scope():
-        above = Variable(zeros(value.shape.as_list(), value.dtype), trainable=False, name="value_x_weight")
-        below = Variable(zeros(weight.shape.as_list(), weight.dtype), trainable=False, name="weight")
+    with context.init_scope(), name_scope_v1(name, "WeightedMovingAvg"):
+        above, below = (
+            VariableV1(zeros(each.shape.as_list(), each.dtype), False, collections, name=label)
+            for each, label in ((value, "value_x_weight"), (weight, "weight"))
+        )
     moved = assign_moving_average(above, value * weight, decay, zero_debias=False)
     weights = assign_moving_average(below, weight, decay, zero_debias=False)
     return moved / weights if truediv else moved // weights

@@ -40,7 +40,7 @@ def write_objects(
 
     Returns the future of a write that goes on, else None.
     """
-    options = options or CheckpointOptions()
+    options = CheckpointOptions.of(options)
     tensors = gathered(root, session, options)
     folder = os.path.dirname(path)
     if folder:

@@ -95,6 +95,8 @@ class Optimizer(Protocol):
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
+        if aggregation_method not in (None, 0, 1, 2):  # they differ in speed only
+            raise ValueError(f"Invalid `aggregation_method` specified {aggregation_method}.")
         if callable(loss):
             with GradientTape() as tape:
                 if var_list is not None:
@@ -221,11 +223,16 @@ class Optimizer(Protocol):
                     return fill(var.shape.as_list(), cast(value, var.dtype))
                 return zeros(var.shape.as_list(), var.dtype)
 
-            number = len(slots)
+            label = self._slot_label(name)
+            number = sum(self._slot_label(other) == label for other in slots)
             suffix = f"_{number}" if number else ""
-            slot_name = f"{base_name(var)}/{self._name}{suffix}"
+            slot_name = f"{base_name(var)}/{label}{suffix}"
             slot = slots[name] = make_slot(start, slot_name, var.dtype)
         return slot
+
+    def _slot_label(self, name):
+        """What the variables of a slot are named, behind their variable's name."""
+        return self._name
 
     def _non_slot(self, name, start, dtype):
         """A scalar variable of the optimizer itself, which begins with `start()`."""

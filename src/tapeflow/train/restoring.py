@@ -51,9 +51,12 @@ class _Objects(dict):
 
 
 class Restoration:
-    """One restoration: which node of the checkpoint belongs to which object."""
+    """One restoration: which node of the checkpoint belongs to which object.
 
-    def __init__(self, reader: BundleReader, root: Any):
+    With `slots` False those of optimizers are left as they are.
+    """
+
+    def __init__(self, reader: BundleReader, root: Any, slots: bool = True):
         self.reader = reader
         self.order = next(_numbers)
         try:
@@ -73,7 +76,7 @@ class Restoration:
         self._slots: dict[tuple[int, int, str], int] = {}
         self._restored_slots: set[tuple[int, int, str]] = set()
         for number, node in enumerate(self.nodes):
-            for slot in node["slot_variables"]:
+            for slot in node["slot_variables"] if slots else ():
                 key = (number, slot["original_variable_node_id"], slot.get("slot_name", ""))
                 self._slots[key] = slot.get("slot_variable_node_id", 0)
         self.to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
@@ -387,6 +390,7 @@ class NameBasedSaverStatus(CheckpointLoadStatus):
 
     def __init__(self, reader: BundleReader, root: Any):
         self._reader, self._root = reader, root
+        self._to_load: list[tuple[Any, Any]] = []  # variables of a graph, which a session sets
         self._restore()
 
     def _variables(self) -> list[Any]:
@@ -395,7 +399,7 @@ class NameBasedSaverStatus(CheckpointLoadStatus):
     def _restore(self) -> None:
         for variable in self._variables():
             if variable._shared_name in self._reader:
-                assign(variable, self._reader, variable._shared_name)
+                assign(variable, self._reader, variable._shared_name, self._to_load)
 
     def assert_consumed(self) -> CheckpointLoadStatus:
         """Raises AssertionError where names of the checkpoint, or variables, have not met."""
@@ -418,8 +422,16 @@ class NameBasedSaverStatus(CheckpointLoadStatus):
             raise AssertionError("No variable of the program is in the checkpoint.")
         return self
 
-    def initialize_or_restore(self, session: Any = None) -> None:
-        """Restores, once more, what has come since."""
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Restores, once more, what has come since; the variables of a graph in a session."""
+        self._to_load.clear()
         self._restore()
+        session = session or get_default_session()
+        for variable, value in self._to_load:
+            variable.load(value, session)
 
-    run_restore_ops = initialize_or_restore
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """As run_restore_ops; variables of a graph that the checkpoint does not have are initialized."""
+        if not executing_eagerly():
+            _initialize(self._root, session, self._to_load)
+        self.run_restore_ops(session)

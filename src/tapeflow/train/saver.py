@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import logging
 import os
 import time
 from typing import Any
@@ -35,6 +36,10 @@ from tapeflow.train.restoring import assign
 from tapeflow.train.saved_items import Item, items_of, keys_by_name
 from tapeflow.train.saving_nodes import restore_node, save_node
 
+_logger = logging.getLogger("tensorflow")
+# The fields of a SaverDef that name nodes.
+_NODES = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
+
 
 @public_methods
 class Saver:
@@ -44,8 +49,10 @@ class Saver:
       var_list: a list of variables, or a dict of variables by name; eagerly it must be given.
       max_to_keep: how many checkpoints stay; None or 0 for all.
       keep_checkpoint_every_n_hours: one more stays for good at least this often.
+      write_version: 2; where 1 is asked for, the log says that it is not written any more.
 
-    Raises ValueError for two variables of one name, TypeError for what is no variable.
+    Raises ValueError for two variables of one name or a `builder` of other nodes, TypeError for what is no variable,
+    RuntimeError for versions that there are not.
     """
 
     def __init__(
@@ -76,6 +83,12 @@ class Saver:
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False "
                 "or var_list=None."
             )
+        if builder is not None:
+            raise ValueError(f"Savers build their nodes themselves: `builder` must be None, got {builder!r}.")
+        if write_version not in (1, 2):
+            raise RuntimeError(f"Unexpected write_version: {write_version!r}")
+        if write_version == 1:
+            _logger.warning("Checkpoints of version 1 are not written any more: this saver writes version 2.")
         self._given, self._name, self._allow_empty = var_list, name, allow_empty
         self._items: list[Item] = []
         self.saver_def = saver_def
@@ -148,8 +161,17 @@ class Saver:
         return self.saver_def
 
     def to_proto(self, export_scope=None):
-        """The SaverDef."""
-        return self.saver_def
+        """The SaverDef; with `export_scope` as names within it, and None where the nodes are outside of it."""
+        if not export_scope:
+            return self.saver_def
+        scope = f"{export_scope.rstrip('/')}/"
+        if not self.saver_def.filename_tensor_name.startswith(scope):
+            return None
+        made = protos.SaverDef()
+        made.CopyFrom(self.saver_def)
+        for field in _NODES:
+            setattr(made, field, getattr(made, field).removeprefix(scope))
+        return made
 
     @staticmethod
     def from_proto(saver_def, import_scope=None):
@@ -157,7 +179,7 @@ class Saver:
         copy = protos.SaverDef()
         copy.CopyFrom(saver_def)
         if import_scope:
-            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            for field in _NODES:
                 setattr(copy, field, f"{import_scope}/{getattr(copy, field)}")
         return Saver(saver_def=copy, name=import_scope)
 
