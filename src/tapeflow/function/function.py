@@ -21,6 +21,7 @@ from tapeflow.function.specs import call_of_specs, names_of, spec_like
 from tapeflow.graph import tracing
 from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.control import group
 
 _Eager = _native.EagerTensor
 _PLAIN = (bool, int, float, str, type(None))
@@ -142,8 +143,11 @@ class Function:
         concrete = self._trace_for(call)
         for watch in watchers:
             watch(concrete)
-        if runners and context.current_graph() is None:
+        graph = context.current_graph()
+        if runners and graph is None:
             result = runners[-1](concrete, lambda: concrete.call_flat(call.tensors))
+        elif self._creates_variables and graph is not None and concrete._outputs_structure is None:
+            return _operation(graph, concrete, call.tensors)
         else:
             result = concrete.call_flat(call.tensors)
         if not kwargs:
@@ -465,3 +469,12 @@ def function(
         )  # fmt: skip
 
     return decorated if func is None else decorated(func)
+
+
+def _operation(graph: Any, concrete: ConcreteFunction, tensors: Any) -> Any:
+    """What runs a call without a result in a graph of 1.x; None in functions, where nobody need ask for it."""
+    count = len(graph.operations)
+    concrete.call_flat(tensors)
+    if graph.building_function and not getattr(graph, "pruned", False):
+        return None
+    return group(*[op for op in graph.operations[count:] if op.effects])

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import weakref
-
+from tapeflow.compat.v1.data import make_one_shot_iterator
 from tapeflow.contrib.eager import metrics as eager_metrics
-from tapeflow.contrib.summary import always_record_summaries, create_file_writer, scalar
-from tapeflow.train.global_step import get_or_create_global_step
+from tapeflow.contrib.summary import (
+    always_record_summaries,
+    create_file_writer,
+    never_record_summaries,
+)
+from tapeflow.core import context
+from tapeflow.core.errors import OutOfRangeError
+from tapeflow.function.defun import defun
+from tapeflow.graph.session import get_default_session
+from tapeflow.ops.control import group
 
 
 class Evaluator:
     """Holds metrics, and feeds them with what `model.eval_data(*args)` gives for every batch.
 
-    Subclasses track metrics in their constructor and define `call(eval_data)`, which updates them.
+    Subclasses track metrics in their constructor and define `call(eval_data)`, which updates them. In a graph
+    calling an evaluator gives one operation, which makes all the updates.
     """
 
     def __init__(self, model):
         self._model = model
         self._metrics = {}
         self._evaluators = {}
+        if not context.executing_eagerly():
+            self.call = defun(self.call)
 
     @property
     def model(self):
@@ -26,22 +36,24 @@ class Evaluator:
         return self._model
 
     def init_variables(self):
-        """Lets all metrics begin anew."""
-        for metric in self._metrics.values():
-            metric.init_variables()
-        for evaluator in self._evaluators.values():
-            evaluator.init_variables()
+        """The operation of a graph that lets all metrics begin anew. Raises RuntimeError eagerly."""
+        if context.executing_eagerly():
+            raise RuntimeError(
+                "Evaluator.init_variables() not needed when eager execution is enabled."
+            )
+        return group(*[metric.init_variables() for _, metric in self.metrics])
 
     def all_metric_results(self, summary_logdir=None):
         """The results of all metrics, by name; with a folder, also written there as summaries."""
         if summary_logdir is None:
-            return self._results()
-        step = get_or_create_global_step()
-        with create_file_writer(summary_logdir).as_default(), always_record_summaries():
-            results = self._results()
-            for name, value in results.items():
-                scalar(name, value, step=step)
-        return results
+            with never_record_summaries():
+                return self._results()
+
+        def recorded():
+            with create_file_writer(summary_logdir).as_default(), always_record_summaries():
+                return self._results()
+
+        return recorded() if context.executing_eagerly() else defun(recorded)()
 
     def _results(self):
         results = {name: metric.result() for name, metric in self._metrics.items()}
@@ -51,11 +63,35 @@ class Evaluator:
         return results
 
     def evaluate_on_dataset(self, dataset, *args, **kwargs):
-        """Calls the evaluator for every batch; returns the results. `summary_logdir`: see all_metric_results."""
+        """Calls the evaluator for every batch; returns the results. `summary_logdir`: see all_metric_results.
+
+        In a graph, returns what `run_evaluation` runs: the operation that begins anew, that of a batch, the results.
+        """
         summary_logdir = kwargs.pop("summary_logdir", None)
-        for example in dataset:
-            self(example, *args, **kwargs)
-        return self.all_metric_results(summary_logdir)
+        if context.executing_eagerly():
+            for example in dataset:
+                self(example, *args, **kwargs)
+            return self.all_metric_results(summary_logdir)
+        call = self(make_one_shot_iterator(dataset).get_next(), *args, **kwargs)
+        return self.init_variables(), call, self.all_metric_results(summary_logdir)
+
+    @staticmethod
+    def run_evaluation(init_op, call_op, results_op, sess=None):
+        """Runs what `evaluate_on_dataset` gave, in a session or the default one; returns the results.
+
+        Raises RuntimeError eagerly.
+        """
+        if context.executing_eagerly():
+            raise RuntimeError(
+                "Evaluator.run_evaluation() not supported when eager execution is enabled."
+            )
+        session = sess or get_default_session()
+        session.run(init_op)
+        try:
+            while True:
+                session.run(call_op)
+        except OutOfRangeError:
+            return session.run(results_op)
 
     def __call__(self, *args, **kwargs):
         return self.call(self._model.eval_data(*args, **kwargs))
@@ -65,28 +101,39 @@ class Evaluator:
         raise NotImplementedError("Evaluators must define a call member function.")
 
     def track_metric(self, metric):
-        """Adds a metric, and returns it. Raises ValueError for two of one name."""
-        owner = metric.__dict__.get("_evaluator")
-        if owner is not None and owner() is not None:
-            raise ValueError(f"Metric {metric.name} is already added to an Evaluator")
-        known = self._metrics.get(metric.name)
-        if known is not None and known is not metric:
-            raise ValueError(
-                f"Attempt to add two Metrics with the name '{metric.name}' to the same Evaluator "
-                f"'{type(self).__name__}'"
+        """Adds a metric, and returns it.
+
+        Raises TypeError for what is none, ValueError for two of one name or one that another evaluator has.
+        """
+        if not isinstance(metric, eager_metrics.Metric):
+            raise TypeError(
+                f"Evaluator.track_metric() passed type {type(metric)}, not a tfe.metrics.Metric"
             )
+        known = self._metrics.get(metric.name)
+        if known is metric:
+            return metric
+        owner = type(self).__name__
+        if known is not None:
+            raise ValueError(
+                f"Attempt to add two Metrics with the name '{metric.name}' to the same Evaluator '{owner}'"
+            )
+        if hasattr(metric, "_evaluator"):
+            raise ValueError(f"Metric {metric.name} already added to Evaluator {metric._evaluator}")
+        metric._evaluator = owner
         self._metrics[metric.name] = metric
-        metric.__dict__["_evaluator"] = weakref.ref(self)
         return metric
 
     def track_evaluator(self, prefix, evaluator):
-        """Adds an evaluator, whose results go by `prefix/name`. Raises ValueError for two of one prefix."""
-        known = self._evaluators.get(prefix)
-        if known is not None and known is not evaluator:
-            raise ValueError(
-                f"Attempt to add two Evaluators with the same prefix '{prefix}' to the same Evaluator"
+        """Adds an evaluator, whose results go by `prefix/name`, and returns it.
+
+        Raises TypeError for what is none, RuntimeError for two of one prefix.
+        """
+        if not isinstance(evaluator, Evaluator):
+            raise TypeError(
+                f"Evaluator.track_evaluator() passed type {type(evaluator)}, not a tfe.Evaluator."
             )
-        self._evaluators[prefix] = evaluator
+        if self._evaluators.setdefault(prefix, evaluator) is not evaluator:
+            raise RuntimeError(f"Attempt to add two Evaluators with the same prefix '{prefix}'.")
         return evaluator
 
     @property
