@@ -8,7 +8,8 @@ cell is the least time of all rounds, since other programs only ever add to it. 
 be quiet all the same. A peer whose values are not tapeflow's is left out of that row.
 
 One table is of operations and eager programs, one of functions and sessions, one of the library of operations
-in three sizes: about 100, 1e5 and 1e7 numbers (`--tables`).
+in three sizes: about 100, 1e5 and 1e7 numbers, and one of training, data and checkpoints (`--tables`). That one takes
+6 GB of memory, and of disk as many in the folder that $BENCH_TMP names.
 """
 
 import argparse
@@ -23,6 +24,15 @@ from typing import NamedTuple
 HERE = Path(__file__).parent
 US, MS, S = 1e-6, 1e-3, 1.0
 FASTEST = object()  # a limit: the time of the fastest of the table's rivals
+
+
+class Speed(NamedTuple):
+    """A limit: at least this part of a peer's speed."""
+
+    part: float
+    peer: str
+
+
 # How far two peers' values may be apart, as part of the largest.
 TOLERANCE = 1e-3
 
@@ -33,7 +43,7 @@ class Table(NamedTuple):
     Attributes:
       peers: name in the table -> (module and mode that runs it, variable that names its interpreter).
       rivals: the peers that FASTEST means.
-      times: (case, what it is, the most it may take: seconds, FASTEST or None).
+      times: (case, what it is, the most it may take: seconds, FASTEST, a Speed or None).
       sizes: (key, what it is, how it is written, the most it may be).
     """
 
@@ -122,7 +132,46 @@ LIBRARY = Table(
     ],
     sizes=[],
 )  # fmt: skip
-TABLES = {"operations": OPERATIONS, "functions": FUNCTIONS, "library": LIBRARY}
+DISK = Speed(0.7, "NumPy, system")
+TRAINING = Table(
+    peers={
+        "tapeflow": ("tf_training tapeflow", None),
+        "TensorFlow": ("tf_training tensorflow", "TF_PYTHON"),
+        "PyTorch": ("torch_training", "TORCH_PYTHON"),
+        "JAX jit": ("jax_training", "JAX_PYTHON"),
+        "NumPy, system": ("numpy_training", None),
+    },
+    rivals=("TensorFlow", "PyTorch", "JAX jit"),
+    times=[
+        (f"{key}{mode}", f"{what}{said}", FASTEST)
+        for key, what in (
+            ("mlp", "784-128-10, batch 128, Adam"),
+            ("cnn", "MNIST CNN, batch 64, Adam"),
+            ("language", "LSTM language model, 32 x 35 words, clipped SGD"),
+            ("block", "Transformer block, 8 x 128 x 256, Adam"),
+            ("resnet", "ResNet-50, batch 4, momentum"),
+            ("adam", "Adam of 100 variables of 100x100"),
+            ("table", "4096 rows of 1M x 64 looked up and updated"),
+        )
+        for mode, said in (("_eager", ""), ("", ", compiled"))
+    ]
+    + [
+        ("shuffle", "60,000 x 784 shuffled, in batches of 32", FASTEST),
+        ("records_write", "100,000 TFRecords of 100 bytes written", FASTEST),
+        ("records_read", "read one by one", FASTEST),
+        ("records_batches", "read in batches of 256", FASTEST),
+        ("copy", "1 GB on the disk copied, synced", None),
+        ("save", "1 GB in 256 variables saved, synced", DISK),
+        ("restore", "restored, the file in memory", DISK),
+        ("restore_disk", "restored from the disk", DISK),
+        ("loop", "step of 784-128-10 with metrics, in a loop over a dataset", None),
+        ("fit", "the same by `fit`", None),
+    ],
+    sizes=[("overhead", "`fit` beyond that loop", "{:.1f} %", 5)],
+)
+TABLES = {
+    "operations": OPERATIONS, "functions": FUNCTIONS, "library": LIBRARY, "training": TRAINING,
+}  # fmt: skip
 
 
 def main():
@@ -130,7 +179,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.3, help="budget of one case in a round")
     parser.add_argument("--only", default="", help="comma-separated peers, e.g. tapeflow,PyTorch")
-    parser.add_argument("--tables", default="operations,functions,library", help="comma-separated")
+    parser.add_argument("--tables", default=",".join(TABLES), help="comma-separated")
     options = parser.parse_args()
 
     versions = set()
@@ -171,6 +220,8 @@ def measure(table, options):
     for found in results.values():
         if "call" in found and "op" in found:
             found["above"] = found["call"] - found["op"]
+        if "fit" in found:
+            found["overhead"] = 100 * (found["fit"] / found["loop"] - 1)
     if table is OPERATIONS and "tapeflow" in peers:
         results["tapeflow"] |= call([*peers["tapeflow"], "--growth"])
     return results
@@ -212,6 +263,9 @@ def report(table, results):
         if limit is FASTEST:
             rivals = (results.get(name, {}).get(key) for name in table.rivals)
             limit = min(filter(None, rivals), default=None)
+        elif isinstance(limit, Speed):
+            of_peer = results.get(limit.peer, {}).get(key)
+            limit = of_peer and of_peer / limit.part
         others = [compared(results[n].get(key), mine) for n in names[1:]]
         lines.append(row([what, judged(mine, limit, time), time(limit), *others]))
     for key, what, form, limit in table.sizes:

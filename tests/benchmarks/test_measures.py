@@ -66,3 +66,12 @@ def test_peers_that_compute_something_else_are_found(bench):
 )
 def test_times_are_written_in_fitting_units(bench, seconds, text):
     assert bench["time"](seconds) == text
+
+
+@pytest.mark.parametrize(("mine", "missed"), [(2.0, False), (2.2, True)])
+def test_a_limit_may_be_a_part_of_a_peers_speed(bench, mine, missed):
+    limit = bench["Speed"](0.5, "disk")
+    table = bench["Table"]({}, (), [("save", "saving", limit)], [])
+    written = bench["report"](table, {"tapeflow": {"save": mine}, "disk": {"save": 1.0}})
+    assert ("(!)" in written) == missed
+    assert "| 2 s |" in written
