@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
     "docs/index.md",
+    "docs/tensorboard.md",
     "docs/functions.md",
     "docs/graphs.md",
     "docs/old-programs.md",
