@@ -12,10 +12,16 @@ import urllib.request
 
 CHROME = next(filter(shutil.which, ["chromium", "chromium-browser", "google-chrome"]), None)
 DRIVER = shutil.which("chromedriver")
-ARGUMENTS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def port_of(lines, said):
@@ -44,7 +50,10 @@ class Browser:
 
     def __init__(self, address, width, height):
         self._session = address
-        options = {"binary": shutil.which(CHROME), "args": [*ARGUMENTS, f"--window-size={width},{height}"]}
+        options = {
+            "binary": shutil.which(CHROME),
+            "args": [*ARGUMENTS, f"--window-size={width},{height}"],
+        }
         wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}}
         self._session += "/session/" + self._ask("POST", "/session", wanted)["sessionId"]
 
@@ -66,7 +75,9 @@ class Browser:
         end = time.monotonic() + seconds
         while not (found := self.run(script)):
             if time.monotonic() > end:
-                raise TimeoutError(f"{script} on a page that says:\n{self.run('return document.body.innerText')}")
+                raise TimeoutError(
+                    f"{script} on a page that says:\n{self.run('return document.body.innerText')}"
+                )
             time.sleep(0.2)
         return found
 

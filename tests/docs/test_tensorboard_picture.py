@@ -32,7 +32,9 @@ web, pages = beside("browser"), beside("test_pages")
 pytestmark = [
     pytest.mark.oracle,
     pytest.mark.skipif(PYTHON is None, reason="neither TB_PYTHON nor TF_PYTHON names a Python"),
-    pytest.mark.skipif(not (web.CHROME and web.DRIVER), reason="there is no Chromium with its chromedriver"),
+    pytest.mark.skipif(
+        not (web.CHROME and web.DRIVER), reason="there is no Chromium with its chromedriver"
+    ),
 ]
 
 # The text of a page, that inside of its elements' own trees too.
@@ -51,14 +53,26 @@ def logs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     (folder / "page.py").write_text("\n".join(pages.program("docs/tensorboard.md")))
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
-    subprocess.run([sys.executable, "page.py"], cwd=folder, check=True, env={**os.environ, "PYTHONPATH": path})
+    subprocess.run(
+        [sys.executable, "page.py"], cwd=folder, check=True, env={**os.environ, "PYTHONPATH": path}
+    )
     return folder / "logs"
 
 
 @pytest.fixture(scope="module")
 def board(logs):
     """The address of a TensorBoard on that folder."""
-    command = [PYTHON, "-m", "tensorboard.main", "--logdir", str(logs), "--host", "127.0.0.1", "--port", "0"]
+    command = [
+        PYTHON,
+        "-m",
+        "tensorboard.main",
+        "--logdir",
+        str(logs),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+    ]
     with web.served(command, r"http://\S+:(\d+)/", PYTHONPATH="") as port:
         yield f"http://127.0.0.1:{port}"
 
@@ -76,7 +90,9 @@ def shows(board, browser):
     def shows(tab, *words):
         browser.open("about:blank")
         browser.open(f"{board}/#{tab}")
-        browser.wait(f"{TEXT} const all = text(document.body); return {list(words)}.every(x => all.includes(x))")
+        browser.wait(
+            f"{TEXT} const all = text(document.body); return {list(words)}.every(x => all.includes(x))"
+        )
 
     return shows
 
@@ -124,7 +140,13 @@ def test_histograms(shows):
 
 
 def test_graph(shows):
-    shows("graphs&run=training", "train_step", "hidden", "output", "SparseSoftmaxCrossEntropyWithLogits")
+    shows(
+        "graphs&run=training",
+        "train_step",
+        "hidden",
+        "output",
+        "SparseSoftmaxCrossEntropyWithLogits",
+    )
 
 
 def test_the_picture_is_small():
