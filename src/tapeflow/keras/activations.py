@@ -5,22 +5,24 @@ from __future__ import annotations
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import elu as nn_elu
-from tapeflow.ops.activation import (
-    gelu,
-    leaky_relu,
-    relu6,
-    selu,
-    softplus,
-    softsign,
-)
+from tapeflow.ops.activation import gelu, relu6, selu, softplus, softsign
+from tapeflow.ops.activation import leaky_relu as nn_leaky_relu
 from tapeflow.ops.activation import relu as nn_relu
-from tapeflow.ops.activation import silu as swish
-from tapeflow.ops.arithmetic import minimum
+from tapeflow.ops.activation import silu as nn_silu
+from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.comparison import where
-from tapeflow.ops.elementwise import exp
+from tapeflow.ops.construction import ones_like
+from tapeflow.ops.cumulative import cumsum
+from tapeflow.ops.elementwise import abs as absolute
+from tapeflow.ops.elementwise import exp, expm1, sign, sqrt, square
+from tapeflow.ops.joining import split
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.softmax import log_softmax as nn_log_softmax
 from tapeflow.ops.softmax import softmax as nn_softmax
+from tapeflow.ops.sorting import sort
+from tapeflow.ops.trigonometric import log_sigmoid as nn_log_sigmoid
 from tapeflow.ops.trigonometric import sigmoid, tanh
 
 
@@ -75,6 +77,113 @@ def mish(x):
     return x * tanh(softplus(x))
 
 
+def leaky_relu(x, negative_slope=0.2):
+    """x where positive, negative_slope * x otherwise."""
+    return nn_leaky_relu(x, negative_slope)
+
+
+def silu(x):
+    """x * sigmoid(x)."""
+    return nn_silu(x)
+
+
+swish = silu
+
+
+def hard_silu(x):
+    """x * relu6(x + 3) / 6."""
+    x = convert_to_tensor(x)
+    return x * (relu6(x + 3) / 6)
+
+
+hard_swish = hard_silu
+
+
+def hard_tanh(x):
+    """x cut off at -1 and 1."""
+    return clip_by_value(x, -1.0, 1.0)
+
+
+def tanh_shrink(x):
+    """x - tanh(x)."""
+    return convert_to_tensor(x) - tanh(x)
+
+
+def soft_shrink(x, threshold=0.5):
+    """x moved by `threshold` towards 0, and 0 within it."""
+    x = convert_to_tensor(x)
+    return sign(x) * nn_relu(absolute(x) - threshold)
+
+
+def hard_shrink(x, threshold=0.5):
+    """x, but 0 where |x| is `threshold` or less."""
+    return where(absolute(x) > threshold, x, 0.0)
+
+
+def threshold(x, threshold, default_value):
+    """x where it is greater than `threshold`, `default_value` elsewhere."""
+    return where(convert_to_tensor(x) > threshold, x, default_value)
+
+
+def celu(x, alpha=1.0):
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
+    x = convert_to_tensor(x)
+    return nn_relu(x) + alpha * expm1(minimum(x, 0.0) / alpha)
+
+
+def glu(x, axis=-1):
+    """The first half of x along `axis` times the sigmoid of the second.
+
+    Raises ValueError for an odd size (Dauphin et al. 2017, arXiv:1612.08083).
+    """
+    x = convert_to_tensor(x)
+    size = x.shape[axis]
+    if size is not None and size % 2:
+        raise ValueError(
+            f"axis size must be divisible by 2. Received: x.shape={tuple(x.shape)} with axis={axis}"
+        )
+    value, gate = split(x, 2, axis)
+    return value * sigmoid(gate)
+
+
+def squareplus(x, b=4):
+    """(x + sqrt(x**2 + b)) / 2."""
+    x = convert_to_tensor(x)
+    return (x + sqrt(square(x) + b)) / 2
+
+
+def sparse_plus(x):
+    """0 up to -1, x from 1 on, (x + 1)**2 / 4 between."""
+    x = convert_to_tensor(x)
+    return where(x >= 1, x, square(maximum(x, -1.0) + 1) / 4)
+
+
+def sparse_sigmoid(x):
+    """(x + 1) / 2 cut off at 0 and 1."""
+    return clip_by_value((convert_to_tensor(x) + 1) / 2, 0.0, 1.0)
+
+
+def log_sigmoid(x):
+    """log(sigmoid(x))."""
+    return nn_log_sigmoid(x)
+
+
+def log_softmax(x, axis=-1):
+    """log(softmax(x)) along `axis`."""
+    return nn_log_softmax(x, axis=axis)
+
+
+def sparsemax(x, axis=-1):
+    """The point of the probability simplex that is nearest to x (Martins and Astudillo 2016, arXiv:1602.02068)."""
+    x = convert_to_tensor(x)
+    falling = sort(x, axis, "DESCENDING")
+    count = cumsum(ones_like(x), axis)
+    inside = cast(1 + count * falling > cumsum(falling, axis), x.dtype)
+    support = reduce_sum(inside, axis, keepdims=True)
+    excess = (reduce_sum(inside * falling, axis, keepdims=True) - 1) / support
+    return nn_relu(x - excess)
+
+
 _NAMES = {
     "linear": linear,
     "relu": relu,
@@ -90,9 +199,24 @@ _NAMES = {
     "sigmoid": sigmoid,
     "softplus": softplus,
     "softsign": softsign,
-    "swish": swish,
-    "silu": swish,
+    "silu": silu,
+    "swish": silu,
     "tanh": tanh,
+    "hard_silu": hard_silu,
+    "hard_swish": hard_silu,
+    "hard_tanh": hard_tanh,
+    "tanh_shrink": tanh_shrink,
+    "soft_shrink": soft_shrink,
+    "hard_shrink": hard_shrink,
+    "threshold": threshold,
+    "celu": celu,
+    "glu": glu,
+    "squareplus": squareplus,
+    "sparse_plus": sparse_plus,
+    "sparse_sigmoid": sparse_sigmoid,
+    "sparsemax": sparsemax,
+    "log_sigmoid": log_sigmoid,
+    "log_softmax": log_softmax,
 }
 
 
