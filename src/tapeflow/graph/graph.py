@@ -1,4 +1,4 @@
-"""`Graph`: operations, their names and scopes, collections."""
+"""`Graph`: operations in the order of their creation, and the default graph."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context
-from tapeflow.core import device as placement
 from tapeflow.core.dtypes import DType, as_dtype
-from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor_shape import as_shape
-from tapeflow.graph.names import Names, check_op, check_scope
+from tapeflow.graph.collected import Collections
+from tapeflow.graph.elements import Elements
+from tapeflow.graph.names import Names, check_op
 from tapeflow.graph.operation import Operation
+from tapeflow.graph.scopes import Scopes, ThreadScopes
 from tapeflow.graph.tensor import SymbolicTensor
 
 
@@ -35,19 +36,7 @@ class _ByIdentity:
         return list(self._items.values())
 
 
-class _Scopes(threading.local):
-    """What each thread that builds a graph has of its own."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.devices: list[Any] = []
-        self.controls: list[Any] = []
-        self.attributes: dict[str, Any] = {}
-        self.overrides: dict[str, str] = {}
-        self.colocated: list[Any] = []
-
-
-class Graph:
+class Graph(Scopes, Collections, Elements):
     """Operations that are run together later, by a `Session` or as the body of a function.
 
     Operations are in the order of their creation, which is an order in which they can run.
@@ -58,17 +47,16 @@ class Graph:
 
     def __init__(self) -> None:
         self._operations: list[Operation] = []
-        self._by_name: dict[str, Operation] = {}
+        self._by_name = {}
         self._names = Names()
-        self._scopes = _Scopes()
-        self._collections: dict[Any, list[Any]] = {}
+        self._scopes = ThreadScopes()
+        self._collections = {}
         self._unfeedable: list[Any] = []
         self._unfetchable: set[Any] = set()
         self._consumers: Any = None
         self._lock = threading.RLock()
         self._finalized = False
         self._inserted = 0
-        self._container = ""
         # Whether an edge was added against the order of creation.
         self.reordered = False
         # Operations that got an input of a wrong dtype, and what is to be said of it.
@@ -195,349 +183,6 @@ class Graph:
             known = self._consumers = (self.version, found)
         return list(known[1].get(id(tensor), ()))
 
-    # Looking up.
-
-    def get_operation_by_name(self, name: str) -> Operation:
-        """Raises ValueError or KeyError if there is none."""
-        if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
-        return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
-
-    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """Raises ValueError or KeyError if there is none."""
-        if not isinstance(name, str):
-            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
-        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
-
-    def as_graph_element(
-        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
-    ) -> Any:
-        """The operation or tensor that `obj` is, names or stands for.
-
-        Raises TypeError, ValueError or KeyError if it is none of this graph.
-        """
-        if allow_tensor and allow_operation:
-            wanted = "Tensor or Operation"
-        elif allow_tensor:
-            wanted = "Tensor"
-        elif allow_operation:
-            wanted = "Operation"
-        else:
-            raise ValueError("allow_tensor and allow_operation can't both be False.")
-        element = getattr(obj, "_as_graph_element", None)
-        if element is not None and not isinstance(obj, str):
-            converted = element()
-            obj = obj if converted is None else converted
-        if isinstance(obj, bytes):
-            obj = obj.decode()
-        if isinstance(obj, str):
-            return self._element_by_name(obj, allow_tensor, allow_operation)
-        if isinstance(obj, SymbolicTensor) and allow_tensor:
-            if obj.graph is not self:
-                raise ValueError(f"Tensor {obj} is not an element of this graph.")
-            return obj
-        if isinstance(obj, Operation) and allow_operation:
-            if obj.graph is not self:
-                raise ValueError(f"Operation {obj!r} is not an element of this graph.")
-            return obj
-        raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
-
-    def _element_by_name(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
-        if ":" in name and allow_tensor:
-            op_name, _, number = name.partition(":")
-            if not number.isdigit() or not op_name:
-                raise ValueError(
-                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of "
-                    'the form "<op_name>:<output_index>".'
-                )
-            op = self._by_name.get(op_name)
-            if op is None:
-                raise KeyError(
-                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
-                    "not exist in the graph."
-                )
-            if int(number) >= len(op.outputs):
-                raise KeyError(
-                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists "
-                    f"but only has {len(op.outputs)} outputs."
-                )
-            return op.outputs[int(number)]
-        if ":" in name:
-            raise ValueError(f"The name {name!r} appears to refer to a Tensor, not a Operation.")
-        if not allow_operation:
-            if name in self._by_name:
-                raise ValueError(
-                    f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
-                    '"<op_name>:<output_index>".'
-                )
-            raise ValueError(
-                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the "
-                'form "<op_name>:<output_index>".'
-            )
-        if name not in self._by_name:
-            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
-        return self._by_name[name]
-
-    # Scopes.
-
-    @contextlib.contextmanager
-    def as_default(self) -> Iterator[Graph]:
-        """A block whose operations go to this graph."""
-        with context.graph_scope(self):
-            yield self
-
-    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name` within the current name scope, made unique."""
-        scope = self._scopes.name
-        return self._names.unique(f"{scope}/{name}" if scope else name, mark_as_used)
-
-    def get_name_scope(self) -> str:
-        return self._scopes.name
-
-    @property
-    def _name_stack(self) -> str:
-        return self._scopes.name
-
-    @contextlib.contextmanager
-    def name_scope(self, name: str | None) -> Iterator[str]:
-        """A block in which names get a prefix: enters as "outer/name/", "" or None is the root.
-
-        Raises ValueError for a name that cannot be one.
-        """
-        if name:
-            if isinstance(name, bytes):
-                name = name.decode()
-            check_scope(name, not self._scopes.name)
-        scopes = self._scopes
-        saved = scopes.name
-        if not name:
-            new = ""
-        elif name.endswith("/"):
-            new = name[:-1]
-        else:
-            new = self.unique_name(name)
-        scopes.name = new
-        try:
-            yield f"{new}/" if name else ""
-        finally:
-            scopes.name = saved
-
-    @contextlib.contextmanager
-    def device(self, device_name_or_function: Any) -> Iterator[None]:
-        """A block whose operations are marked with a device: a name, a `DeviceSpec`, or a function of the operation."""
-        if device_name_or_function is not None and not callable(device_name_or_function):
-            device_name_or_function = placement.DeviceSpec.from_string(
-                placement.canonical_name(device_name_or_function)
-            )
-        stack = self._scopes.devices
-        stack.append(device_name_or_function)
-        depth = len(stack)
-        try:
-            yield
-        finally:
-            if len(stack) != depth:
-                raise RuntimeError("Exiting device scope without proper scope nesting.")
-            stack.pop()
-
-    def _place(self, op: Operation) -> None:
-        scopes = self._scopes
-        spec = placement.DeviceSpec()
-        for entry in reversed(scopes.devices):
-            if entry is None:
-                break
-            if callable(entry) and not isinstance(entry, placement.DeviceSpec):
-                op.device = spec.to_string()
-                entry = entry(op)
-                entry = placement.DeviceSpec.from_string(placement.canonical_name(entry or ""))
-            spec = entry.make_merged_spec(spec)
-        op.device = spec.to_string()
-        for other in scopes.colocated:
-            if other is not None and other is not op:
-                op._set_attr("_class", sorted({*op.colocation_groups(), *other.colocation_groups()} -
-                                              {b"loc:@" + op.name.encode()}))  # fmt: skip
-                op.device = other.device or op.device
-
-    @contextlib.contextmanager
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """A block whose operations share the device of `op`."""
-        if op is None and not ignore_existing:
-            raise ValueError(
-                "Trying to reset colocation (op is None) but ignore_existing is not True"
-            )
-        scopes = self._scopes
-        saved = scopes.colocated
-        if op is not None:
-            op = getattr(op, "op", op)
-        scopes.colocated = [op] if ignore_existing else [*saved, op]
-        try:
-            yield
-        finally:
-            scopes.colocated = saved
-
-    _colocate_with_for_gradient = None
-
-    @contextlib.contextmanager
-    def init_scope(self, names: str, around: Any) -> Iterator[None]:
-        """A block of what is lifted into this graph: without control dependencies, in the name scope and, where
-        the graph `around` is given, on the devices that it was lifted from."""
-        scopes = self._scopes
-        saved = scopes.name, scopes.devices
-        scopes.name = names.removesuffix("/")
-        if around is not None and around._scopes.devices:
-            scopes.devices = list(around._scopes.devices)
-        try:
-            with self.control_dependencies(None):
-                yield
-        finally:
-            scopes.name, scopes.devices = saved
-
-    @contextlib.contextmanager
-    def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
-        """A block whose operations run after `control_inputs`; None lifts the dependencies around it."""
-        stack = self._scopes.controls
-        if control_inputs is None:
-            saved = list(stack)
-            stack.clear()
-            try:
-                yield
-            finally:
-                stack[:] = saved
-            return
-        ops: list[Operation] = []
-        for each in control_inputs:
-            op = self._control_operation(each)
-            if op is not None and op not in ops:
-                ops.append(op)
-        # What is created inside of the block depends on the inputs already.
-        stack.append((ops, len(self._operations)))
-        try:
-            yield
-        finally:
-            stack.pop()
-
-    def _control_operation(self, each: Any) -> Operation | None:
-        if isinstance(each, IndexedSlices):
-            each = each.values
-        if isinstance(each, Operation):
-            found = each
-        elif getattr(each, "_assignment", None) is not None:
-            found = each._assignment
-        else:
-            if hasattr(each, "_as_graph_element") and not isinstance(each, str):
-                each = each._as_graph_element()
-            # Eager variables and tensors are there already; a function's effects run in program order anyway.
-            if each is None or isinstance(each, (_native.EagerTensor, _native.Variable)):
-                return None
-            element = each if isinstance(each, SymbolicTensor) else self.as_graph_element(each)
-            found = element.op if isinstance(element, SymbolicTensor) else element
-        if found.graph is self:
-            return found
-        if self.building_function:
-            self._outer_control(found)
-            return None
-        raise ValueError(f"Operation {found!r} is not an element of this graph.")
-
-    def _outer_control(self, op: Operation) -> None:
-        """Notes that `op`, of a graph around this one, is to run before."""
-
-    def _control_inputs(self, inputs: tuple[SymbolicTensor, ...]) -> list[Operation]:
-        found: list[Operation] = []
-        for ops, first in self._scopes.controls:
-            # An operation that takes what was made inside of the block waits already; not with a placeholder,
-            # which may stand for what comes from outside.
-            if any(
-                x.op.index >= first and x.op.graph is self and x.op.type != "Placeholder"
-                for x in inputs
-            ):
-                continue
-            found += [op for op in ops if op not in found]
-        sources = {x.op for x in inputs}
-        return [op for op in found if op not in sources]
-
-    @contextlib.contextmanager
-    def container(self, container_name: str) -> Iterator[str]:
-        """A block whose resources are kept under a name of their own."""
-        saved = self._container
-        self._container = container_name
-        try:
-            yield container_name
-        finally:
-            self._container = saved
-
-    @contextlib.contextmanager
-    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
-        """A block in which operations of some types ask for kernels with a label; every type has one kernel here."""
-        if not isinstance(op_to_kernel_label_map, dict):
-            raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
-        yield
-
-    @contextlib.contextmanager
-    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        """A block in which operations of some types get the gradient registered under another name."""
-        if not isinstance(op_type_map, dict):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        for key, value in op_type_map.items():
-            if not isinstance(key, str) or not isinstance(value, str):
-                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
-        scopes = self._scopes
-        saved = scopes.overrides
-        scopes.overrides = {**saved, **op_type_map}
-        try:
-            yield
-        finally:
-            scopes.overrides = saved
-
-    @contextlib.contextmanager
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
-        scopes = self._scopes
-        saved = scopes.attributes
-        scopes.attributes = {**saved, **attr_map}
-        try:
-            yield
-        finally:
-            scopes.attributes = saved
-
-    # Collections.
-
-    @property
-    def collections(self) -> list[Any]:
-        return list(self._collections)
-
-    def get_all_collection_keys(self) -> list[Any]:
-        return [key for key in self._collections if isinstance(key, str)]
-
-    def add_to_collection(self, name: Any, value: Any) -> None:
-        self._check_not_finalized()
-        self._collections.setdefault(name, []).append(value)
-
-    def add_to_collections(self, names: Any, value: Any) -> None:
-        for name in (names,) if isinstance(names, str) else set(names):
-            self.add_to_collection(name, value)
-
-    def get_collection_ref(self, name: Any) -> list[Any]:
-        """The list itself, made if there is none."""
-        return self._collections.setdefault(name, [])
-
-    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """A copy of a collection; with `scope`, of the items whose name begins with it (a regular expression)."""
-        found = self._collections.get(name)
-        if found is None:
-            return []
-        if scope is None:
-            return list(found)
-        import re
-
-        pattern = re.compile(scope)
-        return [item for item in found if hasattr(item, "name") and pattern.match(item.name)]
-
-    def clear_collection(self, name: Any) -> None:
-        self._check_not_finalized()
-        self._collections.pop(name, None)
-
-    def _check_not_finalized(self) -> None:
-        if self._finalized:
-            raise RuntimeError("Graph is finalized and cannot be modified.")
-
     # Feeding and fetching.
 
     def prevent_feeding(self, tensor: Any) -> None:
@@ -600,6 +245,12 @@ class Graph:
         return [op.add_output(x.dtype, x.shape_tuple) for x in own[:count]]
 
     # What others make of it.
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """A block whose operations go to this graph."""
+        with context.graph_scope(self):
+            yield self
 
     def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> SymbolicTensor:
         """A tensor from outside as one of this graph: an eager one becomes a constant.

@@ -144,12 +144,12 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     found = function(x, y)
     if control._staged(found):
         words = f"Condition x {relation} y did not hold element-wise:"
-        shown = [words, _named("x", x), x, _named("y", y), y] if data is None else list(data)
+        told = [words, _named("x", x), x, _named("y", y), y] if data is None else list(data)
         return _staged_check(
             lambda v: _binary(relation, function, v[0], v[1], v[2], summarize, message),
             [x, y, data],
             lambda: reduction.reduce_all(found),
-            [message, *shown] if message else shown,
+            [message, *told] if message else told,
             name or _BINARY_NAMES[relation],
             summarize,
         )
