@@ -119,6 +119,7 @@ struct Hooks {
   PyObject* graph_tape;        // (tape, event): a tape is entered, left, paused or resumed while a graph is built
   PyObject* dispatch;          // (public function, args, kwargs) -> result for composite tensors, or NotImplemented
   PyObject* graph_named;       // (function, args, kwargs) -> result: a public function called while a graph is built
+  PyObject* graph_scoped;      // (function) -> whether it has a scope of its own in a graph
   PyObject* graph_operator;    // (name, op or function, x, y) -> result: an operator used while a graph is built
   PyObject* device_call;       // (op, inputs, attrs, device index) -> outputs, for tensors off the host
   PyObject* convert;           // (value, DType number or 0) -> Tensor, for what convert.cc does not know

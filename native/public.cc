@@ -16,6 +16,7 @@ struct PublicFunction {
   vectorcallfunc vectorcall;
   PyObject* inner;
   Py_ssize_t name_index;  // position of the parameter `name`; -1: none, or keyword only
+  bool scoped, asked;     // whether it has a scope of its own in a graph; whether that is known
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -101,6 +102,17 @@ bool names_nodes(const PublicFunction* f, PyObject* const* args, Py_ssize_t n, P
   return false;
 }
 
+// Whether what the function adds to a graph stands below a name of its own when none is given.
+bool has_scope(PublicFunction* f) {
+  if (f->asked || !hooks.graph_scoped) return f->scoped;
+  PyObject* r = PyObject_CallOneArg(hooks.graph_scoped, f->inner);
+  f->scoped = r == Py_True;
+  f->asked = true;
+  Py_XDECREF(r);
+  PyErr_Clear();
+  return f->scoped;
+}
+
 // hook(function, args, kwargs)
 PyObject* call_hook(PyObject* hook, PyObject* function, PyObject* const* args, size_t nargsf, PyObject* names) {
   const Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names ? PyTuple_GET_SIZE(names) : 0;
@@ -134,7 +146,8 @@ PyObject* dispatched(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 }
 
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
-  PyObject* r = thread_state.graph_scope > 0 && names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names)
+  PyObject* r = thread_state.graph_scope > 0 &&
+                        (names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names) || has_scope(self_of(o)))
                     ? call_hook(hooks.graph_named, self_of(o)->inner, args, nargsf, names)
                     : PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
   if (!r) r = dispatched(o, args, nargsf, names);

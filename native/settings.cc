@@ -22,7 +22,7 @@ PyObject* set_hook(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "sO", &name, &f)) return nullptr;
   const std::pair<const char*, PyObject**> all[] = {
       {"error_from_code", &hooks.error_from_code}, {"build_graph", &hooks.build_graph}, {"graph_convert", &hooks.graph_convert},
-      {"graph_read", &hooks.graph_read}, {"graph_named", &hooks.graph_named},
+      {"graph_read", &hooks.graph_read}, {"graph_named", &hooks.graph_named}, {"graph_scoped", &hooks.graph_scoped},
       {"graph_operator", &hooks.graph_operator},
       {"graph_tape", &hooks.graph_tape}, {"dispatch", &hooks.dispatch}, {"device_call", &hooks.device_call},
       {"convert", &hooks.convert}, {"sum_to", &hooks.sum_to}, {"accumulate", &hooks.accumulate},

@@ -17,6 +17,7 @@ from tapeflow.core import context, convert, dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph import scope_names
 from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -26,13 +27,17 @@ from tapeflow.ops.table import REGISTRY
 Eager = _native.EagerTensor
 _Variable = _native.Variable
 _Tensor = _native.Tensor
-_NAMES = {"AddV2": "Add", "StridedSlice": "strided_slice"}  # where TensorFlow's functions name a node unlike its kind
+_NAMES = {
+    "AddV2": "Add",
+    "StridedSlice": "strided_slice",
+}  # where TensorFlow's functions name a node unlike its kind
 
 
 class _Wish(threading.local):
-    """The name that the next operation is to have, if the caller gave one."""
+    """The name that the next operation is to have, if the caller gave one, and the scope of the function that runs."""
 
     name: str | None = None
+    scope: str | None = None
 
 
 _wish = _Wish()
@@ -362,10 +367,10 @@ def create(
 
 
 def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Calls a public function with `name=` while a graph is built: what it adds is named after it.
+    """Calls a public function with `name=`, or with a scope of its own, while a graph is built.
 
-    A single operation gets the name itself. Of several, the one that is the result does, and the others are
-    below it.
+    What it adds is named after it: a single operation gets the name itself. Of several, the one that is the
+    result does, and the others are below it.
     """
     name = kwargs.get("name")
     if name is None and hasattr(function, "__code__"):
@@ -376,9 +381,23 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if isinstance(name, bytes):
         name = name.decode()
     graph = context.current_graph()
-    if not isinstance(name, str) or not name or graph is None or not takes_over(function):
+    if graph is None:
         return function(*args, **kwargs)
-    return _below(graph, name, function, args, kwargs)
+    scope = scope_names.of(function)
+    if name and not (isinstance(name, str) and takes_over(function)):
+        return function(*args, **kwargs)
+    # A function in the place of its sibling, of 1.x or 2.x, is in the scope already.
+    wanted = name or (scope if scope != _wish.scope else None)
+    if wanted is None:
+        return function(*args, **kwargs)
+    around, _wish.scope = _wish.scope, scope
+    try:
+        if name or not wanted.endswith("/"):
+            return _below(graph, wanted, function, args, kwargs)
+        with graph.name_scope(wanted[:-1]):
+            return function(*args, **kwargs)
+    finally:
+        _wish.scope = around
 
 
 def operator(name: str, function: Any, x: Any, y: Any) -> Any:
@@ -405,7 +424,9 @@ def _like(array: Any, y: Any) -> Any:
     ):
         return array
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # complex numbers lose their imaginary parts, as in TensorFlow
+        warnings.simplefilter(
+            "ignore"
+        )  # complex numbers lose their imaginary parts, as in TensorFlow
         return np.asarray(array).astype(wanted.as_numpy_dtype)
 
 
@@ -442,6 +463,18 @@ def _take_name(graph: Graph, result: Any, name: str, first: int) -> None:
     )
     if op is None or op.graph is not graph or op.index < first or name in graph._by_name:
         return
+    own = op.name + "/"
+    _rename(graph, op, name)
+    # The constants among its inputs are below it.
+    for each in graph.operations[first : op.index]:
+        if (
+            each.name.startswith(own)
+            and (below := f"{name}/{each.name[len(own) :]}") not in graph._by_name
+        ):
+            _rename(graph, each, below)
+
+
+def _rename(graph: Graph, op: Operation, name: str) -> None:
     graph._by_name.pop(op.name, None)
     op.name = name
     graph._by_name[name] = op
@@ -477,4 +510,5 @@ _native.set_hook("build_graph", build)
 _native.set_hook("graph_convert", convert_in_graph)
 _native.set_hook("graph_read", read)
 _native.set_hook("graph_named", named)
+_native.set_hook("graph_scoped", lambda function: scope_names.of(function) is not None)
 _native.set_hook("graph_operator", operator)

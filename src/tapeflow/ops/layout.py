@@ -378,7 +378,7 @@ def _(x, perm):
 
 
 @public
-def transpose(a, perm=None, conjugate=False, name=None):
+def transpose(a, perm=None, conjugate=False, name="transpose"):
     """`a` with its dimensions in the order `perm` (reversed if not given), complex-conjugated on request."""
     if perm is None:
         a = convert_to_tensor(a)
