@@ -58,3 +58,31 @@ def test_not_within_itself():
     section = tf2.CriticalSection()
     with pytest.raises(ValueError, match="cannot be nested"):
         section.execute(lambda: section.execute(lambda: 1))
+
+
+def test_resources_of_one_section_only():
+    with tf.Graph().as_default():
+        v, w = tf.Variable(0), tf.Variable(0)
+        one, other = tf.CriticalSection(), tf.CriticalSection()
+        one.execute(lambda: v.assign_add(1))
+        one.execute(lambda: v.assign_add(1))
+        other.execute(lambda: w.assign_add(1))
+        with pytest.raises(ValueError, match="requested exclusive resource access"):
+            other.execute(lambda: v.assign_add(1), exclusive_resource_access=False)
+    with tf.Graph().as_default():
+        v = tf.Variable(0)
+        for section in tf.CriticalSection(), tf.CriticalSection():
+            section.execute(lambda: v.assign_add(1), exclusive_resource_access=False)
+
+
+def test_in_the_order_of_a_function():
+    section, v = tf2.CriticalSection(), tf2.Variable(1)
+
+    @tf2.function
+    def f():
+        section.execute(lambda: v.assign_add(1))
+        before = v.read_value()
+        section.execute(lambda: v.assign_add(1))
+        return before, v.read_value()
+
+    assert [int(x) for x in f()] == [2, 3]

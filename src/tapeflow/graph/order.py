@@ -40,7 +40,9 @@ def needed(
         if op in seen:
             raise InvalidArgumentError(None, op, graph.mistyped[op])
     ordered = sorted(seen, key=lambda op: op.index)
-    if any(op.row is None and _patience(op) for op in ordered):
+    # What a function does happens in the order of its statements, whatever has to wait.
+    free = not graph.building_function or getattr(graph, "pruned", False)
+    if free and any(op.row is None and _patience(op) for op in ordered):
         return sorted_topologically(ordered, given, _patience)
     return sorted_topologically(ordered, given) if graph.reordered else ordered
 

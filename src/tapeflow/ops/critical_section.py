@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,9 +117,11 @@ class CriticalSection:
         """What `fn()` returns; no other function of this section runs meanwhile.
 
         Args:
-          exclusive_resource_access: kept; other sections are not looked at.
+          exclusive_resource_access: in a graph, whether no other section may use the variables and other resources
+            that `fn` uses.
 
-        Raises ValueError for a call of `execute` of the same section in `fn`.
+        Raises ValueError for a call of `execute` of the same section in `fn`, and for resources that another section
+        uses too, where one of both wants them for itself.
         """
         if getattr(self._local, "inside", False):
             raise ValueError(
@@ -134,11 +136,11 @@ class CriticalSection:
                     return fn()
                 finally:
                     ConsumeMutexLock(lock)
-            return self._staged(fn, name)
+            return self._staged(fn, exclusive_resource_access, name)
         finally:
             self._local.inside = False
 
-    def _staged(self, fn: Any, name: Any) -> Any:
+    def _staged(self, fn: Any, exclusive: bool, name: Any) -> Any:
         graph = context.current_graph()
         with context.name_scope(name or "critical_section_execute"):
             before = graph.get_collection_ref(_EXECUTIONS)
@@ -147,14 +149,45 @@ class CriticalSection:
             with graph.control_dependencies([lock.op]):
                 result = fn()
             inside = graph.operations[first:]
+            execution = _Execution(self, _resources(inside), exclusive)
+            for other in before:
+                _check_shared(execution, other)
             for op in inside:
                 if not op.control_inputs and not op.inputs and op.type != "Placeholder":
                     op._add_control_input(lock.op)
             with graph.control_dependencies(inside):
                 done = ConsumeMutexLock(lock)
-            before.append(self)
+            before.append(execution)
             with graph.control_dependencies([done]):
                 return nest.map_structure(_after, result)
+
+
+class _Execution(NamedTuple):
+    section: CriticalSection
+    resources: dict[int, Any]
+    exclusive: bool
+
+
+def _resources(inside: Any) -> dict[int, Any]:
+    """The resources that operations use and that come from outside of them."""
+    made = {id(op) for op in inside if op.type != "Placeholder"}
+    return {
+        id(x): x for op in inside for x in op.inputs if x.dtype == dtypes.resource and id(x.op) not in made
+    }
+
+
+def _check_shared(execution: _Execution, other: Any) -> None:
+    if not isinstance(other, _Execution) or other.section is execution.section:
+        return
+    if not (execution.exclusive or other.exclusive):
+        return
+    shared = [x for key, x in execution.resources.items() if key in other.resources]
+    if shared:
+        raise ValueError(
+            f"This execution would access resources: {shared}. Either this lock (CriticalSection: "
+            f"{execution.section.name}) or lock '{other.section.name}' requested exclusive resource access of this "
+            "resource. Did you mean to call execute with keyword argument exclusive_resource_access=False?"
+        )
 
 
 def _after(x: Any) -> Any:
