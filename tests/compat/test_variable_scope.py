@@ -117,3 +117,32 @@ def test_declaring_that_there_is_no_gradient():
     tf.NotDifferentiable("AnOpOfTheTests")
     with pytest.raises(KeyError):
         tapeflow.no_gradient("AnOpOfTheTests")
+
+
+def test_a_scope_is_one_of_the_graph_of_its_values():
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0)
+    with tf.Graph().as_default() as other:
+        b = tf.constant(1.0)
+        with tf.variable_scope("x", values=[a]):
+            assert tf.get_default_graph() is graph
+            assert tf.get_variable("w", []).graph is graph
+        with tf.variable_op_scope([a], "x"):
+            assert tf.get_default_graph() is graph
+        with tapeflow.summary.experimental.summary_scope("x", values=[a]):
+            assert tf.get_default_graph() is graph
+        assert tf.get_default_graph() is other
+        with pytest.raises(ValueError, match="must be from the same graph"):
+            tf.variable_scope("x", values=[a, b])
+
+
+def test_a_scope_in_a_function_stays_in_it():
+    with tf.Graph().as_default():
+        a = tf.constant(1.0)
+
+        @tapeflow.function
+        def f():
+            with tf.variable_scope("x", values=[a]):
+                return a + 1
+
+        assert tf.Session().run(f()) == 2

@@ -315,3 +315,33 @@ def test_iterators(graph):
         for _ in range(2):
             sess.run(again.initializer)
             assert sess.run(element).tolist() == [0, 2]
+
+
+def test_an_assignment_of_another_shape(graph):
+    v = tf.Variable([1.0, 2.0])
+    before = tf.shape(v)
+    longer = tf.assign(v, [1.0, 2.0, 3.0], validate_shape=False)
+    x = tf.placeholder(tf.float32)
+    fed, same = tf.assign(v, x, validate_shape=False), tf.assign(v, x)
+    after, count = tf.shape(v), tf.size(longer)
+    assert (longer.shape.as_list(), fed.shape.rank) == ([3], None)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run([v, before])[1].tolist() == [2]
+        assert sess.run(longer).tolist() == [1, 2, 3]
+        assert (sess.run(after).tolist(), sess.run(count)) == ([3], 3)
+        assert sess.run(fed, {x: [[5.0]]}).tolist() == [[5]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected \[1,1\] got \[2\]"):
+            sess.run(same, {x: [1.0, 2.0]})
+        sess.run(v.initializer)
+        assert sess.run(v).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="Shape mismatch"):
+        tf.assign(v, [1.0])
+
+
+@pytest.mark.parametrize("derive", [tf.gradients, tf.hessians])
+def test_a_method_of_aggregation_that_is_none(graph, derive):
+    x = tf.constant(1.0)
+    derive(x * x, x, aggregation_method=tf.AggregationMethod.EXPERIMENTAL_TREE)
+    with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7"):
+        derive(x * x, x, aggregation_method=7)

@@ -92,3 +92,22 @@ def test_what_fails_says_so(fails, error, text):
     with pytest.raises(error) as caught:
         fails()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda x, **k: tf.compat.v1.assert_rank(x, 2, **k),
+        lambda x, **k: tf.compat.v1.assert_rank_at_least(x, 2, **k),
+        lambda x, **k: tf.compat.v1.assert_rank_in(x, [2, 3], **k),
+        lambda x, **k: D.assert_shapes([(x, ("N", 4))], **k),
+    ],
+)
+def test_data_is_shown_where_a_graph_fails(check):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32)
+        with tf.control_dependencies([check(x, data=["hello", tf.range(8)], summarize=2, message="lead")]):
+            y = tf.identity(x)
+        assert session.run(y, {x: [[1, 2, 3, 4]]}).tolist() == [[1, 2, 3, 4]]
+        with pytest.raises(Invalid, match=r"assertion failed: \[hello\] \[0 1...\]"):
+            session.run(y, {x: [1.0, 2.0]})

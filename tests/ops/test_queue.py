@@ -245,3 +245,11 @@ def test_a_wait_lets_other_threads_run():
     q.enqueue(1)
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_no_timeout_in_rows():
+    handle = tf2.queue.FIFOQueue(1, tf.int32).queue_ref
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Timeout not supported yet"):
+        tf2.raw_ops.QueueEnqueueV2(handle=handle, components=[tf.constant(1)], timeout_ms=5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Timeout not supported yet"):
+        tf2.raw_ops.QueueDequeueV2(handle=handle, component_types=[tf.int32], timeout_ms=5)

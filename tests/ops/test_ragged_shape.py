@@ -72,3 +72,62 @@ def test_bad_lengths():
         Shape.from_lengths([3, (1, 2)])
     with pytest.raises(ValueError, match="private"):
         Partition([0, 1])
+
+
+def test_what_does_not_fit_is_found_with_validate():
+    rows = Partition.from_row_splits([0, 2, 5])
+    assert Shape([rows], [4]).rank == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Last row partition does not match inner_shape"):
+        Shape([rows], [4], validate=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="do not align between 0 and 1"):
+        Shape([rows, Partition.from_row_splits([0, 1, 2])], [2], validate=True)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
+    def later(sizes):
+        return Shape([rows], sizes, validate=True).inner_shape
+
+    assert later([5, 3]).numpy().tolist() == [5, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Last row partition"):
+        later([4])
+
+
+def test_what_is_known_of_the_inner_shape_besides():
+    rows = Partition.from_row_splits([0, 2, 5])
+    with pytest.raises(ValueError, match="not compatible"):
+        Shape([rows], [5, 3], static_inner_shape=[5, 2])
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
+    def ranks(sizes):
+        assert Shape([rows], sizes).rank is None
+        made = Shape([rows], sizes, static_inner_shape=[5, 3])
+        assert made.static_lengths() == [2, (2, 3), 3]
+        assert made.with_dtype(tf.int32).rank == 3
+        return made.inner_shape
+
+    assert ranks([5, 3]).numpy().tolist() == [5, 3]
+
+
+def test_the_spec_of_flat_values():
+    flat = tf.TensorSpec([None], tf.int64)
+    assert tf.RaggedTensorSpec([None, None], None, flat_values_spec=flat).dtype == tf.int64
+    assert tf.RaggedTensorSpec([None, None], tf.int64, flat_values_spec=flat).flat_values_spec is flat
+    with pytest.raises(ValueError, match=r"dtype must be the same as flat_values_spec\.dtype"):
+        tf.RaggedTensorSpec([None, None], tf.int32, flat_values_spec=flat)
+    with pytest.raises(ValueError, match="must be a TensorSpec"):
+        tf.RaggedTensorSpec([None, None], None, flat_values_spec=tf.RaggedTensorSpec([None, None]))
+
+
+def test_only_the_default_policy_for_indices_of_ragged_tensors():
+    assert tf.gather_nd(ROWS, [[1, 2]], bad_indices_policy="DEFAULT").numpy().tolist() == [4]
+    with pytest.raises(ValueError, match="non-default bad_indices_policy not supported"):
+        tf.gather_nd(ROWS, [[1, 2]], bad_indices_policy="IGNORE")
+
+
+def test_no_layouts_on_meshes():
+    for call in (
+        lambda: tf.zeros([2], layout=1), lambda: tf.ones([2], layout=1), lambda: tf.fill([2], 1, layout=1),
+        lambda: tf.zeros_like([2], layout=1), lambda: tf.ones_like([2], layout=1),
+        lambda: tf.zeros(tf.shape(ROWS), layout=1),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="layout must be None"):
+            call()

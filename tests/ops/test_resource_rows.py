@@ -127,3 +127,11 @@ def test_other_dtype_is_refused(run):
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError, ValueError)):
         run(state.ResourceScatterAdd, v, np.array([0]), np.ones((1, 3), np.float32))
     np.testing.assert_array_equal(v.numpy(), START)
+
+
+def test_whether_an_assignment_keeps_the_shape():
+    v = tf.Variable([1.0, 2.0])
+    tf.raw_ops.AssignVariableOp(resource=v.handle, value=tf.constant([1.0, 2.0, 3.0]), validate_shape=False)
+    assert v.numpy().tolist() == [1, 2, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected \[3\] got \[2\]"):
+        tf.raw_ops.AssignVariableOp(resource=v.handle, value=tf.constant([1.0, 2.0]), validate_shape=True)

@@ -270,9 +270,10 @@ class name_scope_v1(name_scope):
     Args:
       name: the name, or None for `default_name`.
       default_name: what functions that make operations give as their name.
-      values: the tensors that such a function was given; kept for the signature.
+      values: the tensors that such a function was given: the scope is one of their graph.
 
-    Raises ValueError if a name is no string or, in a graph, if both are None but `values` are given.
+    Raises ValueError if a name is no string or, in a graph, if both are None but `values` are given; and for values
+    of different graphs.
     """
 
     __slots__ = ("_graph",)
@@ -292,7 +293,7 @@ class name_scope_v1(name_scope):
             )
         self._name = chosen
         self._exits = []
-        self._graph = _graph_of(values) if values else None
+        self._graph = graph_of_values(values) if values else None
 
     def __enter__(self) -> str:
         if self._graph is None or self._graph is current_graph():
@@ -310,9 +311,10 @@ class name_scope_v1(name_scope):
         return entered
 
 
-def _graph_of(values: Any) -> Any:
+def graph_of_values(values: Any) -> Any:
     """The graph that values belong to, when operations on them would not go to the current one."""
-    if executing_eagerly() and _eager_by_default:
+    current = current_graph()
+    if (current is None and _eager_by_default) or (current is not None and current.building_function):
         return None
     found = None
     for value in values:

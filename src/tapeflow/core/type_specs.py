@@ -13,14 +13,14 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 
 # The specs of values of classes that programs define, in the order of their registration.
-_converters: list[tuple[type, Callable[[Any], Any]]] = []
+_converters: list[tuple[type, Callable[[Any], Any], bool]] = []
 
 
 def register_type_spec_from_value_converter(
     type_object: type, converter_fn: Callable[[Any], Any], allow_subclass: bool = False
 ) -> None:
     """Lets `converter_fn(value)` give the specs of values of a class, with `allow_subclass` of its subclasses too."""
-    _converters.append((type_object, converter_fn))
+    _converters.append((type_object, converter_fn, allow_subclass))
 
 
 @public
@@ -32,8 +32,8 @@ def type_spec_from_value(value):
     own = getattr(value, "_type_spec", None)
     if own is not None:
         return own
-    for cls, convert in _converters:
-        if isinstance(value, cls):
+    for cls, convert, subclasses in _converters:
+        if isinstance(value, cls) if subclasses else type(value) is cls:
             return convert(value)
     if isinstance(value, _native.Tensor):
         return TensorSpec(value.shape, value.dtype)

@@ -35,9 +35,19 @@ def gradients(
       stop_gradients: tensors that are taken as constants.
       unconnected_gradients: None or zeros for an x that `ys` do not depend on.
 
-    Raises RuntimeError eagerly, LookupError for an operation whose op has no gradient, TypeError for integer `ys`.
+    Raises RuntimeError eagerly, LookupError for an operation whose op has no gradient, TypeError for integer `ys`,
+    ValueError for an `aggregation_method` that is none.
     """
+    _check_aggregation(aggregation_method)
     return _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)
+
+
+def _check_aggregation(method):
+    """How sums are made is not chosen by it, but a wrong one is no method."""
+    if method not in (None, 0, 1, 2):
+        raise ValueError(
+            f"Invalid `aggregation_method` specified {method}. Accepted values are [0, 1, 2]."
+        )
 
 
 def _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients, colocate=False):
@@ -128,6 +138,7 @@ def gradients_v1(
     unconnected_gradients=_NONE,
 ):
     """`gradients` with the arguments of 1.x."""
+    _check_aggregation(aggregation_method)
     return _gradients(
         ys, xs, grad_ys, stop_gradients, unconnected_gradients, bool(colocate_gradients_with_ops)
     )
@@ -145,6 +156,7 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
     from tapeflow.ops.layout import reshape
     from tapeflow.ops.tensor_array import TensorArray
 
+    _check_aggregation(aggregation_method)
     result = []
     for x in _listed(xs):
         (gradient,) = gradients(ys, [x])

@@ -57,10 +57,12 @@ class Creation:
             _create_in_graph(made, given, graph)
 
     @staticmethod
-    def call(row: Any, values: Any, name: str | None) -> Operation:
+    def call(
+        row: Any, values: Any, name: str | None, attrs: dict[str, Any] | None = None
+    ) -> Operation:
         """A call of a row as an operation named `name`."""
         graph = context.current_graph() or building.graph_of(values)
-        return building.call(graph, row, values, {}, name)
+        return building.call(graph, row, values, attrs or {}, name)
 
     @staticmethod
     def to_proto(made: Any, export_scope: str | None) -> Any:
@@ -84,6 +86,16 @@ class Creation:
         # Where only what is asked for runs, who reads the variable asks for the assignment.
         prunes = made._parts is not None or getattr(op.graph, "pruned", False)
         return UnreadVariable(made, op) if prunes else made
+
+    @staticmethod
+    def reshaped(made: Any, op: Operation, shape: TensorShape) -> Any:
+        """What an assignment of a value of another `shape` returns; what reads the variable later knows no shape."""
+        if shape.is_fully_defined() and made.shape.is_compatible_with(shape):
+            return UnreadVariable(made, op)
+        made._parts.handle.handle_shape = None
+        after = UnreadVariable(made, op)
+        after._declared = shape
+        return after
 
 
 def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> None:
@@ -263,7 +275,10 @@ class UnreadVariable(variable.Variable):
     def _read_in_graph(self) -> Any:
         current = context.current_graph() or self._assignment.graph
         with current.as_default(), current.control_dependencies([self._assignment]):
-            return building.read(self._parent, current)
+            value = building.read(self._parent, current)
+        if value.shape.rank is None:
+            value.set_shape(self._declared)
+        return value
 
     def _as_graph_element(self) -> Any:
         if self._value is None:

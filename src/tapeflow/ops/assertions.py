@@ -335,10 +335,11 @@ def _require_rank(x, holds, words: str, message) -> None:
         )
 
 
-def _rank_assertion(public_name, function, x, ranks, holds, words, message, name):
+def _rank_assertion(public_name, function, x, ranks, holds, words, message, name, data=None, summarize=None):
     """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet.
 
-    `function` does so for a value, `holds(rank, ranks)` says whether it is right, also of tensors.
+    `function` does so for a value, `holds(rank, ranks)` says whether it is right, also of tensors. What is raised
+    when the graph runs shows `data`, if it is given, and not the message.
     """
     x = convert_to_tensor(x)
     given = ranks if isinstance(ranks, (list, tuple)) else [ranks]
@@ -349,7 +350,7 @@ def _rank_assertion(public_name, function, x, ranks, holds, words, message, name
         shown = [_prefix(message), told, *given, "Received shape: ", Shape(x)]
         return _staged_check(
             lambda v: function(v[0], v[1], message), [x, ranks], lambda: holds(Rank(x), given),
-            shown, name or public_name,
+            shown if data is None else list(data), name or public_name, summarize,
         )  # fmt: skip
     _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)
     return control.no_op(name)
@@ -365,45 +366,45 @@ def _is_one_of(rank, ranks):
 @public
 def assert_rank(x, rank, message=None, name=None):
     """Raises ValueError unless `x` has `rank` dimensions."""
-    return _rank_assertion(
-        "assert_rank", assert_rank, x, rank, _is_one_of, lambda n: str(n[0]), message, name
-    )
+    return assert_rank_v1(x, rank, None, None, message, name)
 
 
 @public
 def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
-    """`assert_rank` with the 1.x order of arguments."""
-    return assert_rank(x, rank, message, name)
+    """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs."""
+    return _rank_assertion(
+        "assert_rank", assert_rank, x, rank, _is_one_of, lambda n: str(n[0]), message, name, data, summarize
+    )
 
 
 @public
 def assert_rank_at_least(x, rank, message=None, name=None):
     """Raises ValueError unless `x` has at least `rank` dimensions."""
-    return _rank_assertion(
-        "assert_rank_at_least", assert_rank_at_least, x, rank, lambda r, n: r >= n[0],
-        lambda n: f"at least {n[0]}", message, name,
-    )  # fmt: skip
+    return assert_rank_at_least_v1(x, rank, None, None, message, name)
 
 
 @public
 def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
-    """`assert_rank_at_least` with the 1.x order of arguments."""
-    return assert_rank_at_least(x, rank, message, name)
+    """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`."""
+    return _rank_assertion(
+        "assert_rank_at_least", assert_rank_at_least, x, rank, lambda r, n: r >= n[0],
+        lambda n: f"at least {n[0]}", message, name, data, summarize,
+    )  # fmt: skip
 
 
 @public
 def assert_rank_in(x, ranks, message=None, name=None):
     """Raises ValueError unless the number of dimensions of `x` is one of `ranks`."""
-    return _rank_assertion(
-        "assert_rank_in", assert_rank_in, x, list(ranks), _is_one_of,
-        lambda n: f"in {n}" if n[0] != "" else "in", message, name,
-    )  # fmt: skip
+    return assert_rank_in_v1(x, ranks, None, None, message, name)
 
 
 @public
 def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
-    """`assert_rank_in` with the 1.x order of arguments."""
-    return assert_rank_in(x, ranks, message, name)
+    """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`."""
+    return _rank_assertion(
+        "assert_rank_in", assert_rank_in, x, list(ranks), _is_one_of,
+        lambda n: f"in {n}" if n[0] != "" else "in", message, name, data, summarize,
+    )  # fmt: skip
 
 
 @public
@@ -495,7 +496,8 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     """Raises ValueError unless every tensor has its symbolic shape.
 
     `shapes` is a list of (tensor, shape) or a dict; in a shape a number is a size, any other symbol stands for the
-    same size everywhere, and `...` at its start or end for any dimensions; None or "." for any size.
+    same size everywhere, and `...` at its start or end for any dimensions; None or "." for any size. What fails
+    only when a graph runs shows `data`, if it is given, and `summarize` elements of each tensor of it.
     """
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     known: dict = {}

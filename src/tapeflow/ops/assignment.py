@@ -9,8 +9,11 @@ from tapeflow.core.public import public
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Replaces the value of the variable `ref`, and returns the variable.
 
-    Raises ValueError for a value of another dtype or shape.
+    Raises ValueError for a value of another dtype or shape; with `validate_shape=False` a variable of a graph takes
+    any shape.
     """
+    if validate_shape is False and getattr(ref, "_parts", None) is not None:
+        return ref._assign_any_shape(value, name)
     return ref.assign(value, name=name)
 
 

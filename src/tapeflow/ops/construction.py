@@ -80,24 +80,35 @@ def _as_dims(shape):
     return Reshape(shape, [-1]) if shape.shape.rank == 0 else shape
 
 
+def _of_a_mesh(layout):
+    """The error for a layout of DTensor, which places the parts of a tensor on a mesh of devices."""
+    return ValueError(f"layout must be None: a DTensor's layout on a mesh of devices is not supported, got {layout!r}")
+
+
 @public
 def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims` with every element `value`, a scalar.
 
     Raises InvalidArgumentError for negative dimensions.
     """
+    if layout is not None:
+        raise _of_a_mesh(layout)
     return Fill(_as_dims(dims), value)
 
 
 @public
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, empty strings) of the given shape and dtype."""
+    if layout is not None:
+        raise _of_a_mesh(layout)
     return Fill(_as_dims(shape), _constant(0, dtype))
 
 
 @public
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones of the given shape and dtype."""
+    if layout is not None:
+        raise _of_a_mesh(layout)
     return Fill(_as_dims(shape), _constant(1, dtype))
 
 
@@ -167,12 +178,16 @@ def _(x):
 @public
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Zeros of the shape of `input`, and of its dtype unless `dtype` is given."""
+    if layout is not None:
+        raise _of_a_mesh(layout)
     return _like(ZerosLike, 0, input, dtype)
 
 
 @public
 def ones_like(input, dtype=None, name=None, layout=None):
     """Ones of the shape of `input`, and of its dtype unless `dtype` is given."""
+    if layout is not None:
+        raise _of_a_mesh(layout)
     return _like(OnesLike, 1, input, dtype)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.queue_state import PaddingQueue, PriorityQueue, Queue, RandomQueue
 from tapeflow.ops.resource_op import expect, resource_op
 
@@ -53,33 +54,43 @@ def PriorityQueueV2(name, component_types, shapes, capacity):
 _WAIT = {"timeout_ms": ("int", -1)}
 
 
+def _without_timeout(timeout_ms):
+    if timeout_ms != -1:
+        raise InvalidArgumentError(None, None, "Timeout not supported yet.")
+
+
 @resource_op("QueueEnqueueV2", "handle: resource, components: Tcomponents ->",
              {"Tcomponents": ("list(type)",), **_WAIT}, patience=1)  # fmt: skip
 def QueueEnqueueV2(handle, components, timeout_ms, **types):
+    _without_timeout(timeout_ms)
     _queue(handle).enqueue(components)
 
 
 @resource_op("QueueEnqueueManyV2", "handle: resource, components: Tcomponents ->",
              {"Tcomponents": ("list(type)",), **_WAIT}, patience=1)  # fmt: skip
 def QueueEnqueueManyV2(handle, components, timeout_ms, **types):
+    _without_timeout(timeout_ms)
     _queue(handle).enqueue_many(components)
 
 
 @resource_op("QueueDequeueV2", "handle: resource -> components: component_types", {**_TYPES, **_WAIT},
              patience=2)  # fmt: skip
 def QueueDequeueV2(handle, component_types, timeout_ms):
+    _without_timeout(timeout_ms)
     return _queue(handle).dequeue()
 
 
 @resource_op("QueueDequeueManyV2", "handle: resource, n: int32 -> components: component_types",
              {**_TYPES, **_WAIT}, patience=2)  # fmt: skip
 def QueueDequeueManyV2(handle, n, component_types, timeout_ms):
+    _without_timeout(timeout_ms)
     return _queue(handle).dequeue_many(int(n.numpy()), False)
 
 
 @resource_op("QueueDequeueUpToV2", "handle: resource, n: int32 -> components: component_types",
              {**_TYPES, **_WAIT}, patience=2)  # fmt: skip
 def QueueDequeueUpToV2(handle, n, component_types, timeout_ms):
+    _without_timeout(timeout_ms)
     return _queue(handle).dequeue_many(int(n.numpy()), True)
 
 

@@ -297,7 +297,9 @@ def batch_gather(params, indices, name=None):
 
 
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
-    """`tf.gather_nd` where `params` or `indices` are ragged."""
+    """`tf.gather_nd` where `params` or `indices` are ragged. Raises ValueError for another policy than DEFAULT."""
+    if bad_indices_policy not in ("", "DEFAULT"):
+        raise ValueError("non-default bad_indices_policy not supported for ragged gather")
     params, indices = as_ragged_or_tensor(params), as_ragged_or_tensor(indices)
     if batch_dims:
         if not isinstance(batch_dims, int) or batch_dims < 0:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import construction, layout
-from tapeflow.ops.array import Shape
+from tapeflow.ops.array import Shape, identity
+from tapeflow.ops.assertions import assert_equal_v1
 from tapeflow.ops.casting import cast
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.joining import concat
 from tapeflow.ops.ragged_broadcast import broadcast, broadcast_to
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor, rowids_of_splits
@@ -175,9 +179,13 @@ class DynamicRaggedShape:
       row_partitions: a `RowPartition` for each partitioned dimension, the outermost first.
       inner_shape: the shape of the flat values, an integer vector.
       dtype: int32 or int64, by default that of the partitions.
+      validate: checks that the partitions and the inner shape fit each other, now or when the graph runs.
+      static_inner_shape: what is known of the inner shape besides.
+
+    Raises ValueError for a static inner shape that contradicts the inner shape.
     """
 
-    __slots__ = ("_inner_shape", "_partitions")
+    __slots__ = ("_inner_shape", "_partitions", "_static_inner_shape")
 
     def __init__(
         self, row_partitions, inner_shape, dtype=None, validate=False, static_inner_shape=None
@@ -190,10 +198,34 @@ class DynamicRaggedShape:
         kind = dtype or (partitions[0].dtype if partitions else None)
         shape = convert_to_tensor(inner_shape, dtype_hint=kind or dtypes.int64)
         kind = dtypes.as_dtype(kind or shape.dtype)
+        known = static_value(shape)
+        sizes = TensorShape(None) if known is None else TensorShape(known.tolist())
+        if known is None and shape.shape.rank and shape.shape[0] is not None:
+            sizes = TensorShape([None] * shape.shape[0])
+        self._static_inner_shape = sizes.merge_with(static_inner_shape)
         self._inner_shape = cast(shape, kind)
         self._partitions = tuple(
             p if p.dtype == kind else p.with_dtype(kind) for p in partitions
         )
+        checks = self._checks() if validate else []
+        if checks:
+            with control_dependencies(checks):
+                self._inner_shape = identity(self._inner_shape)
+
+    def _checks(self):
+        """Assertions that what one partition counts is what the next one, or the inner shape, has."""
+        parts = self._partitions
+        made = [
+            assert_equal_v1(
+                part.nvals(), after.nrows(),
+                message=f"RowPartitions in DynamicRaggedShape do not align between {i} and {i + 1}",
+            )
+            for i, (part, after) in enumerate(itertools.pairwise(parts))
+        ]  # fmt: skip
+        if parts:
+            message = "Last row partition does not match inner_shape."
+            made.append(assert_equal_v1(parts[-1].nvals(), self._inner_shape[0], message=message))
+        return [check for check in made if check is not None]
 
     @classmethod
     def from_lengths(cls, lengths, num_row_partitions=None, dtype=dtypes.int64):
@@ -262,7 +294,7 @@ class DynamicRaggedShape:
 
     @property
     def inner_rank(self):
-        return self._inner_shape.shape.as_list()[0]
+        return self._static_inner_shape.rank
 
     @property
     def rank(self):
@@ -271,7 +303,8 @@ class DynamicRaggedShape:
 
     def with_dtype(self, dtype):
         """The same with sizes of int32 or int64."""
-        return DynamicRaggedShape(self._partitions, self._inner_shape, dtype)
+        known = self._static_inner_shape
+        return DynamicRaggedShape(self._partitions, self._inner_shape, dtype, False, known)
 
     def is_uniform(self, axis):
         """Whether all rows of dimension `axis` are known to be equally long."""
@@ -294,9 +327,8 @@ class DynamicRaggedShape:
                 continue
             known = static_value(part.row_lengths()) if ragged_lengths else None
             out.append(None if known is None else tuple(int(v) for v in known))
-        inner = static_value(self._inner_shape)
-        rank = self.inner_rank
-        sizes = [None] * (rank or 0) if inner is None else [int(v) for v in inner]
+        known = self._static_inner_shape
+        sizes = [] if known.rank is None else known.as_list()
         return out + (sizes[1:] if self._partitions else sizes)
 
     def __getitem__(self, index):
@@ -380,17 +412,17 @@ def shape_v1(input, name=None, out_type=dtypes.int32):
 
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """`tf.zeros` of a `DynamicRaggedShape`."""
-    return shape._with_flat_values(construction.zeros(shape.inner_shape, dtype))
+    return shape._with_flat_values(construction.zeros(shape.inner_shape, dtype, layout=layout))
 
 
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """`tf.ones` of a `DynamicRaggedShape`."""
-    return shape._with_flat_values(construction.ones(shape.inner_shape, dtype))
+    return shape._with_flat_values(construction.ones(shape.inner_shape, dtype, layout=layout))
 
 
 def fill(dims, value, name=None, layout=None):
     """`tf.fill` of a `DynamicRaggedShape`."""
-    return dims._with_flat_values(construction.fill(dims.inner_shape, value))
+    return dims._with_flat_values(construction.fill(dims.inner_shape, value, layout=layout))
 
 
 def broadcast_to_shape(input, shape, name=None):

@@ -565,9 +565,13 @@ nest.register_composite(RaggedTensor, _components, _composed)
 
 
 class RaggedTensorSpec(TypeSpec):
-    """Describes a `RaggedTensor`: shape, dtype, number of ragged dimensions and dtype of the splits."""
+    """Describes a `RaggedTensor`: shape, dtype, number of ragged dimensions and dtype of the splits.
 
-    __slots__ = ("_dtype", "_ragged_rank", "_row_splits_dtype", "_shape")
+    Raises ValueError where `flat_values_spec`, the spec of the flat values, contradicts the dtype, and for one of
+    values that are no plain tensor.
+    """
+
+    __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
 
     def __init__(
         self,
@@ -578,6 +582,15 @@ class RaggedTensorSpec(TypeSpec):
         flat_values_spec: Any = None,
     ):
         self._shape = tensor_shape.as_shape(shape)
+        if flat_values_spec is not None:
+            if not isinstance(flat_values_spec, TensorSpec):
+                raise ValueError(
+                    f"flat_values_spec must be a TensorSpec: flat values are plain tensors. Got {flat_values_spec}"
+                )
+            dtype = flat_values_spec.dtype if dtype is None else dtype
+            if flat_values_spec.dtype != dtypes.as_dtype(dtype):
+                raise ValueError("dtype must be the same as flat_values_spec.dtype")
+        self._flat_values_spec = flat_values_spec
         self._dtype = dtypes.as_dtype(dtype)
         rank = self._shape.rank
         if ragged_rank is None:
@@ -609,7 +622,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @property
     def flat_values_spec(self) -> Any:
-        return None
+        return self._flat_values_spec
 
     @property
     def value_type(self) -> type:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops import scatter, shapes
@@ -40,7 +41,16 @@ def _(call, dy):
     shape=shapes.fixed(),
 )
 def AssignVariableOp(xp, resource, value, validate_shape):
+    """With `validate_shape` a value is of the shape of the one before; else of any, whatever was declared."""
     _check_dtype(resource, value)
+    if not validate_shape:
+        resource._set(convert_to_tensor(value, resource.dtype))
+        return
+    if resource._is_set and tuple(resource._value_shape.as_list()) != value.shape:
+        raise invalid(
+            "Trying to assign to variable with tensor with wrong shape. Expected "
+            f"{shape_text(resource._value_shape.as_list())} got {shape_text(value.shape)}"
+        )
     resource.assign(value)
 
 

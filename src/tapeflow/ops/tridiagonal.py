@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, layout, padding, reduction, shapes
 from tapeflow.ops.array import Rank
@@ -145,8 +145,16 @@ def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
     if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
         raise invalid(f"Expected 3 diagonals got {shape_text(diagonals.shape)}")
     _check(diagonals.shape[-1], rhs, diagonals)
+    if perturb_singular:
+        if not partial_pivoting:
+            raise invalid("Setting perturb_singular requires also setting partial_pivoting.")
+        if xp is not np:
+            raise UnimplementedError(None, None, "TridiagonalSolve with perturb_singular cannot be compiled")
+        return _perturbed(diagonals, rhs)
     above, main, below = (diagonals[..., i, :] for i in range(3))
     n = main.shape[-1]
+    if not partial_pivoting:
+        return _without_pivoting(xp, above, main, below, rhs)
     dense = (
         xp.eye(n) * main[..., None]
         + xp.eye(n, k=1) * above[..., None]
@@ -157,7 +165,84 @@ def TridiagonalSolve(xp, diagonals, rhs, partial_pivoting, perturb_singular):
         # NumPy raises where JAX answers with infinities.
         return x if xp is np else xp.where(xp.isfinite(x).all((-2, -1), keepdims=True), x, xp.nan)
     except np.linalg.LinAlgError:
-        return xp.full_like(rhs, np.nan)
+        return np.stack([_solved(a, b) for a, b in zip(_rows(dense), _rows(rhs))]).reshape(rhs.shape)
+
+
+def _rows(x):
+    return x.reshape(-1, *x.shape[-2:])
+
+
+def _solved(dense, rhs):
+    """The solution of one equation of a batch in which not all have one."""
+    try:
+        return np.linalg.solve(dense, rhs).astype(rhs.dtype)
+    except np.linalg.LinAlgError:
+        return np.full_like(rhs, np.nan)
+
+
+def _without_pivoting(xp, above, main, below, rhs):
+    """Thomas's algorithm; all of a solution is NaN where a pivot is zero."""
+    n, ratios, values = main.shape[-1], [], []
+    regular = xp.ones(main.shape[:-1], bool)
+    with np.errstate(all="ignore"):
+        for i in range(n):
+            pivot, value = main[..., i, None], rhs[..., i, :]
+            if i:
+                pivot = pivot - below[..., i, None] * ratios[-1]
+                value = value - below[..., i, None] * values[-1]
+            regular &= pivot[..., 0] != 0
+            ratios.append(above[..., i, None] / pivot)
+            values.append(value / pivot)
+        for i in reversed(range(n - 1)):
+            values[i] = values[i] - ratios[i] * values[i + 1]
+    x = xp.stack(values, -2) if n else rhs
+    return xp.where(regular[..., None, None], x, xp.nan).astype(rhs.dtype)
+
+
+def _perturbed(diagonals, rhs):
+    out = np.empty_like(rhs)
+    with np.errstate(all="ignore"):
+        for at in np.ndindex(rhs.shape[:-2]):
+            out[at] = _one_perturbed(diagonals[at], rhs[at])
+    return out
+
+
+def _one_perturbed(diagonals, rhs):
+    """The solution of one equation, whose pivots grow until no element of it overflows (LAPACK's lagtf and lagts)."""
+    above, main, below = (np.array(d) for d in diagonals)
+    x, n = np.array(rhs), len(main)
+    above[-1:] = 0
+    second = np.zeros_like(main)  # what an exchange of rows leaves two places above the diagonal
+    for k in range(n - 1):
+        low = below[k + 1]
+        if abs(main[k]) >= abs(low):
+            factor = low / main[k] if low else low
+            main[k + 1] -= factor * above[k]
+            x[k + 1] -= factor * x[k]
+            continue
+        factor = main[k] / low
+        main[k], main[k + 1], above[k] = low, above[k] - factor * main[k + 1], main[k + 1]
+        if k < n - 2:
+            second[k], above[k + 1] = above[k + 1], -factor * above[k + 1]
+        x[[k, k + 1]] = x[k + 1], x[k] - factor * x[k + 1]
+    limits = np.finfo(main.dtype)
+    largest = max((np.abs(d).max() for d in (main, above, second) if n), default=0)
+    for k in reversed(range(n)):
+        value, pivot = x[k], main[k]
+        if k + 1 < n:
+            value = value - above[k] * x[k + 1]
+        if k + 2 < n:
+            value = value - second[k] * x[k + 2]
+        step = max(limits.eps * largest, limits.tiny)
+        if np.iscomplexobj(pivot):
+            step = step * pivot / abs(pivot) if pivot else step
+        else:
+            step = np.copysign(step, pivot)
+        # A quotient overflows where the pivot is smaller than the number by more than the range of such numbers.
+        while pivot == 0 or (np.abs(value) * limits.tiny > abs(pivot)).any():
+            pivot, step = pivot + step, step * 2
+        x[k] = value / pivot
+    return x
 
 
 @TridiagonalSolve.gradient(needs="diagonals, output")
@@ -193,6 +278,18 @@ def _(rng):
         singular, np.ones((2, 1)), expect=np.full((2, 1), np.nan), differentiable=False
     )
     yield Sample(rng.normal(3, 4), rng.normal(3, 2), raises=InvalidArgumentError)
+    regular = np.array([[0.0, 0], [2, 4], [0, 0]])
+    yield Sample(np.stack([singular, regular]), np.ones((2, 2, 1)), differentiable=False,
+                 expect=np.array([[[np.nan], [np.nan]], [[0.5], [0.25]]]))  # fmt: skip
+    for way in ({"partial_pivoting": False}, {"perturb_singular": True}):
+        yield Sample(rng.normal(2, 3, 4) + np.array([[0], [4], [0]]), rng.normal(2, 4, 2), **way)
+    exchanged = np.array([[1.0, 2, 0], [0, 1, 1], [0, 1, 1]])
+    yield Sample(exchanged, np.array([[1.0], [2], [3]]), partial_pivoting=False,
+                 expect=np.full((3, 1), np.nan), differentiable=False)  # fmt: skip
+    yield Sample(np.array([[0.0, 0, 0], [5, 0, 7], [0, 0, 0]]), np.ones((3, 1)), perturb_singular=True,
+                 expect=np.array([[0.2], [2.0**52 / 7], [1 / 7]]), differentiable=False)  # fmt: skip
+    yield Sample(exchanged, np.ones((3, 1)), partial_pivoting=False, perturb_singular=True,
+                 raises=InvalidArgumentError)  # fmt: skip
 
 
 @TridiagonalSolve.reference
@@ -260,7 +357,13 @@ def tridiagonal_solve(
     perturb_singular=False,
 ):
     """The X of A @ X = rhs for tridiagonal A; see `tridiagonal_matmul` for `diagonals`. `rhs` may be one
-    vector for each matrix. It is NaN where A has no inverse."""
+    vector for each matrix. It is NaN where A has no inverse, with `perturb_singular` large but finite; and without
+    `partial_pivoting` also where rows would have to be exchanged.
+
+    Raises ValueError for `perturb_singular` without `partial_pivoting`.
+    """
+    if perturb_singular and not partial_pivoting:
+        raise ValueError("partial_pivoting must be True if perturb_singular is.")
     d = compact(diagonals, diagonals_format)
     rhs = convert_to_tensor(rhs, dtype=d.dtype)
     vector = None not in (rhs.shape.rank, d.shape.rank) and rhs.shape.rank == d.shape.rank - 1

@@ -399,7 +399,15 @@ class Variable(_native.Variable, metaclass=_Creation):
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
                 f"{self.shape}, and the assigned value shape {value.shape} are incompatible."
             )
-        return creation.assigned(self, creation.call(row, (self, value), name), read_value)
+        strict = row is state.AssignVariableOp and self.shape.is_fully_defined()
+        attrs = {"validate_shape": True} if strict else {}
+        return creation.assigned(self, creation.call(row, (self, value), name, attrs), read_value)
+
+    def _assign_any_shape(self, value, name=None):
+        """`assign` of a value whose shape may be another than the declared one; of variables of graphs."""
+        value = convert_to_tensor(value, self.dtype)
+        op = creation.call(state.AssignVariableOp, (self, value), name)
+        return creation.reshaped(self, op, value.shape)
 
     def _assign_converted(self, value):
         tensor = convert_to_tensor(value, self.dtype)

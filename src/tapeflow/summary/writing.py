@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from tapeflow import protos
-from tapeflow.core.context import current_name_scope, name_scope
+from tapeflow.core.context import current_name_scope, name_scope_v1
 from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import public
 from tapeflow.ops import summary_values as values
@@ -79,12 +79,15 @@ def flush(writer=None, name=None):
 
 @contextlib.contextmanager
 def summary_scope(name, default_name="summary", values=None):
-    """A context for the ops of a summary; gives the tag, with the name scopes around it, and the scope."""
+    """A context for the ops of a summary; gives the tag, with the name scopes around it, and the scope.
+
+    The scope is one of the graph of the tensors in `values`.
+    """
     name = name or default_name
     around = current_name_scope()
     tag = f"{around}{name}" if around else name
     legal = re.sub(r"[^A-Za-z0-9_./\\-]", "", name).lstrip("_./-\\")
-    with name_scope(f"{legal or default_name}") as scope:
+    with name_scope_v1(f"{legal or default_name}", None, values) as scope:
         yield tag, scope
 
 

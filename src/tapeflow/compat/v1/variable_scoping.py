@@ -245,6 +245,7 @@ class variable_scope:
         `default_name`, made unique.
       reuse: True, False, None or AUTO_REUSE; eagerly they are the same.
       auxiliary_name_scope: whether to enter a name scope too.
+      values: tensors; the scope is one of their graph, which is the default one in it.
 
     The other arguments are defaults for those of `get_variable`. Raises TypeError for a name that is
     none, ValueError for another `reuse`, NotImplementedError for a partitioner.
@@ -295,10 +296,13 @@ class variable_scope:
             "dtype": None if dtype is None else dtypes.as_dtype(dtype),
             "constraint": constraint,
         }
+        self._graph = context.graph_of_values(values) if values is not None else None
         self._exits: list[contextlib.ExitStack] = []
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
+            if self._graph is not None and self._graph is not context.current_graph():
+                stack.enter_context(context.graph_scope(self._graph))
             scope = self._open(stack)
             self._exits.append(stack.pop_all())
         return scope
