@@ -14,15 +14,20 @@ from tapeflow.ops.lookup import (
     KeyValueTensorInitializer,
     MutableHashTable,
     StaticHashTable,
-    StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
     tables_initializer,
 )
+from tapeflow.ops.lookup_buckets import (
+    FastHashSpec,
+    HasherSpec,
+    IdTableWithHashBuckets,
+    StrongHashSpec,
+)
 
 __all__ = [
-    "HashTable", "IdTableWithHashBuckets", "KeyValueTensorInitializer", "MutableDenseHashTable",
-    "MutableHashTable", "TextFileIdTableInitializer", "TextFileIndex", "TextFileInitializer",
+    "FastHashSpec", "HashTable", "HasherSpec", "IdTableWithHashBuckets", "KeyValueTensorInitializer", "MutableDenseHashTable",
+    "MutableHashTable", "StrongHashSpec", "TextFileIdTableInitializer", "TextFileIndex", "TextFileInitializer",
     "TextFileStringTableInitializer", "index_table_from_file", "index_table_from_tensor",
     "index_to_string", "index_to_string_table_from_file", "index_to_string_table_from_tensor",
     "string_to_index", "string_to_index_table_from_file", "string_to_index_table_from_tensor",
@@ -40,13 +45,6 @@ class HashTable(StaticHashTable):
     def init(self):
         """The operation that fills the table."""
         return getattr(self, "initializer", None)
-
-
-class IdTableWithHashBuckets(StaticVocabularyTable):
-    """Keys that the table lacks go to buckets by their hash."""
-
-    def __init__(self, table, num_oov_buckets, hasher_spec=None, name=None, key_dtype=None):
-        super().__init__(getattr(table, "_initializer", table), num_oov_buckets, name=name)
 
 
 def TextFileIdTableInitializer(
@@ -70,37 +68,56 @@ def TextFileStringTableInitializer(
     )  # fmt: skip
 
 
-def _indexed(initializer, num_oov_buckets, default_value, name):
-    if num_oov_buckets:
-        return StaticVocabularyTable(initializer, num_oov_buckets, name=name)
-    return HashTable(initializer, default_value, name=name)
+def _indexed(initializer, num_oov_buckets, default_value, hasher_spec, key_dtype, name):
+    if num_oov_buckets < 0:
+        raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
+    if not num_oov_buckets:
+        return HashTable(initializer, default_value, name=name)
+    table = HashTable(initializer, -1)
+    return IdTableWithHashBuckets(table, num_oov_buckets, hasher_spec, name, key_dtype)
 
 
 def index_table_from_tensor(
-    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=None, dtype=dtypes.string, name=None
+    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string, name=None
 ):  # fmt: skip
-    """A table from the elements of a vector to their places. Raises ValueError without one."""
+    """A table from the elements of a vector to their places; `hasher_spec` is the hash of all other keys.
+
+    Raises ValueError without a vector, and for one that is not of `dtype`.
+    """
     if mapping is None:
         raise ValueError("mapping must be specified.")
-    keys = convert_to_tensor(mapping)
+    keys, dtype = convert_to_tensor(mapping), dtypes.as_dtype(dtype)
+    if dtype.is_integer != keys.dtype.is_integer:
+        wanted = "integer" if dtype.is_integer else "non-integer"
+        raise ValueError(f"Invalid `dtype`: Expected {wanted}, got {keys.dtype}.")
+    if not dtype.is_integer and keys.dtype != dtype:
+        raise ValueError(f"Invalid `dtype`: Expected {dtype}, got {keys.dtype}.")
     if keys.dtype.is_integer:
         keys = cast(keys, dtypes.int64)
     values = range_(cast(size(keys), dtypes.int64))
-    return _indexed(KeyValueTensorInitializer(keys, values), num_oov_buckets, default_value, name)
+    made = KeyValueTensorInitializer(keys, values)
+    return _indexed(made, num_oov_buckets, default_value, hasher_spec, dtype, name)
 
 
 def index_table_from_file(
-    vocabulary_file=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=None,
+    vocabulary_file=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=FastHashSpec,
     key_dtype=dtypes.string, name=None, key_column_index=TextFileIndex.WHOLE_LINE,
     value_column_index=TextFileIndex.LINE_NUMBER, delimiter="\t",
 ):  # fmt: skip
-    """A table from the words of a file to the numbers of their lines. Raises ValueError without a file."""
+    """A table from the words of a file to the numbers of their lines; `hasher_spec` is the hash of all others.
+
+    Raises ValueError without a file, TypeError for keys that are neither whole numbers nor strings.
+    """
     if not vocabulary_file:
         raise ValueError("vocabulary_file must be specified and must not be empty.")
+    key_dtype = dtypes.as_dtype(key_dtype)
+    if not key_dtype.is_integer and key_dtype != dtypes.string:
+        raise TypeError("Only integer and string keys are supported.")
+    kept = dtypes.int64 if key_dtype.is_integer else key_dtype
     made = TextFileInitializer(
-        vocabulary_file, key_dtype, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter
+        vocabulary_file, kept, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter
     )
-    return _indexed(made, num_oov_buckets, default_value, name)
+    return _indexed(made, num_oov_buckets, default_value, hasher_spec, key_dtype, name)
 
 
 def index_to_string_table_from_tensor(mapping, default_value="UNK", name=None):
@@ -129,10 +146,10 @@ string_to_index_table_from_file = index_table_from_file
 
 
 def string_to_index_table_from_tensor(
-    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=None, name=None
+    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, name=None
 ):
     """`index_table_from_tensor` of strings."""
-    return index_table_from_tensor(mapping, num_oov_buckets, default_value, name=name)
+    return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, name=name)
 
 
 def string_to_index(tensor, mapping, default_value=-1, name=None):

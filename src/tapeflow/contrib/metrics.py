@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.compat.v1 import metrics as _metrics
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.graph.collections import add_to_collections
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal
 from tapeflow.ops.histogram import confusion_matrix_v1 as confusion_matrix
@@ -109,4 +110,8 @@ def f1_score(
     def best(precision, recall):
         return reduce_max(2 * precision * recall / (precision + recall + 1e-7))
 
-    return tuple(best(p, r) for p, r in zip(*parts))
+    value, update = (best(p, r) for p, r in zip(*parts))
+    for collections, tensor in ((metrics_collections, value), (updates_collections, update)):
+        if collections:
+            add_to_collections(collections, tensor)
+    return value, update

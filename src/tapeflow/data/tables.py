@@ -10,9 +10,9 @@ from tapeflow.ops.joining import stack
 from tapeflow.ops.lookup import (
     KeyValueTensorInitializer,
     StaticHashTable,
-    StaticVocabularyTable,
     _Initializer,
 )
+from tapeflow.ops.lookup_buckets import FastHashSpec, IdTableWithHashBuckets
 
 
 class DatasetInitializer(_Initializer):
@@ -48,7 +48,7 @@ def table_from_dataset(
     num_oov_buckets=0,
     vocab_size=None,
     default_value=None,
-    hasher_spec=None,
+    hasher_spec=FastHashSpec,
     key_dtype=dtypes.string,
     name=None,
 ):
@@ -56,8 +56,8 @@ def table_from_dataset(
 
     Args:
       num_oov_buckets: with any, values are int64, and other keys are hashed to the numbers behind them.
+      hasher_spec: the hash that is meant: a `HasherSpec`.
       default_value: the value of keys that are not in the table, where there are no buckets.
-      hasher_spec: how keys get their buckets: None or a spec of "fasthash".
 
     Raises ValueError for arguments that are missing or do not fit each other, TypeError for such dtypes.
     """
@@ -78,21 +78,11 @@ def table_from_dataset(
             f"The dataset's keys are {initializer.key_dtype}, `key_dtype` is {key_dtype}."
         )
     if num_oov_buckets:
-        _check_hasher(hasher_spec)
-        return StaticVocabularyTable(initializer, num_oov_buckets, key_dtype, name)
+        table = StaticHashTable(initializer, -1)
+        return IdTableWithHashBuckets(table, num_oov_buckets, hasher_spec, name, key_dtype)
     if default_value is None:
         default_value = "" if initializer.value_dtype == dtypes.string else -1
     return StaticHashTable(initializer, default_value, name)
-
-
-def _check_hasher(spec):
-    """Raises TypeError for what is no HasherSpec, ValueError for another hash than the fast one."""
-    if spec is None:
-        return
-    if not hasattr(spec, "hasher"):
-        raise TypeError(f"`hasher_spec` must be of type HasherSpec, got {type(spec)}.")
-    if spec.hasher != "fasthash":
-        raise ValueError(f"Tables of datasets hash by 'fasthash' only, got `hasher_spec` {spec}.")
 
 
 def _exactly(size):
@@ -106,7 +96,7 @@ def index_table_from_dataset(
     num_oov_buckets=0,
     vocab_size=None,
     default_value=-1,
-    hasher_spec=None,
+    hasher_spec=FastHashSpec,
     key_dtype=dtypes.string,
     name=None,
 ):

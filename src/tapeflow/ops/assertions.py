@@ -507,7 +507,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
             continue
         tensor = convert_to_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
         words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name}"
-        for place, size, symbol in _paired(tensor, symbols, words, message, later):
+        for place, size, symbol in _paired(tensor, symbols, words, message, data, summarize, later):
             if size is None:
                 later.append((tensor, place, symbol))
                 continue
@@ -551,7 +551,7 @@ def _size_assertions(later, known: dict, data, summarize, message) -> list:
     return made
 
 
-def _paired(tensor, symbols, words: str, message, later: list) -> list:
+def _paired(tensor, symbols, words: str, message, data, summarize, later: list) -> list:
     """(dimension, size, symbol) of every dimension of `tensor` whose size is specified.
 
     A size is None where it is not known; the check of a rank that is not known is added to `later`.
@@ -574,16 +574,16 @@ def _paired(tensor, symbols, words: str, message, later: list) -> list:
     unknown = tensor.shape.rank is None
     if outer:
         if unknown:
-            later.append(assert_rank_at_least(tensor, count, message))
+            later.append(assert_rank_at_least_v1(tensor, count, data, summarize, message))
         _require_rank(tensor, lambda r: r >= count, f"at least {count}", message)
     elif count <= 1:
         if unknown:
-            later.append(assert_rank_in(tensor, (0, 1), message))
+            later.append(assert_rank_in_v1(tensor, (0, 1), data, summarize, message))
         _require_rank(tensor, lambda r: r <= 1, "in (0, 1)", message)
         symbols = symbols or [1]
     else:
         if unknown:
-            later.append(assert_rank(tensor, count, message))
+            later.append(assert_rank_v1(tensor, count, data, summarize, message))
         _require_rank(tensor, lambda r: r == count, str(count), message)
     # A scalar and a vector of one element are the same here.
     sizes = [None] * len(symbols) if unknown else tensor.shape.as_list() or [1]

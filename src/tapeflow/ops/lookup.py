@@ -378,13 +378,18 @@ class StaticVocabularyTable:
 
     def _numbers_of(self, keys):
         words = keys if keys.dtype == dtypes.string else as_string(keys)
-        bucket = hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
+        bucket = self._bucket(words) if self._num_oov_buckets > 0 else None
         if self._table is None:
             return bucket
         known = self._table.lookup(
             cast(keys, self._table.key_dtype) if keys.dtype.is_integer else keys
         )
+        if bucket is None:
+            return known
         return where(not_equal(known, -1), known, arithmetic.add(bucket, self._table.size()))
+
+    def _bucket(self, words):
+        return hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
 
 
 class _Growing(_Lookup):
