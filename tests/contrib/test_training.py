@@ -110,6 +110,7 @@ def test_optimizer_of_a_program():
         lambda r: r.NASCell(4),
         lambda r: r.IndRNNCell(4),
         lambda r: r.CoupledInputForgetGateLSTMCell(4),
+        lambda r: r.CoupledInputForgetGateLSTMCell(3, use_peepholes=True, num_proj=4, layer_norm=True),
         lambda r: r.InputProjectionWrapper(r.GRUCell(4), 5),
         lambda r: r.OutputProjectionWrapper(r.GRUCell(3), 4),
         lambda r: r.HighwayWrapper(r.GRUCell(4)),
@@ -125,6 +126,36 @@ def test_cells_run_and_differentiate(make):
         session.run(tf.global_variables_initializer())
         assert session.run(outputs).shape == (2, 5, 4)
         assert all(np.isfinite(g).all() for g in session.run(gradients))
+
+
+def test_options_of_the_coupled_cell():
+    x = tf.constant(np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32))
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(session.run(tf.random_normal([2, 3], seed=1)))
+        cell = contrib.rnn.CoupledInputForgetGateLSTMCell(
+            5, num_proj=2, proj_clip=0.01, state_is_tuple=False, layer_norm=True, norm_gain=0.5, norm_shift=0.25
+        )
+        assert (cell.output_size, cell.state_size) == (2, 7)
+        output, state = cell(x, cell.zero_state(2, tf.float32))
+        session.run(tf.global_variables_initializer())
+        output, state = session.run([output, state])
+        starts = {v.name.split(":")[0].rsplit("/", 1)[1]: session.run(v) for v in tf.global_variables()}
+    assert state.shape == (2, 7)
+    assert abs(output).max() == np.float32(0.01)
+    np.testing.assert_array_equal(state[:, 5:], output)
+    assert (starts["gamma"] == 0.5).all()
+    assert (starts["beta"] == 0.25).all()
+    assert "bias" not in starts
+
+    def parts(**options):
+        tf.reset_default_graph()
+        with tf.Graph().as_default():
+            made = contrib.rnn.CoupledInputForgetGateLSTMCell(5, **options)
+            made(tf.zeros([2, 3]), made.zero_state(2, tf.float32))
+            return sorted(v.name.split(":")[0].rsplit("/", 1)[1] for v in tf.global_variables())
+
+    assert parts(use_peepholes=True) == ["bias", "kernel", "w_f_diag", "w_o_diag"]
+    assert parts(num_unit_shards=3) == ["bias", "kernel"]
 
 
 class CellOfAProgram(tf.nn.rnn_cell.RNNCell):
@@ -193,6 +224,60 @@ def test_beam_search_finds_the_most_probable():
     assert ids[0, :, 0].tolist() == [1, 1, 1]
     assert ids[0, 0, 1] == 0
     np.testing.assert_allclose(np.exp(scores[0]), [0.343, 0.2], rtol=1e-4)
+
+
+@pytest.mark.parametrize("attention", ["LuongAttention", "BahdanauAttention"])
+def test_keys_and_values_of_a_function(attention):
+    memory = tf.ones([2, 5, 4])
+    given = []
+
+    def double(keys, values):
+        given.append((keys, values))
+        return keys * 2, values * 3
+
+    made = getattr(contrib.seq2seq, attention)(4, memory, custom_key_value_fn=double)
+    np.testing.assert_array_equal(made.keys, given[0][0] * 2)
+    np.testing.assert_array_equal(made.values, memory * 3)
+
+
+def test_the_history_of_whole_sequences():
+    s = contrib.seq2seq
+    found = []
+    for reorder in (True, False):
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.set_random_seed(3)
+            memory = s.tile_batch(tf.random_normal([2, 5, 4], seed=2), 3)
+            mechanism = s.LuongAttention(4, memory)
+            cell = s.AttentionWrapper(tf.nn.rnn_cell.GRUCell(4), mechanism, 4, alignment_history=True)
+            decoder = s.BeamSearchDecoder(
+                cell, tf.eye(4), [1, 2], 0, cell.zero_state(6, tf.float32), 3, tf.layers.Dense(4),
+                coverage_penalty_weight=0.5, reorder_tensor_arrays=reorder,
+            )  # fmt: skip
+            outputs, state, _ = s.dynamic_decode(decoder, maximum_iterations=4, output_time_major=True)
+            history = state.cell_state.alignment_history
+            if not reorder:
+                parents = outputs.beam_search_decoder_output.parent_ids
+                history = s.gather_tree_from_array(history.stack(), parents, state.lengths)
+            session.run(tf.global_variables_initializer())
+            found.append(session.run([history, state.accumulated_attention_probs, state.lengths]))
+    whole, seen, lengths = found[0]
+    assert whole.shape == (4, 6, 5)
+    np.testing.assert_array_equal(whole, found[1][0])
+    np.testing.assert_allclose(whole.sum(-1), 1, rtol=1e-5)
+    np.testing.assert_allclose(seen.sum(-1), lengths, rtol=1e-5)
+
+
+def test_a_penalty_for_what_was_never_looked_at():
+    s = contrib.seq2seq
+    cell = tf.nn.rnn_cell.GRUCell(4)
+    start = cell.zero_state(2, tf.float32)
+    decoder = s.BeamSearchDecoder(cell, tf.eye(4), [1], 0, start, 2, coverage_penalty_weight=0.5)
+    total, lengths = tf.zeros([1, 2, 4]), tf.ones([1, 2, 4], tf.int64)
+    seen = tf.constant([[[0.5, 1.5], [0.5, 1.5]]])
+    scores = decoder._scored(total, lengths, tf.constant([[True, False]]), seen).numpy()
+    np.testing.assert_allclose(scores[0, :, 0], [0.5 * np.log(0.5), 0.0], rtol=1e-6)
+    with pytest.raises(ValueError, match="needs the state of an AttentionWrapper"):
+        decoder.initialize()
 
 
 def test_errors_of_numbers_on_request():

@@ -9,6 +9,7 @@ from tapeflow.compat.v1.variable_getting import get_variable
 from tapeflow.compat.v1.variable_scoping import get_variable_scope, variable_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.activation import relu
+from tapeflow.ops.clip import clip_by_value
 from tapeflow.ops.dropout import dropout_v1 as dropout
 from tapeflow.ops.joining import concat, split
 from tapeflow.ops.matmul import matmul
@@ -53,6 +54,19 @@ class _Scoped(RNNCell):
         return result
 
 
+def _normed(x, scope, gain, shift):
+    """Each row of `x` at mean 0 and variance 1, then scaled and moved by what is learned from `gain` and `shift` on."""
+    with variable_scope(scope):
+        gamma, beta = (
+            get_variable(
+                name, [x.shape.as_list()[-1]], dtype=x.dtype, initializer=initializers.constant_initializer(start)
+            )
+            for name, start in (("gamma", gain), ("beta", shift))
+        )
+    mean, variance = moments(x, [1], keepdims=True)
+    return batch_normalization(x, mean, variance, beta, gamma, 1e-12)
+
+
 class LayerNormBasicLSTMCell(_Scoped):
     """An LSTM whose gates are normalised for each example, with dropout on what it takes in (Ba et al. 2016)."""
 
@@ -71,16 +85,7 @@ class LayerNormBasicLSTMCell(_Scoped):
     output_size = property(lambda self: self._num_units)
 
     def _norm(self, x, scope):
-        with variable_scope(scope):
-            size = [x.shape.as_list()[-1]]
-            gamma = get_variable(
-                "gamma", size, dtype=x.dtype, initializer=initializers.constant_initializer(self._norm_gain)
-            )
-            beta = get_variable(
-                "beta", size, dtype=x.dtype, initializer=initializers.constant_initializer(self._norm_shift)
-            )
-        mean, variance = moments(x, [1], keepdims=True)
-        return batch_normalization(x, mean, variance, beta, gamma, 1e-12)
+        return _normed(x, scope, self._norm_gain, self._norm_shift)
 
     def step(self, inputs, state):
         c, h = state
@@ -100,7 +105,15 @@ class LayerNormBasicLSTMCell(_Scoped):
 
 
 class CoupledInputForgetGateLSTMCell(_Scoped):
-    """An LSTM that takes in as much as it forgets (Greff et al. 2015)."""
+    """An LSTM that takes in as much as it forgets (Greff et al. 2015).
+
+    Args:
+      use_peepholes: whether the gates see the cell's state too.
+      num_proj, proj_clip: the size of a projection of the output, and the largest value of its elements.
+      num_unit_shards, num_proj_shards: how many parts matrices are kept in, which changes no result.
+      state_is_tuple: whether states are an LSTMStateTuple, else both of its parts side by side.
+      layer_norm, norm_gain, norm_shift: whether the gates and the state are normalised, and what that starts from.
+    """
 
     _default_scope = "coupled_input_forget_gate_lstm_cell"
 
@@ -110,22 +123,40 @@ class CoupledInputForgetGateLSTMCell(_Scoped):
         reuse=None, layer_norm=False, norm_gain=1.0, norm_shift=0.0,
     ):  # fmt: skip
         super().__init__(_reuse=reuse)
-        if use_peepholes or num_proj is not None or layer_norm:
-            raise ValueError("peepholes, projections and layer_norm are those of LSTMCell")
         self._num_units, self._forget_bias, self._activation = num_units, forget_bias, activation
-        self._initializer = initializer
+        self._initializer, self._peepholes, self._tuple = initializer, use_peepholes, state_is_tuple
+        self._num_proj, self._proj_clip = num_proj, proj_clip
+        self._layer_norm, self._norm_gain, self._norm_shift = layer_norm, norm_gain, norm_shift
 
-    state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
-    output_size = property(lambda self: self._num_units)
+    output_size = property(lambda self: self._num_units if self._num_proj is None else self._num_proj)
+
+    @property
+    def state_size(self):
+        sizes = LSTMStateTuple(self._num_units, self.output_size)
+        return sizes if self._tuple else sum(sizes)
 
     def step(self, inputs, state):
-        c, h = state
+        c, h = state if self._tuple else split(state, [self._num_units, self.output_size], 1)
         with variable_scope(get_variable_scope(), initializer=self._initializer):
-            j, f, o = split(_linear([inputs, h], 3 * self._num_units), 3, 1)
-        forget = sigmoid(f + self._forget_bias)
-        c = forget * c + (1 - forget) * self._activation(j)
-        h = sigmoid(o) * self._activation(c)
-        return h, LSTMStateTuple(c, h)
+            gates = _linear([inputs, h], 3 * self._num_units, bias=not self._layer_norm)
+            see_f, see_o = (
+                get_variable(name, [self._num_units], dtype=gates.dtype) if self._peepholes else None
+                for name in ("w_f_diag", "w_o_diag")
+            )
+        j, f, o = split(gates, 3, 1)
+        j, f, o = self._norm(j, "transform"), self._norm(f, "forget"), self._norm(o, "output")
+        forget = sigmoid(f + self._forget_bias if see_f is None else f + self._forget_bias + see_f * c)
+        c = self._norm(forget * c + (1 - forget) * self._activation(j), "state")
+        h = sigmoid(o if see_o is None else o + see_o * c) * self._activation(c)
+        if self._num_proj is not None:
+            with variable_scope("projection", initializer=self._initializer):
+                h = _linear([h], self._num_proj, bias=False)
+            if self._proj_clip is not None:
+                h = clip_by_value(h, -self._proj_clip, self._proj_clip)
+        return h, LSTMStateTuple(c, h) if self._tuple else concat([c, h], 1)
+
+    def _norm(self, x, scope):
+        return _normed(x, scope, self._norm_gain, self._norm_shift) if self._layer_norm else x
 
 
 class UGRNNCell(_Scoped):

@@ -98,7 +98,8 @@ class _Attention(AttentionMechanism):
     """A memory, its keys, and the probabilities of scores."""
 
     def __init__(
-        self, query_layer, memory, probability_fn, memory_sequence_length, memory_layer, score_mask_value
+        self, query_layer, memory, probability_fn, memory_sequence_length, memory_layer, score_mask_value,
+        custom_key_value_fn=None,
     ):  # fmt: skip
         self.query_layer, self.memory_layer = query_layer, memory_layer
         memory = convert_to_tensor(memory)
@@ -108,6 +109,8 @@ class _Attention(AttentionMechanism):
             memory = memory * expand_dims(mask, -1)
         self.values = memory
         self.keys = self.values if memory_layer is None else memory_layer(self.values)
+        if custom_key_value_fn is not None:
+            self.keys, self.values = custom_key_value_fn(self.keys, self.values)
         self.dtype = self.keys.dtype
         self.batch_size = self.keys.shape.as_list()[0] or shape(self.keys)[0]
         self._mask_value = -float("inf") if score_mask_value is None else score_mask_value
@@ -158,7 +161,7 @@ class LuongAttention(_Attention):
         probability = probability_fn or softmax
         super().__init__(
             None, memory, lambda score, _: probability(score), memory_sequence_length,
-            _dense(num_units, "memory_layer", dtype), score_mask_value,
+            _dense(num_units, "memory_layer", dtype), score_mask_value, custom_key_value_fn,
         )  # fmt: skip
         self._num_units, self._scale, self._name = num_units, scale, name
 
@@ -190,6 +193,7 @@ class BahdanauAttention(_Attention):
         super().__init__(
             _dense(num_units, "query_layer", dtype), memory, lambda score, _: probability(score),
             memory_sequence_length, _dense(num_units, "memory_layer", dtype), score_mask_value,
+            custom_key_value_fn,
         )  # fmt: skip
         self._num_units, self._normalize, self._name = num_units, normalize, name
 

@@ -7,20 +7,23 @@ from collections import namedtuple
 import numpy as np
 
 from tapeflow.compat.v1.nn import embedding_lookup
+from tapeflow.contrib.seq2seq.attention import AttentionWrapperState
 from tapeflow.contrib.seq2seq.decoding import Decoder
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.array import shape, size
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_or, where
-from tapeflow.ops.construction import fill, one_hot, zeros
+from tapeflow.ops.construction import fill, one_hot, zeros, zeros_like
 from tapeflow.ops.control import numpy_function
+from tapeflow.ops.elementwise import log
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, reshape
-from tapeflow.ops.reduction import reduce_max
+from tapeflow.ops.reduction import reduce_max, reduce_sum
 from tapeflow.ops.selection import top_k
 from tapeflow.ops.softmax import log_softmax
 from tapeflow.ops.tensor_array import TensorArray
@@ -88,7 +91,14 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None
 
 
 def gather_tree_from_array(t, parent_ids, sequence_length):
-    """A tensor [time, batch, beam, ...] with what belongs to the whole sequences."""
+    """A tensor [time, batch, beam, ...], or [time, batch * beam, ...], with what belongs to the whole sequences."""
+    beams = parent_ids.shape.as_list()[2]
+    if t.shape.rank is not None and t.shape.rank > 1 and None not in (beams, t.shape[1]):
+        apart = t.shape.rank > 2 and t.shape.as_list()[1:3] == parent_ids.shape.as_list()[1:]
+        if not apart and t.shape[1] % beams == 0:
+            sizes = concat([shape(t)[:1], shape(parent_ids)[1:], shape(t)[2:]], 0)
+            made = gather_tree_from_array(reshape(t, sizes), parent_ids, sequence_length)
+            return reshape(made, shape(t))
     sizes = shape(parent_ids)
     beams = parent_ids.shape.as_list()[2] or sizes[2]
     own = reshape(tile([[list(range(beams))]], [sizes[0], sizes[1], 1]), sizes)
@@ -103,6 +113,15 @@ class BeamSearchDecoder(Decoder):
 
     `initial_state` has beam_width copies of each row: see `tile_batch`. The outputs are whole sequences,
     the best first: predicted_ids [batch, time, beam].
+
+    Args:
+      length_penalty_weight: how much longer sequences are preferred.
+      coverage_penalty_weight: how much sequences that have ended are to have attended to all of the memory; the cell
+        is an `AttentionWrapper` then.
+      reorder_tensor_arrays: whether TensorArrays of the final cell state, such as the history of an
+        `AttentionWrapper`, are tensors [time, batch, ...] of whole sequences; else they are as they were written.
+
+    Raises ValueError for a coverage penalty without attention.
     """
 
     def __init__(
@@ -113,6 +132,7 @@ class BeamSearchDecoder(Decoder):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
         self._cell, self._output_layer, self._beam_width = cell, output_layer, beam_width
         self._length_penalty, self._coverage_penalty = length_penalty_weight, coverage_penalty_weight
+        self._reorder = reorder_tensor_arrays
         self._embed = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
         self._start_tokens = convert_to_tensor(start_tokens, dtypes.int32)
         if self._start_tokens.shape.rank != 1:
@@ -172,7 +192,9 @@ class BeamSearchDecoder(Decoder):
             on_value=cast(0.0, dtype), off_value=cast(-np.inf, dtype), dtype=dtype,
         )  # fmt: skip
         lengths = zeros([self._batch_size, self._beam_width], dtypes.int64)
-        state = BeamSearchDecoderState(self._initial_cell_state, first, self._finished, lengths, ())
+        attended = self._attended(self._initial_cell_state)
+        none = () if attended is None else zeros_like(attended)
+        state = BeamSearchDecoderState(self._initial_cell_state, first, self._finished, lengths, none)
         return self._finished, self._start_inputs, state
 
     def step(self, time, inputs, state, name=None):
@@ -207,7 +229,10 @@ class BeamSearchDecoder(Decoder):
             ~equal(reshape(one_hot(self._end_token, words), [1, 1, words]), 1.0), dtypes.int64
         )
         lengths = expand_dims(state.lengths, 2) + longer
-        scores = self._scored(total, lengths)
+        attended = self._attended(cell_state)
+        if attended is not None:
+            attended = state.accumulated_attention_probs + attended * cast(expand_dims(~done, 2), attended.dtype)
+        scores = self._scored(total, lengths, done, attended)
         flat = reshape(scores, [self._batch_size, -1])
         best, places = top_k(flat, beams)
         picked_total = gather(reshape(total, [self._batch_size, -1]), places, batch_dims=1, axis=1)
@@ -228,19 +253,47 @@ class BeamSearchDecoder(Decoder):
 
         next_state = BeamSearchDecoderState(
             nest.map_structure(follow, cell_state), shaped(picked_total), shaped(now_done),
-            shaped(next_lengths), (),
+            shaped(next_lengths), () if attended is None else follow(attended),
         )  # fmt: skip
         return BeamSearchDecoderOutput(shaped(best), shaped(words_picked), shaped(parents)), next_state
 
-    def _scored(self, total, lengths):
-        if not self._length_penalty:
+    def _attended(self, cell_state):
+        """[batch, beam, place]: where the cell has looked in this step; None where that does not count."""
+        if not self._coverage_penalty:
+            return None
+        if isinstance(cell_state, AttentionWrapperState):
+            parts = nest.flatten(cell_state.alignments)
+        else:
+            states = cell_state if isinstance(cell_state, tuple) else ()
+            found = [part for part in states if isinstance(part, AttentionWrapperState)]
+            parts = [each for part in found for each in nest.flatten(part.alignments)]
+        if not parts:
+            raise ValueError("coverage_penalty_weight needs the state of an AttentionWrapper: there is none")
+        return parts[0] if len(parts) == 1 else concat(parts, -1)
+
+    def _scored(self, total, lengths, done, attended):
+        if self._length_penalty:
+            total = total / ((5.0 + cast(lengths, total.dtype)) / 6.0) ** self._length_penalty
+        if attended is None:
             return total
-        penalty = ((5.0 + cast(lengths, total.dtype)) / 6.0) ** self._length_penalty
-        return total / penalty
+        # Only of sequences that have ended it is known what they have never looked at.
+        missing = reduce_sum(log(minimum(attended, 1.0)), 2)
+        missing = where(done, missing, zeros_like(missing)) * self._coverage_penalty
+        return total + cast(expand_dims(missing, 2), total.dtype)
 
     def finalize(self, outputs, final_state, sequence_lengths):
         longest = cast(reduce_max(final_state.lengths, 1), dtypes.int32)
         ids = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, self._end_token)
+        if self._reorder:
+
+            def whole(x):
+                if not isinstance(x, TensorArray) or x.element_shape.rank is None:
+                    return x
+                return gather_tree_from_array(x.stack(), outputs.parent_ids, final_state.lengths)
+
+            final_state = final_state._replace(
+                cell_state=nest.map_structure(whole, final_state.cell_state)
+            )
         return FinalBeamSearchDecoderOutput(ids, outputs), final_state
 
 
