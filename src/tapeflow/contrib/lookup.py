@@ -26,10 +26,9 @@ from tapeflow.ops.lookup_buckets import (
 )
 
 __all__ = [
-    "FastHashSpec", "HashTable", "HasherSpec", "IdTableWithHashBuckets", "KeyValueTensorInitializer", "MutableDenseHashTable",
-    "MutableHashTable", "StrongHashSpec", "TextFileIdTableInitializer", "TextFileIndex",
-    "TextFileInitializer",
-    "TextFileStringTableInitializer", "index_table_from_file", "index_table_from_tensor",
+    "FastHashSpec", "HashTable", "HasherSpec", "IdTableWithHashBuckets", "KeyValueTensorInitializer",
+    "MutableDenseHashTable", "MutableHashTable", "StrongHashSpec", "TextFileIdTableInitializer", "TextFileIndex",
+    "TextFileInitializer", "TextFileStringTableInitializer", "index_table_from_file", "index_table_from_tensor",
     "index_to_string", "index_to_string_table_from_file", "index_to_string_table_from_tensor",
     "string_to_index", "string_to_index_table_from_file", "string_to_index_table_from_tensor",
     "tables_initializer",

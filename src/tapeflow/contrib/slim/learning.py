@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from tapeflow import train as _train
@@ -43,10 +44,22 @@ def create_train_op(
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
-    """One step: (loss, whether to stop)."""
+    """One step: (loss, whether to stop); with "should_trace" among the settings also a trace of it, in "logdir"."""
+    from tapeflow.compat import v1
+    from tapeflow.graph.timeline import Timeline
+
     start = time.time()
-    loss, step = sess.run([train_op, global_step])
     wanted = train_step_kwargs or {}
+    traced = "should_trace" in wanted and bool(sess.run(wanted["should_trace"]))
+    options = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE) if traced else None
+    metadata = v1.RunMetadata() if traced else None
+    loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
+    if traced:
+        path = os.path.join(wanted["logdir"], f"tf_trace-{int(step)}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(Timeline(metadata.step_stats).generate_chrome_trace_format())
+        if wanted.get("summary_writer") is not None:
+            wanted["summary_writer"].add_run_metadata(metadata, f"run_metadata-{int(step)}")
     if "should_log" in wanted and sess.run(wanted["should_log"]):
         logging.info(
             "global step %d: loss = %.4f (%.3f sec/step)", step, loss, time.time() - start
@@ -64,10 +77,26 @@ def train(
 ):  # fmt: skip
     """Runs the operation for that many steps, from the last checkpoint in `logdir` on; returns the last loss.
 
-    Raises ValueError for no train operation, and for a folder that is missing where something is to be saved.
+    Args:
+      ready_op: what gives the names of variables without a value once all is initialised; None: nothing is checked.
+      startup_delay_steps: which step a worker that is not the chief waits for before it begins.
+      sync_optimizer: the `SyncReplicasOptimizer` that the train operation is of, whose threads and tokens are started.
+      trace_every_n_steps: how often a trace is written to `logdir`.
+      ignore_live_threads: whether it is no error if threads of queues do not end.
+
+    Raises ValueError for no train operation, a number of steps that is none, a folder that is missing where something
+    is to be saved, and a delay beside a `sync_optimizer`; RuntimeError for variables that have no value.
     """
     if train_op is None:
         raise ValueError("train_op cannot be None.")
+    if number_of_steps is not None and number_of_steps <= 0:
+        raise ValueError("`number_of_steps` must be either None or a positive number.")
+    if logdir is None and trace_every_n_steps is not None:
+        raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
+    optimizers = sync_optimizer if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer]
+    optimizers = [optimizer for optimizer in optimizers if optimizer is not None]
+    if optimizers and startup_delay_steps > 0:
+        raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
     if logdir is None and ((summary_op is not _USE_DEFAULT and summary_op is not None) or saver is not None):
         raise ValueError("Cannot provide summary_op or saver because logdir=None")
     from tapeflow.compat import v1
@@ -81,6 +110,10 @@ def train(
             if local_init_op is _USE_DEFAULT
             else local_init_op
         )
+        ready = v1.report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
+        hooks = [optimizer.make_session_run_hook(is_chief) for optimizer in optimizers]
+        for hook in hooks:
+            hook.begin()
         merged = v1.summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         if logdir is not None and saver is None and v1.global_variables():
             saver = _train.Saver()
@@ -93,6 +126,9 @@ def train(
         writer = summary_writer
         if writer is _USE_DEFAULT:
             writer = v1.summary.FileWriter(logdir, graph) if logdir is not None else None
+        if train_step_kwargs is _USE_DEFAULT and trace_every_n_steps is not None:
+            kwargs["should_trace"] = v1.equal(v1.mod(step, trace_every_n_steps), 0)
+            kwargs["logdir"], kwargs["summary_writer"] = logdir, writer
         session = v1.Session(master, config=session_config, graph=graph)
         if session_wrapper is not None:
             session = session_wrapper(session)
@@ -109,12 +145,25 @@ def train(
                     init_fn(session)
             if local is not None:
                 session.run(local)
+            missing = [] if ready is None else [name.decode() for name in session.run(ready)]
+            if missing:
+                raise RuntimeError(
+                    f"Init operations did not make model ready. Variables not initialized: {', '.join(missing)}"
+                )
+            if not is_chief and startup_delay_steps > 0:
+                least = min(startup_delay_steps, number_of_steps or startup_delay_steps)
+                while session.run(step) < least:
+                    time.sleep(1)
             coordinator = _train.Coordinator()
+            # The threads of a synchronous optimizer wait for gradients until the session ends.
+            waiting = _train.Coordinator() if hooks else coordinator
+            for hook in hooks:
+                hook.after_create_session(session, waiting)
             threads = _train.start_queue_runners(sess=session, coord=coordinator)
             saved = summed = time.time()
             try:
                 should_stop = False
-                while not should_stop and not coordinator.should_stop():
+                while not (should_stop or coordinator.should_stop() or waiting.should_stop()):
                     loss, should_stop = train_step_fn(session, train_op, step, kwargs)
                     now = time.time()
                     if writer is not None and merged is not None and now - summed >= save_summaries_secs:
@@ -125,11 +174,14 @@ def train(
                         saved = now
             finally:
                 coordinator.request_stop()
-                coordinator.join(threads, ignore_live_threads=True)
+                waiting.request_stop()
+                coordinator.join(threads, ignore_live_threads=ignore_live_threads)
             if logdir is not None and is_chief and saver is not None:
                 saver.save(session, f"{logdir}/model.ckpt", global_step=step)
             if writer is not None:
                 if merged is not None:
                     writer.add_summary(session.run(merged), session.run(step))
                 writer.close()
+        if hooks:
+            waiting.join()
         return loss
