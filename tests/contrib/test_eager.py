@@ -202,3 +202,13 @@ def test_a_call_of_defun_without_a_result_is_an_operation_of_a_graph():
         session.run(v.initializer)
         session.run(update)
         assert session.run(v) == 5.0
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_variables_of_metrics_in_graphs(everywhere):
+    with tf.Graph().as_default() as graph:
+        tfe.metrics.Mean("mean", use_global_variables=everywhere)([1.0])
+        names = {key: [v.op.name for v in graph.get_collection(key)] for key in graph.collections}
+    kept = "variables" if everywhere else "local_variables"
+    assert names[kept] == names["metric_variables"] == ["mean/numer", "mean/denom"]
+    assert bool(names.get("local_variables")) is not everywhere

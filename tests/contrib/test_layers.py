@@ -171,3 +171,21 @@ def test_optimize_loss(graph):
         np.testing.assert_allclose(session.run(v), 2.9, rtol=1e-6)
     with pytest.raises(ValueError, match="Optimizer name should be one of"):
         layers.optimize_loss(v * v, None, 0.1, "Best")
+
+
+def test_padding_is_not_in_the_bag_of_words(graph):
+    ids = tf.constant([[1, 0, 2], [0, 0, 0]])
+    sparse = tf.sparse.from_dense(tf.constant([[1, 3]]))
+    bag = {"vocab_size": 4, "embed_dim": 2, "scope": "bag"}
+    made = [
+        layers.bow_encoder(ids, **bag),
+        layers.bow_encoder(ids, sparse_lookup=False, reuse=True, **bag),
+        layers.bow_encoder(sparse, reuse=True, **bag),
+    ]
+    (table,) = tf.global_variables()
+    t, without, counted, few = run(table, *made)
+    np.testing.assert_allclose(without, [(t[1] + t[2]) / 2, t[0]], rtol=1e-6)
+    np.testing.assert_allclose(counted, [(t[1] + t[0] + t[2]) / 3, t[0]], rtol=1e-6)
+    np.testing.assert_allclose(few, [(t[1] + t[3]) / 2], rtol=1e-6)
+    with pytest.raises(TypeError, match="expected to be dense"):
+        layers.bow_encoder(sparse, sparse_lookup=False, reuse=True, **bag)

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import wave
 
 import numpy as np
@@ -20,7 +21,7 @@ contrib = tf.contrib.summary
 def events(folder):
     """All events but the first of the files of a folder."""
     found = []
-    for name in sorted(os.listdir(folder)):
+    for name in sorted(os.listdir(folder), key=lambda name: [int(n) for n in re.findall(r"\d+", name)]):
         first, *rest = read_events(os.path.join(folder, name))
         assert first.file_version == "brain.Event:2"
         found += rest
@@ -180,3 +181,28 @@ def test_png_and_wav(rng):
         assert (file.getframerate(), file.getnchannels(), file.getnframes()) == (8000, 2, 2)
         samples = np.frombuffer(file.readframes(2), "<i2")
     assert samples.tolist() == [0, 16384, -32768, 32767]
+
+
+def test_graphs_of_contrib_have_a_step(tmp_path):
+    definition = tf.Graph().as_graph_def()
+    with contrib.create_file_writer(str(tmp_path)).as_default(), contrib.never_record_summaries():
+        contrib.graph(definition, step=7)
+        with pytest.raises(TypeError, match="must be a graph"):
+            contrib.graph(3, step=7)
+        contrib.flush()
+    assert [(event.step, event.WhichOneof("what")) for event in events(tmp_path)] == [(7, "graph_def")]
+
+
+def test_means_write_themselves(tmp_path):
+    mean = tf.contrib.eager.metrics.Mean("share")
+    mean([1.0, 3.0])
+    tf.compat.v1.train.get_or_create_global_step()
+    with contrib.create_file_writer(str(tmp_path)).as_default(), contrib.always_record_summaries():
+        assert mean.result(write_summary=False).numpy() == 2
+        assert mean.result(write_summary=tf.constant(False)).numpy() == 2
+        contrib.flush()
+        assert values(tmp_path) == []
+        assert mean.result(write_summary=tf.constant(True)).numpy() == 2
+        assert mean.result().numpy() == 2
+        contrib.flush()
+    assert [(value.tag, value.simple_value) for _, value in values(tmp_path)] == [("share", 2.0)] * 2

@@ -59,6 +59,14 @@ class EagerVariableStore:
         """The others of `variables`."""
         return [v for v in self.variables() if not v.trainable]
 
+    def put(self, name, variable):
+        """Lets `get_variable` find a variable under a name, in the place of one that it found there."""
+        self._store[name] = variable
+
+    def drop(self, name):
+        """Forgets the variable of a name. Raises KeyError for a name that is not known."""
+        del self._store[name]
+
     def copy(self):
         """A store of new variables with the same names and values."""
         other = EagerVariableStore()

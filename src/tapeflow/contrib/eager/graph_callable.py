@@ -74,23 +74,20 @@ class GraphCallable:
         for name in reader.get_variable_to_shape_map():
             self._restored[name] = convert_to_tensor(reader.get_tensor(name))
             with name_scope(""):
-                self._store._store[name] = VariableV1(self._restored[name], name=name)
+                self._store.put(name, VariableV1(self._restored[name], name=name))
 
     def _as_restored(self, getter, name, **settings):
         """A restored variable was made as a trainable one: one that is not is made again, of the same value."""
         value = self._restored.pop(name, None)
         if value is not None and settings.get("trainable") is False:
             TensorShape(settings["shape"]).assert_is_compatible_with(value.shape)
-            del self._store._store[name]
+            self._store.drop(name)
             settings.update(initializer=value, shape=None, dtype=value.dtype)
         return getter(name=name, **settings)
 
 
 @public
-def graph_callable(func=None, variable_captures=None):
+def graph_callable(shape_and_dtypes):
     """Lets graph code be called eagerly: a decorator, plain or with the shapes and dtypes of the arguments."""
-    if func is None or not callable(func):
-        return (
-            GraphCallable  # @graph_callable([ShapeAndDtype(...)]): the trace sees both for itself
-        )
-    return GraphCallable(func)
+    # Of @graph_callable([ShapeAndDtype(...)]) the trace sees both for itself.
+    return GraphCallable(shape_and_dtypes) if callable(shape_and_dtypes) else GraphCallable

@@ -62,17 +62,25 @@ def bow_encoder(
     ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None, regularizer=None, trainable=True,
     scope=None, reuse=None,
 ):  # fmt: skip
-    """The mean of the vectors of the ids: [batch, embed_dim]."""
+    """The mean of the vectors of the ids: [batch, embed_dim].
+
+    With `sparse_lookup` dense ids of 0 ("" of strings) are padding, which does not count; a row without others has the
+    vector of the id 0. Raises TypeError for sparse ids without it.
+    """
     from tapeflow.core.sparse_tensor import SparseTensor
 
+    if not sparse_lookup and isinstance(ids, SparseTensor):
+        raise TypeError(f"ids are expected to be dense Tensor, got: {ids}")
     with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
         embeddings = model_variable(
             "embeddings", shape=[vocab_size, embed_dim], initializer=initializer,
             regularizer=regularizer, trainable=trainable,
         )  # fmt: skip
-        if isinstance(ids, SparseTensor):
+        if sparse_lookup:
             from tapeflow.compat.v1.nn import safe_embedding_lookup_sparse
+            from tapeflow.ops.sparse import from_dense
 
+            ids = ids if isinstance(ids, SparseTensor) else from_dense(ids)
             return safe_embedding_lookup_sparse(embeddings, ids, combiner="mean", default_id=0)
         return reduce_mean(embedding_lookup(embeddings, ids), 1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from tapeflow.summary.recording import (
     state,
 )
 from tapeflow.summary.writing import flush as flush_writer
-from tapeflow.summary.writing import graph as write_graph
 from tapeflow.summary.writing import summary_scope
 from tapeflow.train.global_step import get_or_create_global_step
 
@@ -77,7 +77,7 @@ def initialize(graph=None, session=None):
     """
     if executing_eagerly():
         if graph is not None and state.writer is not None:
-            write_graph(graph)
+            _write_graph(graph, 0)
         return
     if state.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
@@ -88,7 +88,7 @@ def initialize(graph=None, session=None):
         )
     session.run(summary_writer_initializer_op())
     if graph is not None:
-        session.run(write_graph(graph))
+        session.run(_write_graph(graph, 0))
 
 
 def summary_writer_initializer_op():
@@ -191,10 +191,25 @@ event = import_event
 
 @public
 def graph(param, step=None, name=None):
-    """Writes a GraphDef, given as a message, as bytes or as a graph. Raises TypeError for names of formats."""
+    """Writes a GraphDef, given as a message, as bytes or as a graph, also where no other summaries are recorded.
+
+    Raises TypeError for anything else.
+    """
     if state.writer is None:
         return None
     if isinstance(param, (bytes, str)) or hasattr(param, "numpy"):
         data = param.numpy() if hasattr(param, "numpy") else param
         param = protos.GraphDef.FromString(data.encode() if isinstance(data, str) else data)
-    return write_graph(param)
+    return _write_graph(param, get_or_create_global_step() if step is None else step)
+
+
+def _write_graph(param, step):
+    definition = param.as_graph_def() if hasattr(param, "as_graph_def") else param
+    if not hasattr(definition, "SerializeToString"):
+        raise TypeError(f"Argument 'param' must be a graph, a GraphDef or its bytes, got {type(param)}")
+    data = definition.SerializeToString()
+
+    def put(file, step):
+        file.add(protos.Event(wall_time=time.time(), step=int(step), graph_def=data))
+
+    return record(True, [step], put)
