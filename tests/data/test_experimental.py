@@ -261,7 +261,7 @@ def test_only_known_policies_and_hashes():
     with tf.Graph().as_default():
         iterator = tf.compat.v1.data.make_one_shot_iterator(Dataset.range(3))
         experimental.make_saveable_from_iterator(iterator, "warn")
-        with pytest.raises(ValueError, match="'warn', 'ignore', and 'fail.'"):
+        with pytest.raises(ValueError, match=r"'warn', 'ignore', and 'fail\.'"):
             experimental.make_saveable_from_iterator(iterator, "never")
     words = Dataset.from_tensor_slices(["a", "b"])
     with pytest.raises(TypeError, match="must be of type HasherSpec"):

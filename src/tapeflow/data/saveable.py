@@ -58,7 +58,7 @@ def make_saveable_from_iterator(iterator, external_state_policy=None):
     """An object that lets a `tf.train.Saver` keep where an iterator of a graph is.
 
     Args:
-      external_state_policy: "warn", "ignore", "fail" or None; what is outside of the iterator is kept with it in any case.
+      external_state_policy: "warn", "ignore", "fail" or None; all of the state is kept in any case.
 
     Raises ValueError for another policy, and for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
     """

@@ -159,16 +159,23 @@ def _known(program: Program, v: int) -> str:
     return f"{value.dtype.name}{TensorShape(value.shape)}"
 
 
-def _svg(boxes: list[Box]) -> str:
+DIRECTIONS = ("TB", "BT", "LR", "RL")
+
+
+def _svg(boxes: list[Box], direction: str = "TB") -> str:
+    """The picture, whose arrows go down ("TB"), up ("BT"), to the right ("LR") or to the left ("RL")."""
+    across, backward = direction in ("LR", "RL"), direction in ("BT", "RL")
     layers = _layers(boxes)
     place: dict[Any, tuple[float, float]] = {}
     widest = max((len(layer) for layer in layers), default=1)
-    for depth, layer in enumerate(layers):
-        offset = (widest - len(layer)) * (_WIDTH + _GAP_X) / 2
+    along, beside = (_WIDTH + _GAP_Y, _HEIGHT + _GAP_X) if across else (_HEIGHT + _GAP_Y, _WIDTH + _GAP_X)
+    for depth, layer in enumerate(reversed(layers) if backward else layers):
+        offset = (widest - len(layer)) * beside / 2
         for i, box in enumerate(layer):
-            place[box.key] = (10 + offset + i * (_WIDTH + _GAP_X), 10 + depth * (_HEIGHT + _GAP_Y))
-    width = 20 + widest * (_WIDTH + _GAP_X)
-    height = 20 + len(layers) * (_HEIGHT + _GAP_Y)
+            at = (10 + offset + i * beside, 10 + depth * along)
+            place[box.key] = (at[1], at[0]) if across else at
+    sizes = (20 + widest * beside, 20 + len(layers) * along)
+    width, height = (sizes[1], sizes[0]) if across else sizes
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         'font-family="sans-serif" font-size="11">'
@@ -177,11 +184,7 @@ def _svg(boxes: list[Box]) -> str:
         x, y = place[box.key]
         for source in box.sources:
             if source in place:
-                a, b = place[source]
-                parts.append(
-                    f'<path d="M{a + _WIDTH / 2:.0f},{b + _HEIGHT} C{a + _WIDTH / 2:.0f},{b + _HEIGHT + 20} '
-                    f'{x + _WIDTH / 2:.0f},{y - 20:.0f} {x + _WIDTH / 2:.0f},{y:.0f}" fill="none" stroke="#888"/>'
-                )
+                parts.append(_curve(place[source], (x, y), across, backward))
     for box in boxes:
         x, y = place[box.key]
         colour = _COLOURS.get(box.kind, "#ffffff")
@@ -193,6 +196,21 @@ def _svg(boxes: list[Box]) -> str:
             f"{escape(_cut(box.subtitle, 30))}</text></g>"
         )
     return "\n".join([*parts, "</svg>"])
+
+
+def _curve(source: tuple[float, float], end: tuple[float, float], across: bool, backward: bool) -> str:
+    """The line from a box to the box that takes its result."""
+    (a, b), (x, y) = source, end
+    bend = -20 if backward else 20
+    if across:
+        a, x = (a, x + _WIDTH) if backward else (a + _WIDTH, x)
+        b, y = b + _HEIGHT / 2, y + _HEIGHT / 2
+        bends = f"{a + bend:.0f},{b:.0f} {x - bend:.0f},{y:.0f}"
+    else:
+        b, y = (b, y + _HEIGHT) if backward else (b + _HEIGHT, y)
+        a, x = a + _WIDTH / 2, x + _WIDTH / 2
+        bends = f"{a:.0f},{b + bend:.0f} {x:.0f},{y - bend:.0f}"
+    return f'<path d="M{a:.0f},{b:.0f} C{bends} {x:.0f},{y:.0f}" fill="none" stroke="#888"/>'
 
 
 def _cut(words: str, most: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.keras import settings
+from tapeflow.keras.registry import from_config_dict
 
 _MIXED = ("mixed_float16", "mixed_bfloat16")
 
@@ -152,8 +153,7 @@ def get(identifier):
     if isinstance(identifier, DTypePolicy):
         return identifier
     if isinstance(identifier, dict):
-        config = identifier.get("config", identifier)
-        return Policy(config["name"])
+        return deserialize(identifier)
     if isinstance(identifier, str):
         return Policy(identifier)
     return Policy(dtypes.as_dtype(identifier).name)
@@ -167,5 +167,10 @@ def serialize(policy):
 
 
 def deserialize(config, custom_objects=None):
-    """A policy from its config."""
-    return get(config)
+    """A policy from its config. Raises ValueError for a class that is neither one of ours nor given or registered."""
+    if not isinstance(config, dict):
+        return get(config)
+    if "class_name" not in config:
+        return Policy(config["name"])
+    known = dict.fromkeys(("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"), Policy)
+    return from_config_dict(config, known, "dtype policy", custom_objects)

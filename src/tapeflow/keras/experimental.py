@@ -1,10 +1,16 @@
 """`tf.keras.experimental`: names that programs for Keras 2.0 use."""
 
 import importlib
+import os
 from typing import Any
 
+from tapeflow.function.function import Function
+from tapeflow.graph.writing import write_message
 from tapeflow.keras.models import load_model, save_model
 from tapeflow.keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
+from tapeflow.keras.registry import CustomObjectScope
+from tapeflow.saved_model.constants import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
+from tapeflow.saved_model.reading import parse
 
 __all__ = [
     "CosineDecay",
@@ -25,8 +31,27 @@ def export_saved_model(
     model, saved_model_path, custom_objects=None, as_text=False, input_signature=None,
     serving_only=False,
 ):  # fmt: skip
-    """Writes a model as a SavedModel."""
-    save_model(model, saved_model_path, save_format="tf")
+    """Writes a model as a SavedModel.
+
+    Args:
+      custom_objects: classes and functions by the names that the model's config has for them.
+      as_text: whether the graph is written as text.
+      input_signature: TensorSpecs of the inputs, for a model that does not say what they are.
+      serving_only: accepted; the functions for training are no graphs of their own.
+    """
+    signatures = None
+    if input_signature is not None:
+
+        def serving_default(*inputs):
+            return model(inputs[0] if len(inputs) == 1 else list(inputs), training=False)
+
+        signatures = Function(serving_default, input_signature=input_signature, autograph=False)
+    with CustomObjectScope(custom_objects or {}):
+        save_model(model, saved_model_path, save_format="tf", signatures=signatures)
+    if as_text:
+        folder = os.fspath(saved_model_path)
+        write_message(parse(folder), os.path.join(folder, SAVED_MODEL_FILENAME_PBTXT), True)
+        os.unlink(os.path.join(folder, SAVED_MODEL_FILENAME_PB))
 
 
 def load_from_saved_model(saved_model_path, custom_objects=None):

@@ -67,12 +67,12 @@ class ExportArchive:
         return made
 
     def write_out(self, filepath, options=None, verbose=True):
-        """Writes the SavedModel. Raises ValueError without an endpoint."""
+        """Writes the SavedModel, with the `SaveOptions` given. Raises ValueError without an endpoint."""
         from tapeflow.saved_model import save
 
         if not self._functions:
             raise ValueError("No endpoints have been set yet. Call add_endpoint().")
         first = next(iter(self._functions.values()))
-        save(self._module, os.fspath(filepath), {"serving_default": first, **self._functions})
+        save(self._module, os.fspath(filepath), {"serving_default": first, **self._functions}, options)
         if verbose:
             print(f"Saved artifact at '{filepath}'.")

@@ -11,6 +11,8 @@ import numpy as np
 
 from tapeflow.keras.callbacks.base import Callback
 from tapeflow.keras.callbacks.stopping import Monitor
+from tapeflow.saved_model.options import SaveOptions
+from tapeflow.train.checkpoint_options import CheckpointOptions
 
 
 class BaseLogger(Callback):
@@ -99,7 +101,8 @@ class ModelCheckpoint(Callback):
     """Saves the model, or its weights, after epochs or every `save_freq` batches.
 
     `filepath` may name `epoch` and logs: "weights.{epoch:02d}-{val_loss:.2f}". Raises ValueError for a
-    `save_freq` that is neither "epoch" nor a number.
+    `save_freq` that is neither "epoch" nor a number, TypeError for `options` that are not
+    `tf.train.CheckpointOptions` for weights, or `tf.saved_model.SaveOptions` for models.
     """
 
     def __init__(
@@ -127,6 +130,13 @@ class ModelCheckpoint(Callback):
             raise ValueError(
                 f'Unrecognized save_freq: {save_freq}. Expected save_freq are "epoch" or integer'
             )
+        wanted = CheckpointOptions if save_weights_only else SaveOptions
+        if options is not None and not isinstance(options, wanted):
+            raise TypeError(
+                f"If save_weights_only is {bool(save_weights_only)}, then `options` must be either None or a "
+                f"{wanted.__name__}. Got {options}."
+            )
+        self._options = options
         self._monitor = Monitor(monitor, mode)
         self.best = (
             self._monitor.worst if initial_value_threshold is None else initial_value_threshold
@@ -193,9 +203,9 @@ class ModelCheckpoint(Callback):
         if folder:
             os.makedirs(folder, exist_ok=True)
         if self.save_weights_only:
-            self.model.save_weights(path, overwrite=True)
+            self.model.save_weights(path, overwrite=True, options=self._options)
         else:
-            self.model.save(path, overwrite=True)
+            self.model.save(path, overwrite=True, options=self._options)
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: finished saving model to {path}")
 

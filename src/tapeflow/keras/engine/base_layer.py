@@ -28,7 +28,7 @@ from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked, unique
 from tapeflow.keras.registry import snake_case
 from tapeflow.ops.construction import zeros
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached
 
 _ARGUMENTS = {
@@ -247,7 +247,15 @@ class Layer(Connections, Protocol, Tracked):
         """Makes a variable that belongs to the layer.
 
         Floats start Glorot-uniform and everything else with zeros when there is no initializer.
+
+        Args:
+          synchronization, aggregation: those of the variable; the aggregation also by its name in lower case.
+          use_resource: accepted; all variables are resources.
+
+        Raises ValueError for a `partitioner`: a weight is one variable.
         """
+        if partitioner is not None:
+            raise ValueError(f"Layer {self.name}: weights are whole, `partitioner` must be None, got {partitioner}.")
         for argument in kwargs:
             if argument not in (
                 "collections",
@@ -284,6 +292,8 @@ class Layer(Connections, Protocol, Tracked):
             name=name,
             dtype=dtype,
             constraint=constraints.get(constraint),
+            synchronization=synchronization or VariableSynchronization.AUTO,
+            aggregation=_aggregation(aggregation),
         )
         self._own_weights.append(variable)
         if name is not None:
@@ -606,6 +616,19 @@ def _as_shapes(structure):
     ):
         return [_as_shapes(item) for item in structure]
     return TensorShape(structure)
+
+
+def _aggregation(value):
+    """An aggregation from itself, its name, or None. Raises ValueError for another name."""
+    if not isinstance(value, str):
+        return value or VariableAggregation.NONE
+    try:
+        return VariableAggregation[value.upper()]
+    except KeyError:
+        names = [kind.name.lower() for kind in VariableAggregation]
+        raise ValueError(
+            f"Invalid value for argument `aggregation`. Expected None or one of {names}. Received: aggregation={value}"
+        ) from None
 
 
 def _penalty(regularizer, variable):

@@ -223,8 +223,11 @@ class Model(Training, Layer):
         return found
 
     def save_weights(self, filepath, overwrite=True, save_format=None, options=None):
-        """Saves the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras."""
-        weight_files.save(self, filepath, overwrite, save_format)
+        """Saves the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras.
+
+        `options` are the `tf.train.CheckpointOptions` of a checkpoint.
+        """
+        weight_files.save(self, filepath, overwrite, save_format, options)
 
     def save(self, filepath, overwrite=True, save_format=None, **kwargs):
         """Saves the whole model as HDF5; see `tf.keras.models.save_model`."""
@@ -233,8 +236,11 @@ class Model(Training, Layer):
         save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
     def load_weights(self, filepath, skip_mismatch=False, by_name=False, options=None):
-        """Loads what save_weights has saved. For checkpoints, returns a status with assertions."""
-        return weight_files.load(self, filepath, skip_mismatch, by_name)
+        """Loads what save_weights has saved. For checkpoints, returns a status with assertions.
+
+        `options` are the `tf.train.CheckpointOptions` of a checkpoint.
+        """
+        return weight_files.load(self, filepath, skip_mismatch, by_name, options)
 
     def export(self, filepath, format="tf_saved_model", verbose=True, input_signature=None, **kwargs):
         """Writes a SavedModel with a function `serve`, for serving. Raises ValueError for other formats."""

@@ -22,10 +22,18 @@ def save_model(
     """Saves a model with its weights and its optimizer: by the ending of the name as `.keras`, as HDF5
     (`.h5`, `.hdf5`; functional and Sequential models only), or as a SavedModel.
 
-    Where overwrite is False and there is a file, the user is asked. Raises NotImplementedError for
-    subclassed models in HDF5.
+    Where overwrite is False and there is a file, the user is asked.
+
+    Args:
+      signatures, options: those of a SavedModel, as `tf.saved_model.save` takes them.
+      save_traces: a SavedModel always has the functions of the model.
+
+    Raises NotImplementedError for subclassed models in HDF5, ValueError for `signatures` or `options` of one file.
     """
     path = os.fspath(filepath)
+    to_folder = save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS))
+    if not to_folder:
+        _refuse(path, signatures=signatures, options=options)
     if not overwrite and not weight_files.may_overwrite(path):
         return
     if save_format == "keras" or (save_format is None and path.endswith(".keras")):
@@ -33,7 +41,7 @@ def save_model(
 
         archive.save(model, path)
         return
-    if save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS)):
+    if to_folder:
         _save_as_saved_model(model, path, signatures, options)
         return
     if not hasattr(model, "_is_graph_network"):
@@ -56,6 +64,13 @@ def save_model(
             os.unlink(temporary)
 
 
+def _refuse(path, **arguments):
+    """Raises ValueError for arguments that are only for SavedModels."""
+    given = [name for name, value in arguments.items() if value is not None]
+    if given:
+        raise ValueError(f"The following argument(s) are not supported for the file {path}: {given}")
+
+
 # The folder of a SavedModel that programs may use for files of their own.
 _EXTRA = os.path.join("assets.extra", "model.keras")
 
@@ -75,7 +90,7 @@ def _save_as_saved_model(model, path, signatures, options):
             os.unlink(extra)
 
 
-def _load_saved_model(path, custom_objects, compile):
+def _load_saved_model(path, custom_objects, compile, options):
     """The model in a SavedModel; where it holds functions only, an object with those."""
     from tapeflow.keras.saving import archive
     from tapeflow.saved_model import load
@@ -86,7 +101,7 @@ def _load_saved_model(path, custom_objects, compile):
             return archive.load(extra, custom_objects, compile)
         except (TypeError, ValueError) as error:
             warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
-    return load(path)
+    return load(path, options=options)
 
 
 def _write(file, model, include_optimizer):
@@ -132,7 +147,8 @@ def _training_config(model):
 def load_model(filepath, custom_objects=None, compile=True, options=None, safe_mode=True):
     """The model that `save_model` has saved, compiled as it was unless `compile` is False.
 
-    Raises OSError for no file, ValueError for one that holds no model, or classes that are not known.
+    `options` are the `tf.saved_model.LoadOptions` of a SavedModel. Raises OSError for no file, ValueError for one that
+    holds no model, or classes that are not known.
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):
@@ -140,7 +156,8 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
     from tapeflow.keras.saving import archive
 
     if os.path.isdir(path):
-        return _load_saved_model(path, custom_objects, compile)
+        return _load_saved_model(path, custom_objects, compile, options)
+    _refuse(path, options=options)
     if not weight_files.is_hdf5(path):
         if path.endswith((".h5", ".hdf5")):
             raise OSError(f"Unable to open file {path}: it is not an HDF5 file, or is damaged.")

@@ -38,10 +38,17 @@ def is_h5_name(path):
     return path.endswith((".h5", ".hdf5", ".keras"))
 
 
-def save(model, filepath, overwrite=True, save_format=None):
+def _refuse_options(options, path):
+    """Raises ValueError for options of a checkpoint where HDF5 is written or read."""
+    if options is not None:
+        raise ValueError(f"`options` are those of a TensorFlow checkpoint, and {path} is an HDF5 file: {options!r}.")
+
+
+def save(model, filepath, overwrite=True, save_format=None, options=None):
     """Saves the weights of a model. Raises ValueError for a model without weights yet, or an unknown format."""
     path = os.fspath(filepath)
     if path.endswith(".weights.h5") and save_format in (None, "h5", "keras"):
+        _refuse_options(options, path)
         _require_built(model)
         if not overwrite and not may_overwrite(path):
             return
@@ -70,6 +77,7 @@ def save(model, filepath, overwrite=True, save_format=None):
                 "TensorFlow format."
             )
     if kind == "h5":
+        _refuse_options(options, path)
         _require_built(model)
     target = path if kind == "h5" else index_path(path)
     if not overwrite and not may_overwrite(target):
@@ -79,7 +87,11 @@ def save(model, filepath, overwrite=True, save_format=None):
         os.makedirs(folder, exist_ok=True)
     if kind == "tf":
         in_graph = bool(model.weights) and model.weights[0]._parts is not None
-        write_objects(model, path, get_session(model.weights[0].graph) if in_graph else None)
+        session = get_session(model.weights[0].graph) if in_graph else None
+
+        going_on = write_objects(model, path, session, options)
+        if going_on is not None:  # what follows may read the file
+            going_on.result()
         update_checkpoint_state(folder, path, [path], save_relative_paths=True)
         return
     temporary = f"{path}.temporary{os.getpid()}"
@@ -147,7 +159,7 @@ def _require_built(model):
         )
 
 
-def load(model, filepath, skip_mismatch=False, by_name=False):
+def load(model, filepath, skip_mismatch=False, by_name=False, options=None):
     """Loads weights; the status of a checkpoint, None for HDF5."""
     path = os.fspath(filepath)
     if os.path.isdir(path):
@@ -158,13 +170,14 @@ def load(model, filepath, skip_mismatch=False, by_name=False):
                 "Weights may only be loaded based on topology into Models when loading TensorFlow-"
                 f"formatted weights (got by_name={by_name}, skip_mismatch={skip_mismatch})."
             )
-        status = restore_objects(model, path)
+        status = restore_objects(model, path, options)
         graph = current_graph()
         if graph is not None:
             _stream(status)
             model.__dict__["_restored_in_graph"] = getattr(status, "_restoration", None)
         _require_match(model, status)
         return status
+    _refuse_options(options, path)
     if not model.built:
         raise ValueError(
             "Unable to load weights saved in HDF5 format into a subclassed Model which has not created "

@@ -93,16 +93,12 @@ class InputLayer(Layer):
         return {**config, "optional": True} if self.optional else config
 
 
-def refuse_unknown_kinds(name, lora_rank, quantization_config):
+def refuse_unknown_kinds(layer, **arguments):
     """Raises ValueError for weights of low rank, and quantized ones, which there are not."""
-    if lora_rank is not None:
-        raise ValueError(
-            f"{name} has no low-rank weights: lora_rank must be None, got {lora_rank}."
-        )
-    if quantization_config is not None:
-        raise ValueError(
-            f"{name} has no quantized weights: quantization_config must be None, got {quantization_config}."
-        )
+    for name, value in arguments.items():
+        if value is not None:
+            kind = "low-rank" if name.startswith("lora") else "quantized"
+            raise ValueError(f"{layer} has no {kind} weights: {name} must be None, got {value}.")
 
 
 class Dense(Layer):
@@ -129,7 +125,10 @@ class Dense(Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(type(self).__name__, lora_rank, quantization_config)
+        refuse_unknown_kinds(
+            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
+            quantization_config=quantization_config,
+        )  # fmt: skip
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.units = int(units) if not isinstance(units, int) else units
         if self.units < 0:

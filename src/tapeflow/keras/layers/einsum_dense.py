@@ -40,7 +40,11 @@ class EinsumDense(Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(type(self).__name__, lora_rank, quantization_config)
+        refuse_unknown_kinds(
+            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
+            gptq_unpacked_column_size=gptq_unpacked_column_size,
+            quantization_config=quantization_config,
+        )  # fmt: skip
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.equation = equation

@@ -36,7 +36,10 @@ class Embedding(Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(type(self).__name__, lora_rank, quantization_config)
+        refuse_unknown_kinds(
+            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
+            quantization_config=quantization_config,
+        )  # fmt: skip
         input_length = kwargs.pop("input_length", None)
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         if weights is not None:

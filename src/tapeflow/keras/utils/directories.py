@@ -49,6 +49,7 @@ def image_dataset_from_directory(
 
     Raises ValueError for settings that do not fit, or a folder without images.
     """
+    check_format(format)
     if color_mode not in _CHANNELS:
         raise ValueError(
             '`color_mode` must be one of {"rgb", "rgba", "grayscale"}. Received: '
@@ -94,6 +95,7 @@ def text_dataset_from_directory(
     verbose=True,
 ):
     """Batches of (texts, labels), of the .txt files of a folder; see image_dataset_from_directory."""
+    check_format(format)
 
     def text(path):
         from tapeflow.ops.strings import substr
@@ -121,19 +123,51 @@ def audio_dataset_from_directory(
     follow_links=False,
     verbose=True,
 ):
-    """Batches of (sounds, labels), of the .wav files of a folder; see image_dataset_from_directory."""
+    """Batches of (sounds, labels), of the .wav files of a folder; see image_dataset_from_directory.
+
+    Args:
+      output_sequence_length: of every sound, which is cut or padded; None: batches are padded to their longest sound.
+      ragged: whether the sounds of a batch, a ragged tensor, keep their lengths.
+
+    Raises ImportError for a `sampling_rate`: sounds keep the one of their files.
+    """
     from tapeflow.ops.audio import decode_wav
 
+    if ragged and output_sequence_length is not None:
+        raise ValueError("Cannot set both `ragged` and `output_sequence_length`")
+    if sampling_rate is not None:
+        if not isinstance(sampling_rate, int):
+            raise ValueError(
+                f"`sampling_rate` should have an integer value. Received: sampling_rate={sampling_rate}"
+            )
+        if sampling_rate <= 0:
+            raise ValueError(
+                f"`sampling_rate` should be higher than 0. Received: sampling_rate={sampling_rate}"
+            )
+        raise ImportError("The argument `sampling_rate` needs tensorflow_io, which is not supported.")
+
     def sound(path):
-        audio, _ = decode_wav(_read(path), 1, output_sequence_length or -1)
-        return audio
+        return decode_wav(_read(path), desired_samples=output_sequence_length or -1)[0]
+
+    def batched(dataset):
+        if ragged:
+            return dataset.ragged_batch(batch_size)
+        return dataset.padded_batch(batch_size) if output_sequence_length is None else dataset.batch(batch_size)
 
     return _datasets(directory, labels, label_mode, class_names, (".wav",), sound, batch_size, shuffle,
-                     seed, validation_split, subset, follow_links, verbose, "file_paths")  # fmt: skip
+                     seed, validation_split, subset, follow_links, verbose, "file_paths", batched)  # fmt: skip
+
+
+def check_format(format):
+    """Raises ValueError for datasets of another kind than ours."""
+    if format == "grain":
+        raise ValueError('`format="grain"` makes datasets of the package grain; only "tf" is supported here.')
+    if format != "tf":
+        raise ValueError(f'`format` should be "tf". Received: format={format}')
 
 
 def _datasets(directory, labels, label_mode, class_names, endings, load, batch_size, shuffle, seed,
-              split, subset, follow_links, verbose, paths_name):  # fmt: skip
+              split, subset, follow_links, verbose, paths_name, batched=None):  # fmt: skip
     _check(labels, label_mode, class_names, split, subset, shuffle, seed)
     if labels is None:
         label_mode = None
@@ -163,7 +197,7 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
 
         found = found.map(element, num_parallel_calls=AUTOTUNE)
         if batch_size is not None:
-            found = found.batch(batch_size)
+            found = found.batch(batch_size) if batched is None else batched(found)
         found = found.prefetch(AUTOTUNE)
         found.class_names = names
         setattr(found, paths_name, part_paths)

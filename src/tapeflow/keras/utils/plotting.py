@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tapeflow.core import nest
-from tapeflow.graph.drawing import Box, _svg
+from tapeflow.graph.drawing import DIRECTIONS, Box, _svg
 
 
 class Picture:
@@ -34,10 +34,24 @@ def model_to_dot(
     show_trainable=False,
     **kwargs,
 ):
-    """A picture of the layers of a model and how they are connected, each below what it reads."""
+    """A picture of the layers of a model and how they are connected, each below what it reads.
+
+    Args:
+      rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
+      dpi: accepted; the picture is of lines, which have no dots.
+
+    Raises ValueError for another direction, for `subgraph` (a picture is no part of another one) and for unknown
+    arguments.
+    """
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
+    if rankdir not in DIRECTIONS:
+        raise ValueError(f"`rankdir` must be one of {DIRECTIONS}. Received: rankdir={rankdir!r}")
+    if subgraph:
+        raise ValueError("`subgraph=True` makes a part of a pydot graph; pictures are SVG here.")
     boxes = _boxes(model, show_shapes, show_dtype, show_layer_names, show_layer_activations,
                    show_trainable, expand_nested, "")  # fmt: skip
-    return Picture(_svg(boxes))
+    return Picture(_svg(boxes, rankdir))
 
 
 def plot_model(
@@ -65,6 +79,7 @@ def plot_model(
     picture = model_to_dot(
         model, show_shapes, show_dtype, show_layer_names, rankdir, expand_nested, dpi,
         show_layer_activations=show_layer_activations, show_trainable=show_trainable,
+        **kwargs,
     )  # fmt: skip
     if to_file is not None:
         root, ending = os.path.splitext(os.fspath(to_file))

@@ -6,6 +6,7 @@ import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.data.dataset import AUTOTUNE, Dataset
+from tapeflow.keras.utils.directories import check_format
 from tapeflow.keras.utils.sequence import Sequence
 
 
@@ -30,6 +31,7 @@ def timeseries_dataset_from_array(
       sampling_rate: how far steps of a window are apart.
     Raises ValueError for settings that do not fit the data.
     """
+    check_format(format)
     for name, value in (("sequence_length", sequence_length), ("sequence_stride", sequence_stride),
                         ("sampling_rate", sampling_rate)):  # fmt: skip
         if value <= 0 or value >= len(data) > 0:
@@ -87,8 +89,12 @@ def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=
                   preferred_backend=None):  # fmt: skip
     """Two datasets of the elements of one (or of arrays): sizes are numbers of elements, or parts of them.
 
+    `preferred_backend` is None or "tensorflow": there are no other datasets here.
+
     Raises ValueError for sizes that do not fit, TypeError for what is no data.
     """
+    if preferred_backend not in (None, "tensorflow"):
+        raise ValueError(f"`preferred_backend` must be None or 'tensorflow', got {preferred_backend!r}.")
     if isinstance(dataset, (Dataset, Sequence)):
         elements = list(dataset)
     elif isinstance(dataset, (list, tuple, dict, np.ndarray)):

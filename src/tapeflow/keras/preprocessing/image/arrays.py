@@ -10,8 +10,11 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
+from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.image_geometry import resize
+from tapeflow.ops.layout import transpose
+from tapeflow.ops.static import sizes_of
 
 INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos")
 
@@ -118,11 +121,23 @@ def load_img(
     return img.resize(size, how)
 
 
+def _clipped(numerator, denominator, most):
+    """numerator / denominator as a size from 1 to `most`, which may be tensors."""
+    if isinstance(numerator, int) and isinstance(most, int):
+        return max(1, min(most, int(numerator / denominator)))
+    return maximum(1, minimum(most, cast(cast(numerator, "float32") / denominator, "int32")))
+
+
 def smart_resize(x, size, interpolation="bilinear", data_format="channels_last", **kwargs):
     """Images (height, width, channels), or a batch, resized without distortion: cut to the shape first.
 
-    Raises ValueError for other shapes or sizes.
+    With "channels_first" the channels stand before height and width. Raises ValueError for other shapes or sizes.
     """
+    kwargs.pop("backend_module", None)
+    if kwargs:
+        raise TypeError(f"smart_resize() got unexpected keyword arguments: {list(kwargs)}")
+    if data_format not in ("channels_last", "channels_first"):
+        raise ValueError(f"Unknown data_format: {data_format}")
     if len(size) != 2:
         raise ValueError(f"Expected `size` to be a tuple of 2 integers, but got: {size}.")
     images = convert_to_tensor(x)
@@ -132,10 +147,15 @@ def smart_resize(x, size, interpolation="bilinear", data_format="channels_last",
             "Expected an image array with shape `(height, width, channels)`, or `(batch_size, "
             f"height, width, channels)`, but got input with incorrect rank, of shape {images.shape}."
         )
-    height, width = images.shape[-3], images.shape[-2]
-    high = max(1, min(height, int(width * size[0] / size[1])))
-    wide = max(1, min(width, int(height * size[1] / size[0])))
+    first = data_format == "channels_first"
+    if first:
+        images = transpose(images, [*range(rank - 3), rank - 2, rank - 1, rank - 3])
+    height, width = sizes_of(images)[-3:-1]
+    high = _clipped(width * size[0], size[1], height)
+    wide = _clipped(height * size[1], size[0], width)
     top, left = (height - high) // 2, (width - wide) // 2
     images = images[..., top : top + high, left : left + wide, :]
     resized = cast(resize(images, size, method=interpolation), images.dtype)
+    if first:
+        resized = transpose(resized, [*range(rank - 3), rank - 1, rank - 3, rank - 2])
     return resized.numpy() if isinstance(x, np.ndarray) else resized

@@ -141,6 +141,11 @@ class NumpyArrayIterator(Iterator):
                     f'Invalid subset name: {subset}; expected "training" or "validation".'
                 )
             at = int(len(x) * image_data_generator._validation_split)
+            if y is not None and not ignore_class_split and not np.array_equal(np.unique(y[:at]), np.unique(y[at:])):
+                raise ValueError(
+                    "Training and validation subsets have different number of classes after the split. If your numpy "
+                    "arrays are sorted by the label, you might want to shuffle them."
+                )
             part = slice(None, at) if subset == "validation" else slice(at, None)
             x, more = x[part], [m[part] for m in more]
             y = None if y is None else y[part]
