@@ -101,6 +101,8 @@ def from_config_dict(config, table, kind, custom_objects=None):
     cls = known[registered] if registered in known else find(name, table, kind, custom_objects)
     settings = config.get("config") or {}
     if not isinstance(settings, dict):
+        if inspect.isclass(cls):
+            raise ValueError(f"The config of a {kind} of class {cls.__name__!r} must be a dict, got {settings!r}.")
         return cls
     if not hasattr(cls, "from_config"):
         return cls(**settings) if inspect.isclass(cls) else cls

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.engine import saving, weight_files
-from tapeflow.keras.registry import CustomObjectScope, to_config
+from tapeflow.keras.registry import to_config
 
 _ENDINGS = (".h5", ".hdf5", ".keras")
 
@@ -162,11 +162,8 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
         if path.endswith((".h5", ".hdf5")):
             raise OSError(f"Unable to open file {path}: it is not an HDF5 file, or is damaged.")
         return archive.load(path, custom_objects, compile, safe_mode)
-    with archive.opened(path, path) as file, CustomObjectScope(custom_objects or {}):
-        try:
-            return _read(file, path, custom_objects, compile)
-        except (KeyError, IndexError, AttributeError, OSError, RuntimeError) as error:
-            raise ValueError(f"{path} is damaged: {error!r}") from error
+    with archive.opened(path, path) as file, archive.loading(path, custom_objects, safe_mode):
+        return _read(file, path, custom_objects, compile)
 
 
 def _read(file, path, custom_objects, compile):
@@ -174,12 +171,12 @@ def _read(file, path, custom_objects, compile):
     if config is None:
         raise ValueError(f"No model config found in the file at {path}.")
     model = saving.model_from_config(_parsed(config, path), custom_objects)
-    weight_files.load_from_group(file["model_weights"], model)
+    weight_files.load_from_group(weight_files.at(file, "model_weights"), model)
     training = file.attrs.get("training_config")
     if compile and training is not None:
         _compile(model, _parsed(training, path), custom_objects)
         if "optimizer_weights" in file:
-            _load_optimizer(model, file["optimizer_weights"])
+            _load_optimizer(model, weight_files.at(file, "optimizer_weights"))
     return model
 
 
@@ -216,17 +213,17 @@ def _compile(model, config, custom_objects):
 
 def _load_optimizer(model, group):
     names = weight_files.names_of(group, "weight_names")
-    values = [np.asarray(group[name]) for name in names]
+    values = [weight_files.at(group, name) for name in names]
     optimizer = model.optimizer
     if len(values) <= 1:
-        optimizer.iterations.assign(values[0] if values else 0)
+        optimizer.iterations.assign(int(np.asarray(values[0])) if values and values[0].shape == () else 0)
         return
     for name in _slot_names(names):
         for variable in model.trainable_weights:
             optimizer._restore_slot(variable, name)
     optimizer.iterations  # noqa: B018
     if [list(v.shape) for v in optimizer.weights] == [list(value.shape) for value in values]:
-        optimizer.set_weights(values)
+        optimizer.set_weights([np.asarray(value) for value in values])
 
 
 def _slot_names(names):

@@ -193,18 +193,15 @@ def load(model, filepath, skip_mismatch=False, by_name=False, options=None):
     if not os.path.exists(path):
         raise FileNotFoundError(f"[Errno 2] Unable to open file: there is no file {path!r}")
     with archive.opened(path, path) as file:
-        if "layer_names" not in file.attrs and "model_weights" not in file:
-            archive.load_weights(model, file, path, skip_mismatch)
-            return None
-        group = (
-            file["model_weights"]
-            if "layer_names" not in file.attrs and "model_weights" in file
-            else file
-        )
         try:
-            load_from_group(group, model, skip_mismatch, by_name)
+            of_keras_3 = "layer_names" not in file.attrs and "model_weights" not in file
+            if not of_keras_3:
+                group = file if "layer_names" in file.attrs else at(file, "model_weights")
+                load_from_group(group, model, skip_mismatch, by_name)
         except (KeyError, OSError, RuntimeError) as error:
             raise ValueError(f"{path}: the weights are damaged: {error}") from error
+        if of_keras_3:
+            archive.load_weights(model, file, path, skip_mismatch)
     return None
 
 
@@ -260,9 +257,21 @@ def names_of(group, key):
     return [name.decode() if isinstance(name, bytes) else str(name) for name in found]
 
 
+def at(group, path):
+    """The group or dataset at a path. Raises KeyError for none, ValueError for a link to another file."""
+    from tapeflow.keras.saving.weights_store import dataset_at, group_at
+
+    folder, _, name = path.rpartition("/")
+    owner = group_at(group, folder) if folder else group
+    if owner is None or name not in owner:
+        raise KeyError(f"there is no {path!r}")
+    is_group = owner.get(name, getclass=True) is h5py().Group
+    return group_at(owner, name) if is_group else dataset_at(owner, name)
+
+
 def load_from_group(group, model, skip_mismatch=False, by_name=False):
     """Sets the weights of layers, in their order or by their names. Raises ValueError for what does not fit."""
-    saved = {name: names_of(group[name], "weight_names") for name in names_of(group, "layer_names")}
+    saved = {name: names_of(at(group, name), "weight_names") for name in names_of(group, "layer_names")}
     layers = [layer for layer in model.layers if _weights(layer)]
     pairs = []
     if by_name:
@@ -277,11 +286,11 @@ def load_from_group(group, model, skip_mismatch=False, by_name=False):
         pairs = list(zip(layers, names))
     todo = []
     for layer, name in pairs:
-        values = [np.asarray(group[name][weight]) for weight in saved[name]]
+        values = [at(at(group, name), weight) for weight in saved[name]]
         todo += _matched(layer.name, _weights(layer), values, skip_mismatch)
     if "top_level_model_weights" in group:
-        top = group["top_level_model_weights"]
-        values = [np.asarray(top[name]) for name in names_of(top, "weight_names")]
+        top = at(group, "top_level_model_weights")
+        values = [at(top, name) for name in names_of(top, "weight_names")]
         todo += _matched(model.name, _top_level(model), values, skip_mismatch)
     set_values(todo)
 
@@ -297,7 +306,7 @@ def _matched(name, variables, values, skip_mismatch):
     matched = []
     for variable, value in zip(variables, values):
         if tuple(variable.shape.as_list()) == value.shape:
-            matched.append((variable, value))
+            matched.append((variable, np.asarray(value)))
         elif not skip_mismatch:
             raise ValueError(
                 f"Shape mismatch in layer {name} for weight {variable.name}. Weight expects shape "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.saving.serialization import refuse_other_files
 
 
 class TFSMLayer(Layer):
@@ -54,6 +55,12 @@ class TFSMLayer(Layer):
 
     def call(self, inputs, training=False, **kwargs):
         return (self._run_training if training else self._run)(inputs, **kwargs)
+
+    @classmethod
+    def from_config(cls, config):
+        """The layer of a config; refused while a model is loaded in safe mode, for it names another file."""
+        refuse_other_files(f"the SavedModel {config.get('filepath')!r}")
+        return cls(**config)
 
     def get_config(self):
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import io
 import json
@@ -16,6 +17,8 @@ from tapeflow.keras.saving import network3, serialization, weights_store
 KERAS_VERSION = "3.15.1"
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _LARGEST_CONFIG = 1 << 29
+# Weights are not packed by Keras: what grows more than a hundredfold to more than this is no model.
+_LARGEST_UNPACKED = 1 << 26
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
@@ -65,18 +68,31 @@ def load(path, custom_objects=None, compile=True, safe_mode=True):
     if not isinstance(config, dict) or "class_name" not in config:
         raise ValueError(f"{path}: {_CONFIG} does not describe a model.")
     compiled = config.pop("compile_config", None)
-    try:
-        with CustomObjectScope(custom_objects or {}), serialization.SafeModeScope(safe_mode):
-            model = network3.deserialize_model(config, custom_objects)
-            if compile and compiled:
-                model.compile_from_config(compiled)
-                if model.built and hasattr(model.optimizer, "build"):
-                    model.optimizer.build(model.trainable_variables)
-    except (KeyError, IndexError, AttributeError) as error:
-        raise ValueError(f"{path}: {_CONFIG} does not describe a model: {error!r}") from error
+    with loading(path, custom_objects, safe_mode):
+        model = network3.deserialize_model(config, custom_objects)
+        if compile and compiled:
+            model.compile_from_config(compiled)
+            if model.built and hasattr(model.optimizer, "build"):
+                model.optimizer.build(model.trainable_variables)
     with opened(io.BytesIO(weights), path) as file:
         load_weights(model, file, path)
     return model
+
+
+@contextlib.contextmanager
+def loading(path, custom_objects, safe_mode):
+    """A block in which a model is made of what the file `path` says.
+
+    Raises ValueError where that describes none; what constructors of layers raise tells of the file too.
+    """
+    try:
+        with CustomObjectScope(custom_objects or {}), serialization.SafeModeScope(safe_mode):
+            yield
+    except (KeyError, IndexError, AttributeError, OSError, RuntimeError, OverflowError) as error:
+        raise ValueError(f"{path} does not describe a model, or is damaged: {error!r}") from error
+    except (TypeError, ValueError) as error:
+        error.add_note(f"while the model in {path} was made")
+        raise
 
 
 def load_weights_of(model, path, skip_mismatch=False):
@@ -107,6 +123,11 @@ def opened(source, path):
 
 def _member(archive, name, path):
     try:
+        found = archive.getinfo(name)
+        if found.file_size > _LARGEST_UNPACKED and found.file_size > 100 * found.compress_size:
+            raise ValueError(
+                f"{path}: {name} would be {found.file_size} bytes large, unpacked from {found.compress_size}."
+            )
         return archive.read(name)
     except KeyError:
         raise ValueError(f"{path} has no {name}, so that it is no `.keras` file.") from None

@@ -23,13 +23,22 @@ _DROPPED = ("time_major", "implementation", "batch_input_shape", "schedule_decay
 
 def is_safe_mode():
     """Whether what is loaded may hold no Python code; it is by default."""
-    return getattr(_state, "safe", True)
+    return getattr(_state, "safe", None) is not False
+
+
+def refuse_other_files(what):
+    """Raises ValueError while a model is being loaded that is not trusted: its config may name no files."""
+    if getattr(_state, "safe", False):
+        raise ValueError(
+            f"Requested the loading of {what} outside of the model's own file. That could be any file of this "
+            "machine. If you trust the source of the model, load it with `safe_mode=False`."
+        )
 
 
 @contextlib.contextmanager
 def SafeModeScope(safe_mode=True):
     """A context in which lambdas in configs are refused, or not."""
-    before = is_safe_mode()
+    before = getattr(_state, "safe", None)
     _state.safe = safe_mode
     try:
         yield
