@@ -1,24 +1,107 @@
-"""Draws the pictures of how-it-works.md while the pages are built, from the function shown there."""
+"""Draws the pictures `drawn/NAME.svg` while the pages are built, of what the programs in the pages made."""
 
+import contextlib
+import io
+import os
 import runpy
 import tempfile
 from pathlib import Path
 
-from mkdocs.structure.files import File
+# Each box: its name, what stands below the name, its colour, and the boxes above it.
+HOUSE = [
+    ("namespaces", "tf, tf.compat.v1, tf.contrib", "Const", []),
+    ("keras", "layers, models", "", ["namespaces"]),
+    ("train", "optimizers, checkpoints", "", ["keras"]),
+    ("data", "datasets", "", ["keras"]),
+    ("summary", "event files", "", ["keras"]),
+    ("saved_model", "formats of files", "", ["keras"]),
+    ("function", "tf.function, AutoGraph", "body", ["train", "data", "summary", "saved_model"]),
+    ("xla", "compiled by jax", "body", ["function"]),
+    ("autodiff", "tapes", "body", ["function"]),
+    ("graph", "graphs, plans, sessions", "body", ["function", "xla"]),
+    ("ops", "the table", "output", ["graph", "autodiff"]),
+    ("core", "dtypes, shapes, errors", "Placeholder", ["ops"]),
+    ("native", "C++", "Placeholder", ["core"]),
+]
+CALL = [
+    ("tf.add(a, b)", "or a + b", "Placeholder", []),
+    ("in a graph?", "being built, or an input's", "", ["tf.add(a, b)"]),
+    ("a node", "yes: the graph grows", "body", ["in a graph?"]),
+    ("values become tensors", "no: it runs now", "", ["in a graph?"]),
+    ("native kernel", "if one fits", "", ["values become tensors"]),
+    ("Python kernel", "else", "", ["values become tensors"]),
+    ("a tensor", "the result", "output", ["native kernel", "Python kernel"]),
+    ("an entry of a tape", "if an input is watched", "state", ["native kernel", "Python kernel"]),
+]
 
-STAGES = {"before": "", "merged": "common subexpressions", "after": "fusion"}
+
+def boxes(listed):
+    from tapeflow.graph.drawing import Box
+
+    return [Box(name, name, below, colour, above) for name, below, colour, above in listed]
+
+
+def entries(tape, names):
+    """Boxes of the entries of a tape; `names` are those of the program, for what it computed."""
+    from tapeflow.graph.drawing import Box
+
+    known = {
+        value._id: name
+        for name, value in names.items()
+        if hasattr(value, "_id") and not name.startswith("_")
+    }
+    recorded = sorted(tape._entries(), key=lambda entry: entry[0] != "ReadVariableOp")
+    watched = {value._id for value in tape.watched_variables()}
+    made = {output for _, _, outputs in recorded for output in outputs}
+    found = [
+        Box(
+            each,
+            known.get(each, "a constant"),
+            "watched" if each in watched else "",
+            "Placeholder",
+            [],
+        )
+        for each in dict.fromkeys(i for _, inputs, _ in recorded for i in inputs if i not in made)
+    ]
+    for kind, inputs, outputs in recorded:
+        name = known.get(outputs[0])
+        found.append(
+            Box(outputs[0], kind, f"gives {name}" if name else "", "output" if name else "", inputs)
+        )
+    return found
+
+
+def pictures():
+    """Pairs of a picture's name and its SVG."""
+    from tapeflow.graph import drawing
+
+    yield "house", drawing._svg(boxes(HOUSE))
+    yield "call", drawing._svg(boxes(CALL))
+    tape = names_of("rooms/tape.md")
+    yield "tape", drawing._svg(entries(tape["tape"], tape))
+    yield "outer", drawing._svg(entries(tape["outer"], tape))
+    graph = names_of("rooms/graph.md")
+    for name, after in {"before": "", "merged": "common subexpressions", "after": "fusion"}.items():
+        yield name, drawing.draw(graph["f"], after=after)
+    yield "scale", drawing.draw(names_of("rooms/function.md")["concrete"])
+
+
+def names_of(page):
+    """What the program of a page defines."""
+    text = (Path(__file__).parent / page).read_text()
+    code = "\n".join(block.partition("\n```")[0] for block in text.split("\n```python\n")[1:])
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        Path("page.py").write_text(code)  # a file, for AutoGraph reads the source
+        return runpy.run_path(os.path.join(folder, "page.py"))
 
 
 def on_files(files, config):
-    from tapeflow.graph import drawing
+    from mkdocs.structure.files import File
 
-    page = Path(config["docs_dir"], "how-it-works.md").read_text()
-    code = page.partition("```python\n")[2].partition("```")[0]
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder, "page.py")  # a file, for AutoGraph reads the source
-        program.write_text(code)
-        function = runpy.run_path(str(program))["f"]
-    for name, after in STAGES.items():
-        picture = drawing.draw(function, after=after)
+    for name, picture in pictures():
         files.append(File.generated(config, f"drawn/{name}.svg", content=picture))
     return files

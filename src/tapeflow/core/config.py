@@ -229,6 +229,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_inter_op_parallelism_threads() -> int:
+    """The number that was set; operations of a plan run one after another here."""
     return _inter_op_threads
 
 
@@ -241,6 +242,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_synchronous_execution() -> bool:
+    """Whether the mode of execution is SYNC, as it is unless set; calls have always finished when they return."""
     return context.get_execution_mode() == context.SYNC
 
 
@@ -281,6 +283,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
+    """Whether `run_functions_eagerly` has let `tf.function`s run as plain Python."""
     return context.functions_run_eagerly()
 
 
@@ -301,6 +304,7 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
 
 def tensor_float_32_execution_enabled() -> bool:
+    """What `enable_tensor_float_32_execution` has set; products are computed in full precision all the same."""
     return _tensor_float_32
 
 
