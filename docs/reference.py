@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import inspect
 import re
+import textwrap
 from collections import defaultdict
 from html import escape
 from pathlib import Path
@@ -158,7 +159,8 @@ def entry(name, value):
     kind = "class " if inspect.isclass(value) else ""
     lines = [f"### {name.rpartition('.')[2]} {{#{name}}}", ""]
     others = [n for n in aliases()[id(value)] if n != name]
-    lines += ["```py", f"{kind}{name}{signature(value)}", "```", ""]
+    call = textwrap.fill(f"{kind}{name}{signature(value)}", 92, subsequent_indent="    ", break_on_hyphens=False)
+    lines += ["```py", call, "```", ""]
     body = html(inspect.getdoc(value) or "")
     if others:
         body += "<p>Also " + ", ".join(f"<code>{n}</code>" for n in others) + ".</p>"
