@@ -158,6 +158,19 @@ def inside_graph() -> bool:
     return any(graph is not None for graph in _state.graphs)
 
 
+def eager_outside_functions() -> bool:
+    """Whether operations run at once, or the function being traced was called where they do: not in graphs of 1.x."""
+    graph = current_graph()
+    while graph is not None and graph.building_function:
+        graph = graph.outer_graph
+    return graph is None
+
+
+def compares_elements() -> bool:
+    """Whether `==` of tensors and variables compares elements here; it compares identity in graphs of 1.x."""
+    return _tensor_equality and eager_outside_functions()
+
+
 @contextlib.contextmanager
 def graph_scope(graph: Any) -> Iterator[Any]:
     """Build `graph` in this thread; with None, run operations at once. Name scopes start anew."""

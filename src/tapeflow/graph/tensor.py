@@ -106,17 +106,17 @@ class SymbolicTensor(_native.Tensor):
     # Comparison: by elements in functions of 2.x, by identity in graphs of 1.x.
 
     def __eq__(self, other: object) -> Any:
-        if self.op.graph.building_function and context.tensor_equality():
+        if self.op.graph.building_function and context.compares_elements():
             return _native.Tensor.__eq__(self, other)
         return self is other
 
     def __ne__(self, other: object) -> Any:
-        if self.op.graph.building_function and context.tensor_equality():
+        if self.op.graph.building_function and context.compares_elements():
             return _native.Tensor.__ne__(self, other)
         return self is not other
 
     def __hash__(self) -> int:
-        if self.op.graph.building_function and context.tensor_equality():
+        if self.op.graph.building_function and context.compares_elements():
             raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
         return id(self)
 

@@ -370,6 +370,18 @@ class Variable(_native.Variable, metaclass=_Creation):
 
     experimental_ref = ref
 
+    # Comparison: by elements as of 2.x, by identity in graphs of 1.x.
+
+    def __eq__(self, other):
+        if context.compares_elements():
+            return _native.Variable.__eq__(self, other)
+        return self is other
+
+    def __ne__(self, other):
+        if context.compares_elements():
+            return _native.Variable.__ne__(self, other)
+        return self is not other
+
     def __hash__(self):
         if context.tensor_equality() and context.executing_eagerly():
             raise TypeError(
