@@ -17,7 +17,7 @@ import numpy as np
 
 from tapeflow._native import Tensor, Variable
 from tapeflow.core import context, dtypes, errors, nest
-from tapeflow.core.device import gpu_device_name
+from tapeflow.core.device import DeviceSpec, gpu_device_name
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.random_seed import set_seed
 
@@ -298,6 +298,15 @@ class TestCase(unittest.TestCase):
         """A text that begins so."""
         if not actual.startswith(expected_start):
             self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
+
+    def assertItemsEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
+        """The same items, in whatever order."""
+        self.assertCountEqual(first, second, msg)
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+        """Two names of one device, however they are written."""
+        names = [DeviceSpec.from_string(str(d or "")).to_string() for d in (device1, device2)]
+        self.assertEqual(*names, msg or f"Devices {device1} and {device2} are not equal.")
 
     def assertEmpty(self, container: Any, msg: str | None = None) -> None:
         """Something of length 0."""

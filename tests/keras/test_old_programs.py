@@ -213,3 +213,32 @@ def test_one_initializer_finds_all_settings_in_a_graph():
         session.run(tf.compat.v1.global_variables_initializer())
         values = [rate, optimizer._get_hyper("momentum"), optimizer._get_hyper("decay")]
         assert session.run(values) == pytest.approx([1.0, 0.9, 0.25])
+
+
+def test_layers_that_write_down_their_variables_themselves():
+    class Scaled(tf.keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self._trainable_weights.append(tf.Variable(2.0, name="scale"))
+            self._trainable_weights += [tf.Variable(1.0, name="shift")]
+            self._non_trainable_weights.append(tf.Variable(0.0, trainable=False, name="calls"))
+
+        def call(self, x):
+            scale, shift = self._trainable_weights
+            return x * scale + shift
+
+    layer = Scaled()
+    assert layer(tf.constant([3.0])).numpy() == [7.0]
+    assert [v.name for v in layer.trainable_weights] == ["scale:0", "shift:0"]
+    assert [v.name for v in layer.non_trainable_weights] == ["calls:0"]
+    with tf.GradientTape() as tape:
+        y = layer(tf.constant([3.0]))
+    assert [float(g) for g in tape.gradient(y, layer.trainable_variables)] == [3.0, 1.0]
+
+
+def test_what_test_cases_of_1x_ask_for():
+    case = tf.test.TestCase()
+    case.assertItemsEqual([1, 2], (2, 1))
+    case.assertDeviceEqual("/cpu:0", "/device:CPU:0")
+    with pytest.raises(AssertionError):
+        case.assertDeviceEqual("/cpu:0", "/device:CPU:1")

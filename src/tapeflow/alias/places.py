@@ -47,6 +47,7 @@ _OWN = {
     "python.ops.variables": {"PartitionedVariable": "compat.v1.partitioned:PartitionedVariable"},
     "python.ops.lookup_ops": {
         "index_table_from_file": "contrib.lookup:index_table_from_file",
+        "index_table_from_tensor": "contrib.lookup:index_table_from_tensor",
         "index_to_string_table_from_file": "contrib.lookup:index_to_string_table_from_file",
         "index_to_string_table_from_tensor": "contrib.lookup:index_to_string_table_from_tensor",
     },

@@ -481,6 +481,13 @@ def _rename(graph: Graph, op: Operation, name: str) -> None:
     graph._names.mark(name)
 
 
+def name_after_scope(result: Any) -> None:
+    """Give an operation the name of the scope that it was added in, as the one that the scope is about."""
+    graph, scope = context.current_graph(), context.current_name_scope().rstrip("/")
+    if graph is not None and scope and isinstance(result, SymbolicTensor):
+        _take_name(graph, result, scope, result.op.index)
+
+
 def wish(name: str | None) -> None:
     """Let the next operation have `name`."""
     _wish.name = name

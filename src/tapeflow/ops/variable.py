@@ -314,6 +314,9 @@ class Variable(_native.Variable, metaclass=_Creation):
     def _shared_name(self):
         return self.name[:-2]
 
+    # Which part of a larger variable this one is; None: it is whole.
+    _save_slice_info: Any = None
+
     def _set_save_slice_info(self, save_slice_info):
         """Says which part of a larger variable this one is; checkpoints keep it as that."""
         self._save_slice_info = save_slice_info

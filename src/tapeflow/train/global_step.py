@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from tapeflow.core import dtypes
-from tapeflow.core.context import current_graph
+from tapeflow.core.context import current_graph, name_scope
 from tapeflow.graph import building
 from tapeflow.ops.variable import Variable
 
@@ -28,12 +30,23 @@ def create_global_step(graph=None):
     """Makes the global step, 0. Raises ValueError when there is one."""
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
-    step = Variable(0, trainable=False, name="global_step", dtype=dtypes.int64)
     graph = graph or current_graph()
+    with contextlib.nullcontext() if graph is None else graph.as_default(), name_scope(""):
+        step = _made(graph)
     if graph is None:
         _eager_step.append(step)
     else:
         graph.add_to_collection("global_step", step)
+    return step
+
+
+def _made(graph):
+    """The variable: in the variable scope around, if programs have opened one, and in no name scope."""
+    scopes = None if graph is None else graph.__dict__.get("_variable_state")
+    name = f"{scopes.current.name}/global_step" if scopes and scopes.current.name else "global_step"
+    step = Variable(0, trainable=False, name=name, dtype=dtypes.int64)
+    if scopes:
+        scopes.store[name] = step
     return step
 
 

@@ -11,6 +11,7 @@ from tapeflow import protos
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
+from tapeflow.graph.building import name_after_scope
 from tapeflow.ops import summary as rows
 from tapeflow.ops import summary_values
 from tapeflow.summary.file_writer import FileWriter, FileWriterCache
@@ -39,6 +40,12 @@ def _tagged(name, family, default_name=None):
         yield (f"{family}/{scope.rstrip('/')}" if family is not None else scope.rstrip("/")) or name
 
 
+def _summary(made, collections):
+    """The summary that a scope was opened for: it has the scope's name, and joins the collections."""
+    name_after_scope(made)
+    return _collected(made, collections)
+
+
 def _collected(summary, collections):
     graph = current_graph()
     if graph is not None:
@@ -51,21 +58,21 @@ def _collected(summary, collections):
 def scalar(name, tensor, collections=None, family=None):
     """A serialized Summary of one number."""
     with _tagged(name, family) as tag:
-        return _collected(rows.ScalarSummary(tag, tensor), collections)
+        return _summary(rows.ScalarSummary(tag, tensor), collections)
 
 
 @public
 def histogram(name, values, collections=None, family=None):
     """A serialized Summary of the distribution of numbers. Raises InvalidArgumentError for NaN."""
     with _tagged(name, family, "HistogramSummary") as tag:
-        return _collected(rows.HistogramSummary(tag, values), collections)
+        return _summary(rows.HistogramSummary(tag, values), collections)
 
 
 @public
 def image(name, tensor, max_outputs=3, collections=None, family=None):
     """A serialized Summary of the first images of (batch, height, width, channels)."""
     with _tagged(name, family) as tag:
-        return _collected(rows.ImageSummary(tag, tensor, max_images=max_outputs), collections)
+        return _summary(rows.ImageSummary(tag, tensor, max_images=max_outputs), collections)
 
 
 @public
@@ -74,7 +81,7 @@ def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=Non
     with _tagged(name, family) as tag:
         rate = convert_to_tensor(sample_rate, "float32")
         made = rows.AudioSummaryV2(tag, tensor, rate, max_outputs=max_outputs)
-        return _collected(made, collections)
+        return _summary(made, collections)
 
 
 @public
@@ -95,7 +102,7 @@ def tensor_summary(
         meta.display_name = display_name
     with _tagged(name, family) as tag:
         data = np.array(meta.SerializeToString(), object)
-        return _collected(rows.TensorSummaryV2(tag, tensor, data), collections)
+        return _summary(rows.TensorSummaryV2(tag, tensor, data), collections)
 
 
 @public

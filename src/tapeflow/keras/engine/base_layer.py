@@ -25,7 +25,7 @@ from tapeflow.keras.engine.connections import Connections
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.symbolic import KerasTensor
-from tapeflow.keras.engine.tracking import Tracked, unique
+from tapeflow.keras.engine.tracking import OwnWeights, Tracked, unique
 from tapeflow.keras.registry import snake_case
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
@@ -316,6 +316,23 @@ class Layer(Connections, Protocol, Tracked):
     def add_variable(self, *args, **kwargs):
         """The old name of add_weight."""
         return self.add_weight(*args, **kwargs)
+
+    @property
+    def _trainable_weights(self):
+        """The layer's own variables to train, as a list that takes more."""
+        return OwnWeights(self._own_weights, True)
+
+    @_trainable_weights.setter
+    def _trainable_weights(self, weights):
+        OwnWeights(self._own_weights, True).extend(weights)
+
+    @property
+    def _non_trainable_weights(self):
+        return OwnWeights(self._own_weights, False)
+
+    @_non_trainable_weights.setter
+    def _non_trainable_weights(self, weights):
+        OwnWeights(self._own_weights, False).extend(weights)
 
     @property
     def trainable_weights(self):

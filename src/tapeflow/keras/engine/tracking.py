@@ -126,6 +126,29 @@ def _collect(container, held):
             held += value.variables
 
 
+class OwnWeights(list):
+    """The variables of a layer that are trainable, or not; what is added here becomes the layer's."""
+
+    def __init__(self, weights, trainable):
+        super().__init__(weight for weight in weights if weight.trainable is trainable)
+        self._weights = weights
+
+    def append(self, variable):
+        """Adds a variable, unless the layer has it."""
+        if not any(variable is weight for weight in self._weights):
+            self._weights.append(plain(variable))
+            super().append(variable)
+
+    def extend(self, variables):
+        """Adds variables."""
+        for variable in variables:
+            self.append(variable)
+
+    def __iadd__(self, variables):
+        self.extend(variables)
+        return self
+
+
 def unique(variables):
     """The variables, each once, in order."""
     seen = {}
