@@ -44,3 +44,32 @@ def test_weights_must_broadcast(weights):
         with pytest.raises(tf.errors.InvalidArgumentError, match="weights can not be broadcast to values"):
             session.run(loss, {given: weights})
         assert session.run(loss, {given: 2.0}) == 2.0
+
+
+def test_weights_of_unknown_rank():
+    with tf.Graph().as_default(), v1.Session() as session:
+        weights = v1.placeholder(tf.float32)
+        loss = v1.losses.sparse_softmax_cross_entropy([[2], [0]], [[0.0, 0.0, 9.0], [0.0, 9.0, 0.0]], weights)
+        one = session.run(loss, {weights: [1.0, 0.0]})
+        assert session.run(loss, {weights: [[1.0], [0.0]]}) == one
+        labels = v1.placeholder(tf.float32)
+        pairs = v1.losses.mean_pairwise_squared_error(labels, labels * 2 + 1, weights)
+        assert session.run(pairs, {labels: [[1.0, 3.0]], weights: 2.0}) == 8.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="can not be broadcast"):
+            session.run(pairs, {labels: [[1.0, 3.0]], weights: [1.0, 2.0, 3.0]})
+
+
+def test_the_error_of_a_gradient_is_a_number_of_numpy():
+    with tf.Graph().as_default(), v1.Session():
+        x = tf.constant([1.0, 2.0])
+        error = v1.test.compute_gradient_error(x, [2], x * x, [2])
+        assert isinstance(error, np.floating)
+        assert error < 1e-2
+
+
+def test_a_size_beside_one_of_unknown_rank_stays_known():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32)
+        size = v1.placeholder(tf.int32)
+        assert tf.reshape(x, [size, 37]).shape.as_list() == [None, 37]
+        assert tf.zeros([size, 37]).shape.as_list() == [None, 37]

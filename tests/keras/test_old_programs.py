@@ -242,3 +242,15 @@ def test_what_test_cases_of_1x_ask_for():
     case.assertDeviceEqual("/cpu:0", "/device:CPU:0")
     with pytest.raises(AssertionError):
         case.assertDeviceEqual("/cpu:0", "/device:CPU:1")
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate", "train_on_batch", "test_on_batch", "predict"])
+def test_what_call_asks_for_beside_its_inputs_no_method_gives(method):
+    class Two(keras.Model):
+        def call(self, x, other, more=None):
+            return x + other
+
+    model = Two()
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match=rf"Models passed to `{method}` can only .* found: \['other'\]"):
+        getattr(model, method)(X, *([] if method == "predict" else [X]))

@@ -63,9 +63,9 @@ def _cast(operation: Any, depth: int) -> Elements | None:
 
 def _pack(operation: Any, depth: int) -> Elements | None:
     result: Elements = []
+    if len(operation.outputs[0].shape_tuple or ()) != 1:
+        return None
     for scalar in operation.inputs:
-        if scalar.shape_tuple != ():
-            return None
         found = elements(scalar, depth)
         result += [None] if found is None else found
     return result

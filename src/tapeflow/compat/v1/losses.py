@@ -15,6 +15,7 @@ from tapeflow.ops.assertions import Assert
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_or, not_equal
 from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.control import cond, control_dependencies
 from tapeflow.ops.division_no_nan import divide_no_nan as div_no_nan
 from tapeflow.ops.elementwise import abs as abs_
@@ -331,7 +332,8 @@ def mean_pairwise_squared_error(
         weights = cast(weights, dtypes.float32)
         with control_dependencies(_check_weights(weights, errors)):
             errors = identity(errors)
-        axes = list(range(1, len(errors.shape)))
+        known = errors.shape.rank
+        axes = range_(1, rank(errors)) if known is None else list(range(1, known))
         spread = weights + zeros_like(errors)
         present = reduce_sum(cast(not_equal(spread, 0.0), dtypes.float32), axis=axes, keepdims=True)
         squares = reduce_sum(square(errors), axis=axes, keepdims=True)
@@ -417,5 +419,10 @@ def sparse_softmax_cross_entropy(
         if weights.shape.rank and labels.shape.rank is not None:
             if weights.shape.rank - labels.shape.rank == 1:
                 weights = squeeze(weights, [-1])
+        elif weights.shape.rank is None:
+            given = weights
+            weights = cond(
+                equal(rank(given) - rank(labels), 1), lambda: squeeze(given, [-1]), lambda: given
+            )
         value = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         return compute_weighted_loss(value, weights, scope, loss_collection, reduction)

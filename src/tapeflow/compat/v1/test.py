@@ -60,7 +60,7 @@ def compute_gradient_error(
         x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict
     )
     pairs = found if isinstance(found, list) else [found]
-    return max((float(np.fabs(a - b).max()) if a.size or b.size else 0.0) for a, b in pairs)
+    return np.max([np.fabs(a - b).max(initial=0.0) for a, b in pairs])
 
 
 def _start(x, shape, value):

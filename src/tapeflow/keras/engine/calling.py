@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 
@@ -270,3 +271,20 @@ def is_fast(layer):
         and "call" not in layer.__dict__
         and executing_eagerly()
     )
+
+
+def one_positional(model, method):
+    """Raises ValueError if a model that a method feeds asks `call` for more than its inputs and `training`."""
+    extra = _more_positional(type(model).call)
+    if extra:
+        raise ValueError(
+            f"Models passed to `{method}` can only have `training` and the first argument in `call()` as "
+            f"positional arguments, found: {extra}."
+        )
+
+
+@functools.cache
+def _more_positional(call):
+    spec = inspect.getfullargspec(inspect.unwrap(call))
+    required = spec.args[: len(spec.args) - len(spec.defaults or ())]
+    return [name for name in required if name != "training"][2:]

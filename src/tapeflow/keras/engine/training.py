@@ -10,7 +10,7 @@ from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
-from tapeflow.keras.engine import compile_config
+from tapeflow.keras.engine import calling, compile_config
 from tapeflow.keras.engine.batches import as_batches, as_tensor, pack, split_validation, unpack
 from tapeflow.keras.engine.compiled import CompiledLoss, CompiledMetrics
 from tapeflow.keras.engine.epochs import Epochs, length_of
@@ -255,6 +255,7 @@ class Training:
 
     def test_step(self, data):
         """Loss and metrics of one batch."""
+        calling.one_positional(self, "test_on_batch")
         x, y, sample_weight = unpack(data)
         y_pred = self(x, training=False)
         mine = type(self).compute_loss is not Training.compute_loss
@@ -363,6 +364,7 @@ class Training:
         Returns a History. Raises RuntimeError before compile, ValueError for data that does not fit.
         """
         self._require_compiled()
+        calling.one_positional(self, "fit")
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_validation(
@@ -450,6 +452,7 @@ class Training:
     ):
         """Loss and metrics over arrays or a dataset: a number, a list, or a dict."""
         self._require_compiled()
+        calling.one_positional(self, "evaluate")
         verbose = 1 if verbose == "auto" else int(verbose)
         if x is None and self._tensors_of_graph is not None:
             x, y, sample_weight = self._tensors_of_graph
@@ -493,6 +496,7 @@ class Training:
         use_multiprocessing=False,
     ):
         """The outputs for all batches, one after another, as NumPy arrays."""
+        calling.one_positional(self, "predict")
         verbose = 1 if verbose == "auto" else int(verbose)
         batches = as_batches(x, None, None, batch_size, steps=steps)
         run = callbacks
@@ -528,6 +532,7 @@ class Training:
         reset_metrics=True,
     ):
         """One update from one batch; returns loss and metrics."""
+        calling.one_positional(self, "train_on_batch")
         return self._on_batch(
             "train", x, y, sample_weight, class_weight, reset_metrics, return_dict
         )
@@ -548,6 +553,7 @@ class Training:
 
     def predict_on_batch(self, x):
         """The outputs for one batch as NumPy arrays."""
+        calling.one_positional(self, "predict_on_batch")
         outputs = self._step("predict")((nest.map_structure(as_tensor, _inputs(x)),))
         return nest.map_structure(_array, outputs)
 
