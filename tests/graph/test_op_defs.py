@@ -28,6 +28,8 @@ OWN = {
     "ParseSequenceDenseList",
     "ParseSequenceSparseList",
     "RaggedCrossColumns",
+    "RecurrentSequence",
+    "RecurrentSequenceGrad",
 }
 # Ops that TensorFlow had, and has removed.
 REMOVED = {"CompareAndBitpack", "MatrixExponential", "TopK"}

@@ -55,6 +55,8 @@ OURS = {
     "DenseCTCLoss",
     "EncodeProtoField",
     "RaggedCrossColumns",
+    "RecurrentSequence",
+    "RecurrentSequenceGrad",
     "ParseExampleDenseFeature",
     "ParseExampleRaggedFeature",
     "ParseExampleSparseFeature",

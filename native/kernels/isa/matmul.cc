@@ -1,84 +1,13 @@
 // MatMul, BatchMatMul and BatchMatMulV2 for float32, float64, int32 and int64.
-#include <atomic>
-#include <cstring>
-
-#include "gemm.h"
 #include "kernels/registry.h"
-#include "onednn.h"
+#include "product.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
 
-// Rough ns of one multiply-add on one core.
-template <typename T>
-constexpr double kNs = std::is_same_v<T, float>    ? 0.014
-                       : std::is_same_v<T, double> ? 0.03
-                       : sizeof(T) == 4            ? 0.04
-                                                   : 0.12;
-// From here oneDNN's sgemm is faster than the register tiles alone, and so is packing in blocks.
-constexpr double kLarge = 80.0 * 80 * 80;
-
-// parallel_for for a body that may run out of scratch memory: no exception may leave a thread.
-template <typename F> void parallel_or_throw(int64_t n, double ns_per_item, F&& f) {
-  std::atomic<bool> failed = false;
-  parallel_for(n, ns_per_item, [&](int64_t from, int64_t to) {
-    try {
-      f(from, to);
-    } catch (const Error&) {
-      failed = true;
-    }
-  });
-  if (failed) throw exhausted("OOM when allocating scratch memory for a matrix product");
-}
-
-template <typename T>
-void multiply_large(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c, double ns) {
-  // Narrow results gain nothing from packing the other operand.
-  const auto serial = m < 8 || n < 8 ? multiply_small<T> : multiply_blocked<T>;
-  if (m >= n)
-    parallel_or_throw(m, ns / static_cast<double>(m), [&](int64_t from, int64_t to) {
-      serial(to - from, n, k, a.at(from, 0), b, c + from * n, n);
-    });
-  else
-    parallel_or_throw(n, ns / static_cast<double>(n), [&](int64_t from, int64_t to) {
-      serial(m, to - from, k, a, b.at(0, from), c + from, n);
-    });
-}
-
-// c[m, n] = a b. `library` may be null.
-template <typename T>
-void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
-              const OneDnn* library) {
-  const double madds = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  if (madds == 0) {
-    if (m > 0 && n > 0) std::memset(c, 0, static_cast<size_t>(m * n) * sizeof(T));
-    return;
-  }
-  if constexpr (std::is_same_v<T, float>)
-    if (library && madds >= kLarge) {
-      const bool ta = a.cols != 1, tb = b.cols != 1;
-      const int threads = madds * kNs<T> >= static_cast<double>(parallel_ns) ? intra_op_threads() : 1;  // as parallel_for decides
-      if (library->sgemm(threads, ta, tb, m, n, k, a.data, ta ? a.cols : a.rows, b.data,
-                         tb ? b.cols : b.rows, c, n))
-        return;
-    }
-  if (n == 1 && m > 1) {  // a column vector is a row vector in memory
-    const Matrix<T> row = {b.data, b.cols, b.rows};
-    b = a.transposed();
-    a = row;
-    std::swap(m, n);
-  }
-  if (madds < kLarge) return multiply_small<T>(m, n, k, a, b, c, n);
-  multiply_large<T>(m, n, k, a, b, c, madds * kNs<T>);
-}
-
 // Rows of a stored matrix [rows, cols], possibly read as its transpose.
 template <typename T> Matrix<T> operand(const T* data, int64_t cols, bool transpose) {
   return transpose ? Matrix<T>{data, 1, cols} : Matrix<T>{data, cols, 1};
-}
-
-template <typename T> const OneDnn* library_for(double madds) {
-  return std::is_same_v<T, float> && madds >= kLarge ? onednn() : nullptr;
 }
 
 template <typename T> bool matmul(KernelCall& call) {

@@ -16,6 +16,7 @@ from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
+from tapeflow.ops import derived
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.variable import Variable
 
@@ -358,3 +359,6 @@ def _flat_targets(target):
             )
         flat.append(each)
     return flat
+
+
+derived.Tape = GradientTape

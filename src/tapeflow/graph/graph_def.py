@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tapeflow import protos
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph import attributes, op_defs
 from tapeflow.graph.operation import Operation
@@ -76,11 +76,17 @@ def op_def(op: Operation) -> Any:
 
 def written_type(op: Operation) -> str:
     """The type of the node that an operation is written as."""
+    if _is_composite(op):
+        return "PartitionedCall"
     if op.type == "PartitionedCall" and op.stateful:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
     return op.type
+
+
+def _is_composite(op: Operation) -> bool:
+    return op.row is not None and op.row.composite is not None
 
 
 def reference(tensor: SymbolicTensor) -> str:
@@ -141,7 +147,7 @@ def _add_shapes(op: Operation, node: Any) -> None:
 
 def _values(op: Operation, definition: Any) -> dict[str, Any]:
     """The Python value of each attr of the definition."""
-    special = _BODIES.get(op.type)
+    special = _composite if _is_composite(op) else _BODIES.get(op.type)
     if special is not None:
         return special(op)
     found: dict[str, Any] = {}
@@ -232,10 +238,26 @@ def _loop_shapes(op: Operation) -> list[TensorShape]:
 
 
 def _call(op: Operation) -> dict[str, Any]:
+    return _call_of(op, op.attrs["branches"][0])
+
+
+def _composite(op: Operation) -> dict[str, Any]:
+    """A call of what the row is composed of, as only this library knows the row."""
+    from tapeflow.graph import conditional, tracing
+
+    if op._composite is None:
+        attrs = {**op.row.defaults, **op.attrs}
+        with context.init_scope():
+            made = tracing.body(op.type, lambda *own: op.row.composite(*own, **attrs), op.inputs)
+        op._composite = conditional.Body(made, list(made.outputs))
+    return _call_of(op, op._composite)
+
+
+def _call_of(op: Operation, body: Any) -> dict[str, Any]:
     return {
         "Tin": [x.dtype for x in op.inputs],
         "Tout": [y.dtype for y in op.outputs],
-        "f": op.attrs["branches"][0],
+        "f": body,
         "config": "",
         "config_proto": "",
         "executor_type": "",

@@ -48,7 +48,8 @@ class Operation:
 
     __slots__ = (
         "graph", "name", "type", "row", "inputs", "input_sizes", "attrs", "outputs", "control_inputs",
-        "device", "defined_at", "custom_gradient", "index", "_extra", "_original_op", "__weakref__",
+        "device", "defined_at", "custom_gradient", "index", "_extra", "_original_op", "_composite",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(self, graph, kind, row, inputs, input_sizes, attrs, name, device, control_inputs):
@@ -67,6 +68,7 @@ class Operation:
         self.index: float = -1  # its place in the order in which operations run
         self._extra: dict[str, Any] | None = None
         self._original_op: Operation | None = None  # the one whose gradient it computes
+        self._composite: Any = None  # what its row is composed of, once it was written
 
     def add_output(self, dtype: DType, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
         tensor = SymbolicTensor(self, len(self.outputs), dtype, shape)

@@ -202,6 +202,8 @@ def op(
     row.compiled_kernel, row.static, row.not_compiled = None, frozenset(), ""
     row.sample_source = row.formula = None
     row.gradient_known = False
+    # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
+    row.composite = None
     if len(outputs) > 1:
         row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
 
