@@ -267,6 +267,8 @@ class RNN(Layer):
             attributes["_input_spec"] = attributes["_input_spec"][:1]
 
     def call(self, inputs, mask=None, training=None, initial_state=None, constants=None):
+        fresh = initial_state is None and not self.stateful and not isinstance(inputs, (list, tuple))
+        fresh = fresh and type(self).get_initial_state is RNN.get_initial_state
         inputs, initial_state, constants = self._with_states(inputs, initial_state, constants)
         if isinstance(mask, (list, tuple)):
             mask = mask[0]
@@ -280,8 +282,26 @@ class RNN(Layer):
                 "the `input_length` argument.\n- If using the functional API, specify the time "
                 "dimension by passing a `shape` or `batch_shape` argument to your Input layer."
             )
+        found = None
+        if not constants:
+            from tapeflow.keras.layers.rnn import fused
+
+            found = fused.run(self, inputs, initial_state, mask, training, fresh)
+        last, outputs, states = found or self._by_steps(
+            inputs, initial_state, constants, mask, training
+        )
+        if self.stateful:
+            for old, new in zip(nest.flatten(self._states), nest.flatten(states)):
+                old.assign(new)
+        output = outputs if self.return_sequences else last
+        if not self.return_state:
+            return output
+        return [output, *(states if isinstance(states, (list, tuple)) else [states])]
+
+    def _by_steps(self, inputs, initial_state, constants, mask, training):
+        """(last output, all outputs, final states) by a loop over the steps."""
         step, sequence = self._step_function(inputs, training, len(constants or ()))
-        last, outputs, states = rnn(
+        return rnn(
             step,
             sequence,
             initial_state,
@@ -293,13 +313,6 @@ class RNN(Layer):
             zero_output_for_mask=self.zero_output_for_mask,
             return_all_outputs=self.return_sequences,
         )
-        if self.stateful:
-            for old, new in zip(nest.flatten(self._states), nest.flatten(states)):
-                old.assign(new)
-        output = outputs if self.return_sequences else last
-        if not self.return_state:
-            return output
-        return [output, *(states if isinstance(states, (list, tuple)) else [states])]
 
     def _step_function(self, inputs, training, n_constants):
         """What the loop calls at each step, and the sequence it goes over."""
