@@ -103,7 +103,8 @@ def test_kernel_gives_what_the_loop_gives(kind, masked, setting, count, monkeypa
     x = X.transpose(1, 0, 2) if major else X
     mask = tf.constant(MASK.T if major else MASK) if masked else None
     both(layer, x, monkeypatch, mask=mask)
-    assert count[True] and not count[False]
+    assert count[True]
+    assert not count[False]
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -118,7 +119,8 @@ def test_initial_states(kind, masked, count, monkeypatch):
         mask=mask,
         initial_state=states,
     )
-    assert count[True] and not count[False]
+    assert count[True]
+    assert not count[False]
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru", "simple"])
@@ -145,7 +147,8 @@ def test_bidirectional_and_embedded_masks(count, monkeypatch):
     )
     tokens = np.array([[1, 2, 0, 0], [3, 4, 5, 6], [0, 7, 0, 8]])
     one = model(tokens).numpy()
-    assert count[True] and not count[False]
+    assert count[True]
+    assert not count[False]
     monkeypatch.setattr(fused, "run", lambda *_: None)
     np.testing.assert_allclose(one, model(tokens), rtol=1e-5, atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""Sequences through the cells whose steps are known to one kernel: LSTM, GRU and SimpleRNN with their usual activations."""
+"""Whole sequences in one kernel: through LSTM, GRU and SimpleRNN cells with their usual activations."""
 
 from __future__ import annotations
 
