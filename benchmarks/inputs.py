@@ -53,3 +53,17 @@ def library():
             "series": numbers.reshape(batch, height * width, channels),
         }
     return found
+
+
+MANY = 100  # variables
+
+
+def many():
+    """For each size: the first value of every variable, and its gradient."""
+    return {f"{n}x{n}": (array(30, n, n), array(31, n, n)) for n in (10, 64)}
+
+
+def rows():
+    """A table of 1,000,000 rows of 64 numbers, and for each size rows to look up, some of them twice."""
+    sizes = (1024, 8192)
+    return array(32, 1_000_000, 64), {n: np.random.default_rng(n).integers(0, 1_000_000, n) for n in sizes}

@@ -272,6 +272,7 @@ void register_indexing() {
   register_scatter();
   register_segment();
   register_selection();
+  register_unique();
   register_resource_scatter();
   register_resource_state();
 }

@@ -10,6 +10,7 @@ namespace tapeflow {
 void register_scatter();
 void register_segment();
 void register_selection();
+void register_unique();
 void register_resource_scatter();
 void register_resource_state();
 

@@ -1,68 +1,26 @@
-// Optimizer updates, in place. Each is one rule for one element, used densely and for rows given by indices.
-#include "kernels/isa/optimizer_rules.h"
+// Optimizer updates, in place. Each is one rule for one element, used for one variable, for rows given by indices, and
+// for many variables at once.
+#include <algorithm>
 
-#include <cmath>
-#include <type_traits>
-
-#include "threads.h"
-#include "variable.h"
+#include "kernels/isa/optimizer_update.h"
+#include "kernels/optimizer_rows.h"
+#include "op.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
-
-template <typename R>
-void check_slots(const KernelCall& c) {
-  const Tensor* var = variable_of(c.in[0])->value;
-  for (int i = 1; i <= R::kSlots; ++i) {
-    const Tensor* slot = variable_of(c.in[i])->value;
-    if (!slot->shape->same(var->shape)) {
-      throw invalid("var and ", R::names[i], " do not have the same shape", var->shape->str(), " ", slot->shape->str());
-    }
-  }
-}
-
-// The variable and slots in c.in[0..kSlots], made writable. False: not for this kernel.
-template <typename T, int kSlots>
-bool target(KernelCall& c, T** x) {
-  for (int i = 0; i <= kSlots; ++i) {
-    Variable* v = variable_of(c.in[i]);
-    if (!v->value->on_host() || v->value->dtype != DTypeOf<T>::value) return false;
-    for (int k = 0; k < i; ++k) if (variable_of(c.in[k]) == v) return false;
-  }
-  for (int i = 0; i <= kSlots; ++i) x[i] = writable_value(variable_of(c.in[i]))->template as<T>();
-  return true;
-}
-
-template <typename Rule, typename T>
-void sweep(const Rule& r, T* __restrict v, T* __restrict a, T* __restrict b, T* __restrict d, const T* __restrict g,
-           int64_t n) {
-  const Rule rule = r;
-  for (int64_t i = 0; i < n; ++i) {
-    if constexpr (Rule::kSlots == 0) rule(v[i], g[i]);
-    if constexpr (Rule::kSlots == 1) rule(v[i], a[i], g[i]);
-    if constexpr (Rule::kSlots == 2) rule(v[i], a[i], b[i], g[i]);
-    if constexpr (Rule::kSlots == 3) rule(v[i], a[i], b[i], d[i], g[i]);
-  }
-}
-
-template <typename Rule, typename T>
-void sweep_at(const Rule& rule, T* const* x, int64_t at, const T* g, int64_t n) {
-  sweep(rule, x[0] + at, x[1] + at, x[2] + at, x[3] + at, g, n);
-}
 
 // Scalars are read before anything is made writable, so that a bad one changes nothing.
 template <typename T, template <typename> class Rule>
 bool dense(KernelCall& c) {
   using R = Rule<T>;
   const Tensor* grad = c.in[R::kGrad];
-  const Tensor* var = variable_of(c.in[0])->value;
   check_slots<R>(c);
-  const R rule = R::read(Scalars<T>{c, 0, 0});
-  if (!var->shape->same(grad->shape)) {
-    throw invalid("var and ", R::names[0], " do not have the same shape", var->shape->str(), " ", grad->shape->str());
-  }
+  const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 0});
+  check_gradient<R>(variable_of(c.in[0])->value, grad);
+  if (!is_target<T, R::kSlots>(c)) return false;
+  Writable values(R::kSlots + 1);
   T* x[4] = {};
-  if (!target<T, R::kSlots>(c, x)) return false;
+  for (int i = 0; i <= R::kSlots; ++i) x[i] = values.add(variable_of(c.in[i]))->template as<T>();
   const int64_t n = grad->size();
   const T* g = grad->as<T>();
   const double ns = R::kNs * sizeof(T) / 4;
@@ -77,46 +35,101 @@ bool sparse(KernelCall& c) {
   using R = Rule<T>;
   const Tensor *grad = c.in[R::kGrad], *indices = c.in[R::kGrad + 1];
   const Tensor* var = variable_of(c.in[0])->value;
-  if (indices->dtype != DType::kInt32 && indices->dtype != DType::kInt64) return false;
   check_slots<R>(c);
   if (var->rank() < 1) throw invalid("var must be at least 1 dimensional");
-  const R rule = R::read(Scalars<T>{c, R::kGrad + 1, 1});
-  if (indices->rank() != 1) throw invalid("indices must be one-dimensional");
-  if (grad->rank() != var->rank()) {
-    throw invalid("var and grad do not have the same rank: ", var->shape->str(), " ", grad->shape->str());
-  }
-  for (int i = 1; i < var->rank(); ++i) {
-    if (var->dim(i) != grad->dim(i)) throw invalid("var and grad must match in dimension ", i);
-  }
-  const int64_t rows = indices->size();
-  if (grad->dim(0) != rows) throw invalid("grad must be the same size as indices in the first dimension.");
-  auto index = [indices](int64_t i) -> int64_t {
-    return indices->dtype == DType::kInt64 ? indices->as<int64_t>()[i] : indices->as<int32_t>()[i];
-  };
-  for (int64_t i = 0; i < rows; ++i) {
-    if (index(i) < 0 || index(i) >= var->dim(0)) {
-      throw invalid("Index ", index(i), " at offset ", i, " in indices is out of range");
-    }
-  }
+  const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 1});
+  check_rows(var, grad, indices);
+  if (!is_target<T, R::kSlots>(c)) return false;
+  Writable values(R::kSlots + 1);
   T* x[4] = {};
-  if (!target<T, R::kSlots>(c, x)) return false;
-  const int64_t columns = rows == 0 ? 0 : grad->size() / rows;
+  for (int i = 0; i <= R::kSlots; ++i) x[i] = values.add(variable_of(c.in[i]))->template as<T>();
+  const int64_t rows = indices->size(), columns = rows == 0 ? 0 : grad->size() / rows;
   const T* g = grad->as<T>();
   const double ns = static_cast<double>(rows) * (1 + R::kNs);
   ReleaseGil unlock(static_cast<int64_t>(static_cast<double>(columns) * ns));
   // An index may come twice and then counts twice: threads split the columns, each takes the rows in order.
   parallel_for(columns, columns >= 32 ? ns : 0, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < rows; ++i) {
-      sweep_at(rule, x, index(i) * columns + begin, g + i * columns + begin, end - begin);
+      const int64_t row = indices->dtype == DType::kInt64 ? indices->as<int64_t>()[i] : indices->as<int32_t>()[i];
+      sweep_at(rule, x, row * columns + begin, g + i * columns + begin, end - begin);
+    }
+  });
+  return true;
+}
+
+// One of many variables with its slots and gradient, and the number of elements of those before it.
+template <typename T>
+struct Part {
+  T* x[4];
+  const T* g;
+  int64_t first, size;
+};
+
+// The inputs are all variables, all first slots, all second ones..., the dense op's scalars, and all gradients.
+template <typename T, template <typename> class Rule>
+bool many(KernelCall& c) {
+  using R = Rule<T>;
+  constexpr int kKinds = R::kSlots + 1;
+  const int n_scalars = static_cast<int>(c.op->inputs->size()) - 2;
+  int n_variables = 0;
+  while (n_variables < c.n_in && c.in[n_variables]->dtype == DType::kResource) ++n_variables;
+  const int n = c.n_in - n_variables - n_scalars;
+  if (n < 0 || n_variables != n * kKinds) {
+    throw invalid("For ", n, " gradients there must be as many variables", R::kSlots ? ", each with its slots" : "",
+                  ": ", n * kKinds, ", got ", n_variables);
+  }
+  Tensor* const* grads = c.in + n_variables + n_scalars;
+  Scratch<Variable*> variables(n_variables);
+  bool native = true;
+  for (int i = 0; i < n_variables; ++i) {
+    variables[i] = variable_of(c.in[i]);
+    native = native && is_native<T>(variables[i]);
+  }
+  for (int i = 0; i < n; ++i) {
+    const Tensor* var = variables[i]->value;
+    for (int k = 1; k < kKinds; ++k) check_slot(var, variables[k * n + i]->value, R::names[k]);
+    check_gradient<R>(var, grads[i]);
+  }
+  const R rule = R::read(Scalars<T>{c, R::kGrad, n_variables - kKinds, n_variables - kKinds - 1});
+  if (!native) return false;
+  Writable values(n_variables);
+  Scratch<Part<T>> parts(n);
+  int64_t total = 0;
+  for (int i = 0; i < n; ++i) {
+    Part<T>& part = parts[i];
+    for (int k = 0; k < kKinds; ++k) part.x[k] = values.add(variables[k * n + i])->template as<T>();
+    for (int k = kKinds; k < 4; ++k) part.x[k] = nullptr;
+    part.g = grads[i]->template as<T>();
+    part.first = total;
+    total += part.size = grads[i]->size();
+  }
+  // A variable that comes twice has copied its value for the second time; such are updated in order.
+  for (int k = 0; k < kKinds; ++k) {
+    for (int i = 0; i < n; ++i) {
+      if (variables[k * n + i]->value->template as<T>() != parts[i].x[k]) return false;
+    }
+  }
+  if (total == 0) return true;
+  const double ns = R::kNs * sizeof(T) / 4;
+  ReleaseGil unlock(static_cast<int64_t>(static_cast<double>(total) * ns));
+  parallel_for(total, ns, [&](int64_t begin, int64_t end) {
+    const Part<T>* part = std::upper_bound(parts.begin(), parts.begin() + n, begin,
+                                           [](int64_t at, const Part<T>& p) { return at < p.first; }) - 1;
+    for (; begin < end; ++part) {
+      const int64_t from = begin - part->first, size = std::min(part->size - from, end - begin);
+      sweep_at(rule, part->x, from, part->g + from, size);
+      begin += size;
     }
   });
   return true;
 }
 
 template <template <typename> class Rule>
-void both(const char* op, const char* sparse_op = nullptr) {
+void all_kinds(const char* op, const char* op_for_many, const char* sparse_op = nullptr) {
   register_kernel(op, {DType::kFloat32}, dense<float, Rule>);
   register_kernel(op, {DType::kFloat64}, dense<double, Rule>);
+  register_kernel(op_for_many, {DType::kFloat32}, many<float, Rule>);
+  register_kernel(op_for_many, {DType::kFloat64}, many<double, Rule>);
   if (!sparse_op) return;
   register_kernel(sparse_op, {DType::kFloat32}, sparse<float, Rule>);
   register_kernel(sparse_op, {DType::kFloat64}, sparse<double, Rule>);
@@ -124,24 +137,32 @@ void both(const char* op, const char* sparse_op = nullptr) {
 
 }  // namespace
 
+#define TAPEFLOW_DENSE(rule) all_kinds<rule>("ResourceApply" #rule, "ResourceMultiApply" #rule)
+#define TAPEFLOW_SPARSE(rule) \
+  all_kinds<rule>("ResourceApply" #rule, "ResourceMultiApply" #rule, "ResourceSparseApply" #rule)
+
 void register_optimizer() {
-  both<GradientDescent>("ResourceApplyGradientDescent");
-  both<Momentum>("ResourceApplyMomentum", "ResourceSparseApplyMomentum");
-  both<KerasMomentum>("ResourceApplyKerasMomentum", "ResourceSparseApplyKerasMomentum");
-  both<Adam>("ResourceApplyAdam");
-  both<AdamWithAmsgrad>("ResourceApplyAdamWithAmsgrad");
-  both<AdaMax>("ResourceApplyAdaMax");
-  both<Adagrad>("ResourceApplyAdagrad", "ResourceSparseApplyAdagrad");
-  both<AdagradV2>("ResourceApplyAdagradV2", "ResourceSparseApplyAdagradV2");
-  both<Adadelta>("ResourceApplyAdadelta", "ResourceSparseApplyAdadelta");
-  both<RMSProp>("ResourceApplyRMSProp", "ResourceSparseApplyRMSProp");
-  both<CenteredRMSProp>("ResourceApplyCenteredRMSProp", "ResourceSparseApplyCenteredRMSProp");
-  both<Ftrl>("ResourceApplyFtrl", "ResourceSparseApplyFtrl");
-  both<FtrlV2>("ResourceApplyFtrlV2", "ResourceSparseApplyFtrlV2");
-  both<ProximalGradientDescent>("ResourceApplyProximalGradientDescent", "ResourceSparseApplyProximalGradientDescent");
-  both<ProximalAdagrad>("ResourceApplyProximalAdagrad", "ResourceSparseApplyProximalAdagrad");
-  both<AddSign>("ResourceApplyAddSign");
-  both<PowerSign>("ResourceApplyPowerSign");
+  TAPEFLOW_DENSE(GradientDescent);
+  TAPEFLOW_SPARSE(Momentum);
+  TAPEFLOW_SPARSE(KerasMomentum);
+  TAPEFLOW_DENSE(Adam);
+  TAPEFLOW_DENSE(AdamWithAmsgrad);
+  TAPEFLOW_DENSE(AdaMax);
+  TAPEFLOW_DENSE(Nadam);
+  TAPEFLOW_DENSE(Lion);
+  TAPEFLOW_SPARSE(Adagrad);
+  TAPEFLOW_SPARSE(AdagradV2);
+  TAPEFLOW_SPARSE(Adadelta);
+  TAPEFLOW_SPARSE(RMSProp);
+  TAPEFLOW_SPARSE(CenteredRMSProp);
+  TAPEFLOW_DENSE(KerasRMSProp);
+  TAPEFLOW_DENSE(KerasCenteredRMSProp);
+  TAPEFLOW_SPARSE(Ftrl);
+  TAPEFLOW_SPARSE(FtrlV2);
+  TAPEFLOW_SPARSE(ProximalGradientDescent);
+  TAPEFLOW_SPARSE(ProximalAdagrad);
+  TAPEFLOW_DENSE(AddSign);
+  TAPEFLOW_DENSE(PowerSign);
 }
 
 }  // namespace tapeflow::TAPEFLOW_ISA

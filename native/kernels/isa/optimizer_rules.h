@@ -9,13 +9,14 @@
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
 
-// Reads scalar inputs. In sparse ops the inputs from position `after` on are shifted by the indices.
+// Reads scalar inputs, by their positions in the dense op. Elsewhere they are shifted: by the indices that follow the
+// gradient, or by the lists that stand for the variables and the gradient.
 template <typename T>
 struct Scalars {
   const KernelCall& c;
-  int after, shift;
+  int grad, before, after;  // position of the gradient; the shifts before and after it
   T operator()(int i, const char* name) const {
-    const Tensor* t = c.in[i < after ? i : i + shift];
+    const Tensor* t = c.in[i + (i < grad ? before : after)];
     if (t->rank() != 0) throw invalid(name, " is not a scalar: ", t->shape->str());
     return *t->as<T>();
   }
@@ -25,7 +26,8 @@ struct Scalars {
 template <typename T> T sign(T x) { return static_cast<T>((x > 0) - (x < 0)); }
 
 // In each rule: names[0] is that of the gradient, names[i] that of slot i; kGrad the gradient's position among the
-// inputs; kNs the rough time for one float.
+// inputs; kNs the rough time for one float. Where there is idle(), it says whether an element stays as it is that has
+// zeros in its slots and no gradient.
 
 template <typename T>
 struct GradientDescent {
@@ -77,6 +79,7 @@ struct Adam {
     return {lr * std::sqrt(1 - beta2_power) / (1 - beta1_power), s(6, "beta1"), s(7, "beta2"), s(8, "epsilon"),
             s.flag(1)};
   }
+  bool idle() const { return std::isfinite(alpha) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T g) const {
     m += (g - m) * (1 - beta1);
     v += (g * g - v) * (1 - beta2);
@@ -95,6 +98,7 @@ struct AdamWithAmsgrad {
     const T beta1_power = s(4, "beta1_power"), beta2_power = s(5, "beta2_power"), lr = s(6, "lr");
     return {lr * std::sqrt(1 - beta2_power) / (1 - beta1_power), s(7, "beta1"), s(8, "beta2"), s(9, "epsilon")};
   }
+  bool idle() const { return std::isfinite(alpha) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T& vhat, T g) const {
     m += (g - m) * (1 - beta1);
     v += (g * g - v) * (1 - beta2);
@@ -113,6 +117,7 @@ struct AdaMax {
     const T beta1_power = s(3, "beta1_power"), lr = s(4, "lr");
     return {lr / (1 - beta1_power), s(5, "beta1"), s(6, "beta2"), s(7, "epsilon")};
   }
+  bool idle() const { return std::isfinite(rate) && epsilon > 0; }
   void operator()(T& x, T& m, T& v, T g) const {
     m += (g - m) * (1 - beta1);
     const T decayed = beta2 * v, size = std::abs(g);
@@ -171,6 +176,7 @@ struct RMSProp {
   static constexpr const char* names[] = {"grad", "ms", "mom"};
   T lr, rho, momentum, epsilon;
   static RMSProp read(const Scalars<T>& s) { return {s(3, "lr"), s(4, "rho"), s(5, "momentum"), s(6, "epsilon")}; }
+  bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& ms, T& mom, T g) const {
     ms += (g * g - ms) * (1 - rho);
     mom = mom * momentum + g * lr / std::sqrt(ms + epsilon);
@@ -187,11 +193,76 @@ struct CenteredRMSProp {
   static CenteredRMSProp read(const Scalars<T>& s) {
     return {s(4, "lr"), s(5, "rho"), s(6, "momentum"), s(7, "epsilon")};
   }
+  bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& mg, T& ms, T& mom, T g) const {
     ms += (g * g - ms) * (1 - rho);
     mg += (g - mg) * (1 - rho);
     mom = mom * momentum + g * lr / std::sqrt(ms - mg * mg + epsilon);
     v -= mom;
+  }
+};
+
+// As Keras has it: epsilon is added to the root.
+template <typename T>
+struct KerasRMSProp {
+  static constexpr int kSlots = 1, kGrad = 5;
+  static constexpr double kNs = 0.5;
+  static constexpr const char* names[] = {"grad", "ms"};
+  T lr, rho, epsilon;
+  static KerasRMSProp read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "rho"), s(4, "epsilon")}; }
+  bool idle() const { return std::isfinite(lr) && epsilon > 0; }
+  void operator()(T& v, T& ms, T g) const {
+    ms = ms * rho + (1 - rho) * (g * g);
+    v -= lr * g / (std::sqrt(ms) + epsilon);
+  }
+};
+
+template <typename T>
+struct KerasCenteredRMSProp {
+  static constexpr int kSlots = 2, kGrad = 6;
+  static constexpr double kNs = 0.6;
+  static constexpr const char* names[] = {"grad", "mg", "ms"};
+  T lr, rho, epsilon;
+  static KerasCenteredRMSProp read(const Scalars<T>& s) { return {s(3, "lr"), s(4, "rho"), s(5, "epsilon")}; }
+  bool idle() const { return std::isfinite(lr) && epsilon > 0; }
+  void operator()(T& v, T& mg, T& ms, T g) const {
+    ms = ms * rho + (1 - rho) * (g * g);
+    mg = mg * rho + (1 - rho) * g;
+    v -= lr * g / (std::sqrt(ms - mg * mg) + epsilon);
+  }
+};
+
+// Dozat, "Incorporating Nesterov momentum into Adam" (2016); the two weights are those of the step's momentum schedule.
+template <typename T>
+struct Nadam {
+  static constexpr int kSlots = 2, kGrad = 10;
+  static constexpr double kNs = 0.7;
+  static constexpr const char* names[] = {"grad", "m", "v"};
+  T lr, beta1, beta2, epsilon, grad_weight, m_weight, unbias;
+  static Nadam read(const Scalars<T>& s) {
+    return {s(4, "lr"), s(5, "beta1"), s(6, "beta2"), s(7, "epsilon"), s(8, "grad_weight"), s(9, "m_weight"),
+            1 - s(3, "beta2_power")};
+  }
+  bool idle() const { return std::isfinite(lr * m_weight / unbias) && epsilon > 0; }
+  void operator()(T& x, T& m, T& v, T g) const {
+    m = m * beta1 + (1 - beta1) * g;
+    v = v * beta2 + (1 - beta2) * (g * g);
+    x -= lr * (grad_weight * g + m_weight * m) / (std::sqrt(v / unbias) + epsilon);
+  }
+};
+
+// Chen et al., "Symbolic discovery of optimization algorithms" (2023).
+template <typename T>
+struct Lion {
+  static constexpr int kSlots = 1, kGrad = 5;
+  static constexpr double kNs = 0.4;
+  static constexpr const char* names[] = {"grad", "m"};
+  T lr, beta1, beta2;
+  static Lion read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "beta1"), s(4, "beta2")}; }
+  bool idle() const { return std::isfinite(lr); }
+  void operator()(T& v, T& m, T g) const {
+    v -= lr * sign(m * beta1 + g * (1 - beta1));
+    m = m * beta2 + g * (1 - beta2);
   }
 };
 

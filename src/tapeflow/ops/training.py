@@ -1,170 +1,23 @@
 """The updates of the optimizers: each changes a variable and its slots in place, by one formula per element.
 
-A row names the formula once; from it come the dense op and, where TensorFlow has one, the sparse op that updates the
-rows given by `indices` (an index that comes twice counts twice). The native kernels have the same formulas in C++.
+A rule names the formula once; from it come its rows: the dense op, the sparse op where TensorFlow has one, and those
+of our own for many variables, and for slots that decay in all rows. The native kernels have the same formulas in C++.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 
-from tapeflow.core import dtypes
-from tapeflow.core.dtypes import DType
-from tapeflow.ops import shapes
-from tapeflow.ops.table import INDEX, op
-from tapeflow.ops.validate import invalid, known, shape_text
-
-_TYPES = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
-
-
-@dataclass(frozen=True)
-class _Rule:
-    slots: tuple[str, ...]
-    inputs: str  # after the slots, in TensorFlow's order; `grad` or `delta` is the gradient
-    update: Callable  # (xp, var, slots..., gradient, **scalars and attrs) -> new var, new slots...
-    attrs: dict
-
-    @property
-    def names(self) -> list[str]:
-        return self.inputs.split(", ")
-
-    @property
-    def gradient(self) -> str:
-        return next(n for n in self.names if n in ("grad", "delta"))
-
-
-def _check_scalar(name: str, value):
-    if np.ndim(value):
-        raise invalid(f"{name} is not a scalar: {shape_text(np.shape(value))}")
-    return value
-
-
-def _check_slots(rule: _Rule, var, slots) -> None:
-    for name, slot in zip(rule.slots, slots):
-        if slot.shape != var.shape:
-            raise invalid(
-                f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(slot.shape)}"
-            )
-
-
-def _check_rows(var, grad, indices) -> None:
-    if indices.ndim != 1:
-        raise invalid("indices must be one-dimensional")
-    if grad.ndim != var.ndim:
-        raise invalid(
-            f"var and grad do not have the same rank: {shape_text(var.shape)} {shape_text(grad.shape)}"
-        )
-    for i in range(1, var.ndim):
-        if var.shape[i] != grad.shape[i]:
-            raise invalid(f"var and grad must match in dimension {i}")
-    if grad.shape[0] != indices.size:
-        raise invalid("grad must be the same size as indices in the first dimension.")
-    for offset, i in enumerate(indices.tolist() if known(indices) else ()):
-        if not 0 <= i < var.shape[0]:
-            raise invalid(f"Index {i} at offset {offset} in indices is out of range")
-
-
-def _named(rule: _Rule, values) -> dict:
-    return {n: v for n, v in zip(rule.names, values) if n != rule.gradient}
-
-
-def _dense(rule: _Rule):
-    def kernel(xp, *inputs, use_locking, **attrs):
-        variables, values = inputs[: len(rule.slots) + 1], inputs[len(rule.slots) + 1 :]
-        var, *slots = (xp.array(v.numpy()) for v in variables)
-        _check_slots(rule, var, slots)
-        scalars = {n: _check_scalar(n, v) for n, v in _named(rule, values).items()}
-        grad = values[rule.names.index(rule.gradient)]
-        if grad.shape != var.shape:
-            raise invalid(
-                f"var and {rule.gradient} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}"
-            )
-        with np.errstate(all="ignore"):
-            results = rule.update(xp, var, *slots, grad, **scalars, **attrs)
-        for variable, result in zip(variables, results):
-            variable.assign(xp.asarray(result, var.dtype))
-
-    return kernel
-
-
-def _rows_by_jax(rule: _Rule, arrays, grad, indices, named) -> list:
-    """The arrays with the rows `indices` updated, one after the other: one may come twice."""
-    import jax
-
-    def update(row, now):
-        i = indices[row]
-        results = rule.update(jax.numpy, *(a[i] for a in now), grad[row], **named)
-        return [a.at[i].set(r.astype(a.dtype)) for a, r in zip(now, results)]
-
-    return jax.lax.fori_loop(0, indices.size, update, arrays)
-
-
-def _sparse(rule: _Rule):
-    at = rule.names.index(rule.gradient) + 1
-
-    def kernel(xp, *inputs, use_locking, **attrs):
-        variables, values = inputs[: len(rule.slots) + 1], list(inputs[len(rule.slots) + 1 :])
-        indices = values.pop(at)
-        arrays = [xp.array(v.numpy()) for v in variables]
-        _check_slots(rule, arrays[0], arrays[1:])
-        if arrays[0].ndim < 1:
-            raise invalid("var must be at least 1 dimensional")
-        scalars = {n: _check_scalar(n, v) for n, v in _named(rule, values).items()}
-        grad = values[at - 1]
-        _check_rows(arrays[0], grad, indices)
-        with np.errstate(all="ignore"):
-            if xp is np:
-                for row, i in enumerate(indices.tolist()):
-                    results = rule.update(
-                        np, *(a[i] for a in arrays), grad[row], **scalars, **attrs
-                    )
-                    for a, result in zip(arrays, results):
-                        a[i] = result
-            else:
-                arrays = _rows_by_jax(rule, arrays, grad, indices, {**scalars, **attrs})
-        for variable, a in zip(variables, arrays):
-            variable.assign(a)
-
-    return kernel
-
-
-def _rows(name: str, slots: str, inputs: str, update, sparse: bool = False, **attrs):
-    """The dense op ResourceApply<name> and, if there is one, ResourceSparseApply<name>."""
-    rule = _Rule(tuple(slots.split()), inputs, update, attrs)
-    variables = "".join(f"{n}: resource, " for n in ("var", *rule.slots))
-    made = []
-    for kernel, prefix in ((_dense(rule), "ResourceApply"), (_sparse(rule), "ResourceSparseApply")):
-        signature = []
-        types: dict[str, tuple[DType, ...]] = {"T": _TYPES}
-        for n in rule.names:
-            signature.append(f"{n}: int64" if n == "global_step" else f"{n}: T")
-            if n == rule.gradient and prefix == "ResourceSparseApply":
-                signature[-1] = "grad: T"
-                signature.append("indices: Tindices")
-                types["Tindices"] = INDEX
-        if prefix == "ResourceSparseApply" and not sparse:
-            break
-        kernel.__name__ = prefix + name
-        row = op(
-            prefix + name,
-            variables + ", ".join(signature) + " ->",
-            types=types,
-            attrs={"use_locking": False, **attrs},
-            shape=shapes.fixed(),
-        )(kernel)
-        row.gradient(None)
-        made.append(row)
-    return made if sparse else made[0]
+from tapeflow.ops.training_rule import Rule
+from tapeflow.ops.validate import invalid, known
 
 
 def _gradient_descent(xp, v, g, alpha):
     return (v - alpha * g,)
 
 
-ResourceApplyGradientDescent = _rows("GradientDescent", "", "alpha, delta", _gradient_descent)
+GradientDescent = Rule("GradientDescent", "", "alpha, delta", _gradient_descent)
+ResourceApplyGradientDescent = GradientDescent.dense
 
 
 def _momentum(xp, v, a, g, lr, momentum, use_nesterov):
@@ -172,9 +25,11 @@ def _momentum(xp, v, a, g, lr, momentum, use_nesterov):
     return v - (g * lr + a * momentum * lr if use_nesterov else a * lr), a
 
 
-ResourceApplyMomentum, ResourceSparseApplyMomentum = _rows(
+Momentum = Rule(
     "Momentum", "accum", "lr, grad, momentum", _momentum, sparse=True, use_nesterov=False
 )
+ResourceApplyMomentum = Momentum.dense
+ResourceSparseApplyMomentum = Momentum.sparse
 
 
 def _keras_momentum(xp, v, a, g, lr, momentum, use_nesterov):
@@ -182,9 +37,11 @@ def _keras_momentum(xp, v, a, g, lr, momentum, use_nesterov):
     return v + (a * momentum - g * lr if use_nesterov else a), a
 
 
-ResourceApplyKerasMomentum, ResourceSparseApplyKerasMomentum = _rows(
+KerasMomentum = Rule(
     "KerasMomentum", "accum", "lr, grad, momentum", _keras_momentum, sparse=True, use_nesterov=False
 )
+ResourceApplyKerasMomentum = KerasMomentum.dense
+ResourceSparseApplyKerasMomentum = KerasMomentum.sparse
 
 _ADAM_INPUTS = "beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad"
 
@@ -197,7 +54,8 @@ def _adam(xp, x, m, v, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon, u
     return x - step * alpha / (xp.sqrt(v) + epsilon), m, v
 
 
-ResourceApplyAdam = _rows("Adam", "m v", _ADAM_INPUTS, _adam, use_nesterov=False)
+Adam = Rule("Adam", "m v", _ADAM_INPUTS, _adam, rows=True, use_nesterov=False)
+ResourceApplyAdam = Adam.dense
 
 
 def _amsgrad(xp, x, m, v, vhat, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon):
@@ -208,7 +66,8 @@ def _amsgrad(xp, x, m, v, vhat, g, beta1_power, beta2_power, lr, beta1, beta2, e
     return x - m * alpha / (xp.sqrt(vhat) + epsilon), m, v, vhat
 
 
-ResourceApplyAdamWithAmsgrad = _rows("AdamWithAmsgrad", "m v vhat", _ADAM_INPUTS, _amsgrad)
+AdamWithAmsgrad = Rule("AdamWithAmsgrad", "m v vhat", _ADAM_INPUTS, _amsgrad, rows=True)
+ResourceApplyAdamWithAmsgrad = AdamWithAmsgrad.dense
 
 
 def _adamax(xp, x, m, v, g, beta1_power, lr, beta1, beta2, epsilon):
@@ -217,9 +76,33 @@ def _adamax(xp, x, m, v, g, beta1_power, lr, beta1, beta2, epsilon):
     return x - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
 
 
-ResourceApplyAdaMax = _rows(
-    "AdaMax", "m v", "beta1_power, lr, beta1, beta2, epsilon, grad", _adamax
+AdaMax = Rule("AdaMax", "m v", "beta1_power, lr, beta1, beta2, epsilon, grad", _adamax, rows=True)
+ResourceApplyAdaMax = AdaMax.dense
+
+
+def _nadam(xp, x, m, v, g, beta2_power, lr, beta1, beta2, epsilon, grad_weight, m_weight):
+    """Dozat, "Incorporating Nesterov momentum into Adam", 2016; the weights are of the step's momentum schedule."""
+    m = m * beta1 + (1 - beta1) * g
+    v = v * beta2 + (1 - beta2) * (g * g)
+    mean = grad_weight * g + m_weight * m
+    return x - lr * mean / (xp.sqrt(v / (1 - beta2_power)) + epsilon), m, v
+
+
+Nadam = Rule(
+    "Nadam",
+    "m v",
+    "beta2_power, lr, beta1, beta2, epsilon, grad_weight, m_weight, grad",
+    _nadam,
+    rows=True,
 )
+
+
+def _lion(xp, v, m, g, lr, beta1, beta2):
+    """Chen et al., "Symbolic discovery of optimization algorithms", 2023."""
+    return v - lr * xp.sign(m * beta1 + g * (1 - beta1)), m * beta2 + g * (1 - beta2)
+
+
+Lion = Rule("Lion", "m", "lr, beta1, beta2, grad", _lion, rows=True)
 
 
 def _adagrad(xp, v, a, g, lr, update_slots):
@@ -227,9 +110,9 @@ def _adagrad(xp, v, a, g, lr, update_slots):
     return v - g * lr / xp.sqrt(a), a
 
 
-ResourceApplyAdagrad, ResourceSparseApplyAdagrad = _rows(
-    "Adagrad", "accum", "lr, grad", _adagrad, sparse=True, update_slots=True
-)
+Adagrad = Rule("Adagrad", "accum", "lr, grad", _adagrad, sparse=True, update_slots=True)
+ResourceApplyAdagrad = Adagrad.dense
+ResourceSparseApplyAdagrad = Adagrad.sparse
 
 
 def _adagrad_v2(xp, v, a, g, lr, epsilon, update_slots):
@@ -237,9 +120,11 @@ def _adagrad_v2(xp, v, a, g, lr, epsilon, update_slots):
     return v - g * lr / (xp.sqrt(a) + epsilon), a
 
 
-ResourceApplyAdagradV2, ResourceSparseApplyAdagradV2 = _rows(
+AdagradV2 = Rule(
     "AdagradV2", "accum", "lr, epsilon, grad", _adagrad_v2, sparse=True, update_slots=True
 )
+ResourceApplyAdagradV2 = AdagradV2.dense
+ResourceSparseApplyAdagradV2 = AdagradV2.sparse
 
 
 def _adagrad_da(xp, v, total, squares, g, lr, l1, l2, global_step):
@@ -247,17 +132,23 @@ def _adagrad_da(xp, v, total, squares, g, lr, l1, l2, global_step):
     total = total + g
     squares = squares + g * g
     steps = xp.asarray(global_step, v.dtype)
-    shrunk = xp.sign(total) * xp.maximum(xp.abs(total) - l1 * steps, 0) if xp is not np or l1 > 0 else total
+    shrunk = (
+        xp.sign(total) * xp.maximum(xp.abs(total) - l1 * steps, 0)
+        if xp is not np or l1 > 0
+        else total
+    )
     return -lr * shrunk / (l2 * steps * lr + xp.sqrt(squares)), total, squares
 
 
-ResourceApplyAdagradDA, ResourceSparseApplyAdagradDA = _rows(
+AdagradDA = Rule(
     "AdagradDA",
     "gradient_accumulator gradient_squared_accumulator",
     "grad, lr, l1, l2, global_step",
     _adagrad_da,
     sparse=True,
 )
+ResourceApplyAdagradDA = AdagradDA.dense
+ResourceSparseApplyAdagradDA = AdagradDA.sparse
 
 
 def _adadelta(xp, v, a, u, g, lr, rho, epsilon):
@@ -266,9 +157,9 @@ def _adadelta(xp, v, a, u, g, lr, rho, epsilon):
     return v - step * lr, a, u * rho + step * step * (1 - rho)
 
 
-ResourceApplyAdadelta, ResourceSparseApplyAdadelta = _rows(
-    "Adadelta", "accum accum_update", "lr, rho, epsilon, grad", _adadelta, sparse=True
-)
+Adadelta = Rule("Adadelta", "accum accum_update", "lr, rho, epsilon, grad", _adadelta, sparse=True)
+ResourceApplyAdadelta = Adadelta.dense
+ResourceSparseApplyAdadelta = Adadelta.sparse
 
 
 def _rmsprop(xp, v, ms, mom, g, lr, rho, momentum, epsilon):
@@ -277,9 +168,11 @@ def _rmsprop(xp, v, ms, mom, g, lr, rho, momentum, epsilon):
     return v - mom, ms, mom
 
 
-ResourceApplyRMSProp, ResourceSparseApplyRMSProp = _rows(
-    "RMSProp", "ms mom", "lr, rho, momentum, epsilon, grad", _rmsprop, sparse=True
+RMSProp = Rule(
+    "RMSProp", "ms mom", "lr, rho, momentum, epsilon, grad", _rmsprop, sparse=True, rows=True
 )
+ResourceApplyRMSProp = RMSProp.dense
+ResourceSparseApplyRMSProp = RMSProp.sparse
 
 
 def _centered_rmsprop(xp, v, mg, ms, mom, g, lr, rho, momentum, epsilon):
@@ -289,12 +182,34 @@ def _centered_rmsprop(xp, v, mg, ms, mom, g, lr, rho, momentum, epsilon):
     return v - mom, mg, ms, mom
 
 
-ResourceApplyCenteredRMSProp, ResourceSparseApplyCenteredRMSProp = _rows(
+CenteredRMSProp = Rule(
     "CenteredRMSProp",
     "mg ms mom",
     "lr, rho, momentum, epsilon, grad",
     _centered_rmsprop,
     sparse=True,
+    rows=True,
+)
+ResourceApplyCenteredRMSProp = CenteredRMSProp.dense
+ResourceSparseApplyCenteredRMSProp = CenteredRMSProp.sparse
+
+
+def _keras_rmsprop(xp, v, ms, g, lr, rho, epsilon):
+    ms = ms * rho + (1 - rho) * (g * g)
+    return v - lr * g / (xp.sqrt(ms) + epsilon), ms
+
+
+KerasRMSProp = Rule("KerasRMSProp", "ms", "lr, rho, epsilon, grad", _keras_rmsprop, rows=True)
+
+
+def _keras_centered_rmsprop(xp, v, mg, ms, g, lr, rho, epsilon):
+    ms = ms * rho + (1 - rho) * (g * g)
+    mg = mg * rho + (1 - rho) * g
+    return v - lr * g / (xp.sqrt(ms - mg * mg) + epsilon), mg, ms
+
+
+KerasCenteredRMSProp = Rule(
+    "KerasCenteredRMSProp", "mg ms", "lr, rho, epsilon, grad", _keras_centered_rmsprop, rows=True
 )
 
 
@@ -308,7 +223,7 @@ def _ftrl(xp, v, a, linear, g, lr, l1, l2, lr_power, multiply_linear_by_lr, l2_s
     return xp.where(xp.abs(linear) > l1 * scale, sparse, 0), total, linear
 
 
-ResourceApplyFtrl, ResourceSparseApplyFtrl = _rows(
+Ftrl = Rule(
     "Ftrl",
     "accum linear",
     "grad, lr, l1, l2, lr_power",
@@ -316,7 +231,9 @@ ResourceApplyFtrl, ResourceSparseApplyFtrl = _rows(
     sparse=True,
     multiply_linear_by_lr=False,
 )
-ResourceApplyFtrlV2, ResourceSparseApplyFtrlV2 = _rows(
+ResourceApplyFtrl = Ftrl.dense
+ResourceSparseApplyFtrl = Ftrl.sparse
+FtrlV2 = Rule(
     "FtrlV2",
     "accum linear",
     "grad, lr, l1, l2, l2_shrinkage, lr_power",
@@ -324,22 +241,28 @@ ResourceApplyFtrlV2, ResourceSparseApplyFtrlV2 = _rows(
     sparse=True,
     multiply_linear_by_lr=False,
 )
+ResourceApplyFtrlV2 = FtrlV2.dense
+ResourceSparseApplyFtrlV2 = FtrlV2.sparse
 
 
 def _proximal(xp, x, lr, l1, l2):
     for name, value in (("l1", l1), ("l2", l2)):
         if known(value) and not value >= 0:
             raise invalid(f"{name} regularization strength is not a non-negative scalar: {value}")
-    return (xp.sign(x) * xp.maximum(xp.abs(x) - lr * l1, 0) if xp is not np or l1 > 0 else x) / (1 + l2 * lr)
+    return (xp.sign(x) * xp.maximum(xp.abs(x) - lr * l1, 0) if xp is not np or l1 > 0 else x) / (
+        1 + l2 * lr
+    )
 
 
 def _proximal_gradient_descent(xp, v, g, alpha, l1, l2):
     return (_proximal(xp, v - g * alpha, alpha, l1, l2),)
 
 
-ResourceApplyProximalGradientDescent, ResourceSparseApplyProximalGradientDescent = _rows(
+ProximalGradientDescent = Rule(
     "ProximalGradientDescent", "", "alpha, l1, l2, delta", _proximal_gradient_descent, sparse=True
 )
+ResourceApplyProximalGradientDescent = ProximalGradientDescent.dense
+ResourceSparseApplyProximalGradientDescent = ProximalGradientDescent.sparse
 
 
 def _proximal_adagrad(xp, v, a, g, lr, l1, l2):
@@ -350,9 +273,11 @@ def _proximal_adagrad(xp, v, a, g, lr, l1, l2):
     return _proximal(xp, v - g * rate, rate, l1, l2), a
 
 
-ResourceApplyProximalAdagrad, ResourceSparseApplyProximalAdagrad = _rows(
+ProximalAdagrad = Rule(
     "ProximalAdagrad", "accum", "lr, l1, l2, grad", _proximal_adagrad, sparse=True
 )
+ResourceApplyProximalAdagrad = ProximalAdagrad.dense
+ResourceSparseApplyProximalAdagrad = ProximalAdagrad.sparse
 
 
 def _add_sign(xp, v, m, g, lr, alpha, sign_decay, beta):
@@ -360,7 +285,8 @@ def _add_sign(xp, v, m, g, lr, alpha, sign_decay, beta):
     return v - lr * (alpha + sign_decay * xp.sign(g) * xp.sign(m)) * g, m
 
 
-ResourceApplyAddSign = _rows("AddSign", "m", "lr, alpha, sign_decay, beta, grad", _add_sign)
+AddSign = Rule("AddSign", "m", "lr, alpha, sign_decay, beta, grad", _add_sign)
+ResourceApplyAddSign = AddSign.dense
 
 
 def _power_sign(xp, v, m, g, lr, logbase, sign_decay, beta):
@@ -368,4 +294,5 @@ def _power_sign(xp, v, m, g, lr, logbase, sign_decay, beta):
     return v - lr * xp.exp(logbase * sign_decay * xp.sign(g) * xp.sign(m)) * g, m
 
 
-ResourceApplyPowerSign = _rows("PowerSign", "m", "lr, logbase, sign_decay, beta, grad", _power_sign)
+PowerSign = Rule("PowerSign", "m", "lr, logbase, sign_decay, beta, grad", _power_sign)
+ResourceApplyPowerSign = PowerSign.dense

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops import training
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import ones_like
-from tapeflow.ops.elementwise import sqrt
-from tapeflow.ops.training import (
-    ResourceApplyAdadelta,
-    ResourceApplyAdagrad,
-    ResourceApplyAdagradDA,
-    ResourceApplyAdam,
-    ResourceApplyCenteredRMSProp,
-    ResourceApplyFtrl,
-    ResourceApplyFtrlV2,
-    ResourceApplyProximalAdagrad,
-    ResourceApplyRMSProp,
-    ResourceSparseApplyAdadelta,
-    ResourceSparseApplyAdagrad,
-    ResourceSparseApplyAdagradDA,
-    ResourceSparseApplyCenteredRMSProp,
-    ResourceSparseApplyFtrl,
-    ResourceSparseApplyFtrlV2,
-    ResourceSparseApplyProximalAdagrad,
-    ResourceSparseApplyRMSProp,
-)
 from tapeflow.train.optimizer import Optimizer
+from tapeflow.train.updating import Update
 
 
 class AdamOptimizer(Optimizer):
     """Adam (Kingma & Ba 2015)."""
+
+    _adds_up = True
 
     def __init__(
         self,
@@ -69,19 +52,8 @@ class AdamOptimizer(Optimizer):
         numbers = (self._lr, self._beta1, self._beta2, self._epsilon)
         return (*powers, *[self._number(value, dtype) for value in numbers])
 
-    def _apply_dense(self, grad, var):
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        ResourceApplyAdam(var, m, v, *self._settings(var.dtype), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        power1, power2, lr, beta1, beta2, epsilon = self._settings(var.dtype)
-        rate = lr * sqrt(1 - power2) / (1 - power1)
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        m.assign(m * beta1)
-        m.scatter_add(IndexedSlices(values * (1 - beta1), indices))
-        v.assign(v * beta2)
-        v.scatter_add(IndexedSlices(values * values * (1 - beta2), indices))
-        var.assign_sub(rate * m / (sqrt(v) + epsilon))
+    def _update_of(self, dtype):
+        return Update(training.Adam, (("m", 0.0), ("v", 0.0)), self._settings(dtype))
 
     def _finish(self, update_ops=None, name_scope=None):
         for power, beta in zip(self._powers, (self._beta1, self._beta2)):
@@ -102,14 +74,9 @@ class AdagradOptimizer(Optimizer):
         self._learning_rate = learning_rate
         self._initial = float(initial_accumulator_value)
 
-    def _apply_dense(self, grad, var):
-        accumulator = self._slot(var, "accumulator", self._initial)
-        ResourceApplyAdagrad(var, accumulator, self._number(self._learning_rate, var.dtype), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        accumulator = self._slot(var, "accumulator", self._initial)
-        rate = self._number(self._learning_rate, var.dtype)
-        ResourceSparseApplyAdagrad(var, accumulator, rate, values, indices)
+    def _update_of(self, dtype):
+        scalars = (self._number(self._learning_rate, dtype),)
+        return Update(training.Adagrad, (("accumulator", self._initial),), scalars)
 
 
 class ProximalAdagradOptimizer(Optimizer):
@@ -132,16 +99,9 @@ class ProximalAdagradOptimizer(Optimizer):
         self._settings = (learning_rate, l1_regularization_strength, l2_regularization_strength)
         self._initial = float(initial_accumulator_value)
 
-    def _apply_dense(self, grad, var):
-        numbers = [self._number(value, var.dtype) for value in self._settings]
-        ResourceApplyProximalAdagrad(
-            var, self._slot(var, "accumulator", self._initial), *numbers, grad
-        )
-
-    def _apply_sparse(self, values, indices, var):
-        numbers = [self._number(value, var.dtype) for value in self._settings]
-        accumulator = self._slot(var, "accumulator", self._initial)
-        ResourceSparseApplyProximalAdagrad(var, accumulator, *numbers, values, indices)
+    def _update_of(self, dtype):
+        scalars = tuple(self._number(value, dtype) for value in self._settings)
+        return Update(training.ProximalAdagrad, (("accumulator", self._initial),), scalars)
 
 
 class AdagradDAOptimizer(Optimizer):
@@ -167,21 +127,13 @@ class AdagradDAOptimizer(Optimizer):
         self._global_step = global_step
         self._initial = float(initial_gradient_squared_accumulator_value)
 
-    def _arguments(self, var):
+    def _update_of(self, dtype):
         slots = (
-            self._slot(var, "gradient_accumulator"),
-            self._slot(var, "gradient_squared_accumulator", self._initial),
+            ("gradient_accumulator", 0.0),
+            ("gradient_squared_accumulator", self._initial),
         )
-        numbers = [self._number(value, var.dtype) for value in self._settings]
-        return slots, (*numbers, cast(self._global_step, "int64"))
-
-    def _apply_dense(self, grad, var):
-        slots, numbers = self._arguments(var)
-        ResourceApplyAdagradDA(var, *slots, grad, *numbers)
-
-    def _apply_sparse(self, values, indices, var):
-        slots, numbers = self._arguments(var)
-        ResourceSparseApplyAdagradDA(var, *slots, values, indices, *numbers)
+        scalars = [self._number(value, dtype) for value in self._settings]
+        return Update(training.AdagradDA, slots, (*scalars, cast(self._global_step, "int64")))
 
 
 class AdadeltaOptimizer(Optimizer):
@@ -193,15 +145,9 @@ class AdadeltaOptimizer(Optimizer):
         super().__init__(use_locking, name)
         self._settings = (learning_rate, rho, epsilon)
 
-    def _arguments(self, var):
-        slots = (self._slot(var, "accum"), self._slot(var, "accum_update"))
-        return (*slots, *[self._number(value, var.dtype) for value in self._settings])
-
-    def _apply_dense(self, grad, var):
-        ResourceApplyAdadelta(var, *self._arguments(var), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        ResourceSparseApplyAdadelta(var, *self._arguments(var), values, indices)
+    def _update_of(self, dtype):
+        scalars = tuple(self._number(value, dtype) for value in self._settings)
+        return Update(training.Adadelta, (("accum", 0.0), ("accum_update", 0.0)), scalars)
 
 
 class RMSPropOptimizer(Optimizer):
@@ -221,19 +167,17 @@ class RMSPropOptimizer(Optimizer):
         self._settings = (learning_rate, decay, momentum, epsilon)
         self._centered = centered
 
-    def _arguments(self, var):
-        rms = self._slot(var, "rms", ones_like)
-        slots = (self._slot(var, "mg"), rms) if self._centered else (rms,)
-        slots = (*slots, self._slot(var, "momentum"))
-        return (*slots, *[self._number(value, var.dtype) for value in self._settings])
+    def _update_of(self, dtype):
+        rule, slots = training.RMSProp, [("rms", ones_like), ("momentum", 0.0)]
+        if self._centered:
+            rule = training.CenteredRMSProp
+            slots.insert(0, ("mg", 0.0))
+        scalars = tuple(self._number(value, dtype) for value in self._settings)
+        return Update(rule, tuple(slots), scalars)
 
-    def _apply_dense(self, grad, var):
-        row = ResourceApplyCenteredRMSProp if self._centered else ResourceApplyRMSProp
-        row(var, *self._arguments(var), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        row = ResourceSparseApplyCenteredRMSProp if self._centered else ResourceSparseApplyRMSProp
-        row(var, *self._arguments(var), values, indices)
+    def _slots_for(self, update, var):
+        self._slot(var, "rms", ones_like)  # the first: slots are named by their order
+        return super()._slots_for(update, var)
 
 
 class FtrlOptimizer(Optimizer):
@@ -293,19 +237,12 @@ class FtrlOptimizer(Optimizer):
     def _slot_label(self, name):
         return self._labels.get(name) or self._name
 
-    def _arguments(self, var):
-        slots = (self._slot(var, "accum", self._initial), self._slot(var, "linear"))
+    def _update_of(self, dtype):
         settings = [self._rate, self._l1, self._l2, self._power]
         if self._shrinkage > 0:
             settings.insert(3, self._shrinkage)
-        return slots, [self._number(value, var.dtype) for value in settings]
-
-    def _apply_dense(self, grad, var):
-        slots, numbers = self._arguments(var)
-        row = ResourceApplyFtrlV2 if self._shrinkage > 0 else ResourceApplyFtrl
-        row(var, *slots, grad, *numbers)
-
-    def _apply_sparse(self, values, indices, var):
-        slots, numbers = self._arguments(var)
-        row = ResourceSparseApplyFtrlV2 if self._shrinkage > 0 else ResourceSparseApplyFtrl
-        row(var, *slots, values, indices, *numbers)
+        return Update(
+            training.FtrlV2 if self._shrinkage > 0 else training.Ftrl,
+            (("accum", self._initial), ("linear", 0.0)),
+            tuple(self._number(value, dtype) for value in settings),
+        )

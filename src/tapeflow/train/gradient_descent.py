@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops.training import (
-    ResourceApplyGradientDescent,
-    ResourceApplyMomentum,
-    ResourceApplyProximalGradientDescent,
-    ResourceSparseApplyMomentum,
-    ResourceSparseApplyProximalGradientDescent,
-)
+from tapeflow.ops import training
 from tapeflow.train.optimizer import Optimizer
+from tapeflow.train.updating import Update
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -20,8 +15,11 @@ class GradientDescentOptimizer(Optimizer):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
 
-    def _apply_dense(self, grad, var):
-        ResourceApplyGradientDescent(var, self._number(self._learning_rate, var.dtype), grad)
+    _adds_up = True
+
+    def _update_of(self, dtype):
+        rate = self._number(self._learning_rate, dtype)
+        return Update(training.GradientDescent, (), (rate,))
 
     def _apply_sparse(self, values, indices, var):
         rate = self._number(self._learning_rate, var.dtype)
@@ -38,28 +36,10 @@ class MomentumOptimizer(Optimizer):
         self._learning_rate, self._momentum = learning_rate, momentum
         self._use_nesterov = use_nesterov
 
-    def _apply_dense(self, grad, var):
-        dtype = var.dtype
-        ResourceApplyMomentum(
-            var,
-            self._slot(var, "momentum"),
-            self._number(self._learning_rate, dtype),
-            grad,
-            self._number(self._momentum, dtype),
-            use_nesterov=self._use_nesterov,
-        )
-
-    def _apply_sparse(self, values, indices, var):
-        dtype = var.dtype
-        ResourceSparseApplyMomentum(
-            var,
-            self._slot(var, "momentum"),
-            self._number(self._learning_rate, dtype),
-            values,
-            indices,
-            self._number(self._momentum, dtype),
-            use_nesterov=self._use_nesterov,
-        )
+    def _update_of(self, dtype):
+        scalars = [self._number(value, dtype) for value in (self._learning_rate, self._momentum)]
+        attrs = {"use_nesterov": self._use_nesterov}
+        return Update(training.Momentum, (("momentum", 0.0),), tuple(scalars), attrs)
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
@@ -77,11 +57,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
         self._learning_rate = learning_rate
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
-    def _numbers(self, dtype):
-        return [self._number(value, dtype) for value in (self._learning_rate, self._l1, self._l2)]
-
-    def _apply_dense(self, grad, var):
-        ResourceApplyProximalGradientDescent(var, *self._numbers(var.dtype), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        ResourceSparseApplyProximalGradientDescent(var, *self._numbers(var.dtype), values, indices)
+    def _update_of(self, dtype):
+        settings = (self._learning_rate, self._l1, self._l2)
+        scalars = tuple(self._number(value, dtype) for value in settings)
+        return Update(training.ProximalGradientDescent, (), scalars)

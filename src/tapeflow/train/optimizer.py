@@ -7,21 +7,19 @@ from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.control import group
-from tapeflow.ops.layout import expand_dims
-from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
 from tapeflow.train.protocol import Protocol
 from tapeflow.train.slots import Slots, base_name, make_slot
-from tapeflow.train.sparse import is_sparse, without_duplicates
+from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached
+from tapeflow.train.updating import ByRule
 
 
 @public_methods
-class Optimizer(Protocol):
+class Optimizer(Protocol, ByRule):
     """Base of the optimizers: subclasses say how one variable changes by one gradient.
 
     Args:
@@ -34,6 +32,7 @@ class Optimizer(Protocol):
     GATE_GRAPH = 2
 
     _slot_names: tuple = ()
+    _decays = False  # TensorFlow's rows for sparse gradients leave other rows alone
 
     def __init__(self, use_locking, name):
         if not name:
@@ -161,27 +160,24 @@ class Optimizer(Protocol):
         if self._overrides():
             self._update_by_protocol(pairs)
             return
-        prepared = False
-        for grad, var in pairs:
-            if grad is None:
-                continue
+        given = [pair for pair in pairs if pair[0] is not None]
+        for _, var in given:
             if not isinstance(var, Variable):
                 raise TypeError(f"{var!r} is not a variable that {self._name} could update")
-            if not prepared:
-                self._prepare(var)
-                prepared = True
+        if not given:
+            raise ValueError(
+                f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
+            )
+        self._prepare(given[0][1])
+        for grad, var in self._apply_together(given):
             if type(grad) is EagerTensor:
                 self._apply_dense(grad, var)
             elif is_sparse(grad):
-                self._apply_sparse(*without_duplicates(grad), var)
+                self._apply_slices(grad, var)
             else:
                 self._apply_dense(self._as_gradient(grad, var), var)
             if var.constraint is not None:
                 var.assign(var.constraint(var))
-        if not prepared:
-            raise ValueError(
-                f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
-            )
 
     @staticmethod
     def _as_gradient(grad, var):
@@ -199,14 +195,6 @@ class Optimizer(Protocol):
 
     def _finish(self, update_ops=None, name_scope=None):
         """Called after the last update of a step."""
-
-    def _apply_dense(self, grad, var):
-        raise TypeError(f"{type(self).__name__} does not say how a gradient changes a variable")
-
-    def _apply_sparse(self, values, indices, var):
-        """Updates rows; where a subclass has no rule for rows, their gradient is made dense."""
-        dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
-        self._apply_dense(dense, var)
 
     # Slots and numbers
 

@@ -13,6 +13,7 @@ from tapeflow.graph.passes.arithmetic import simplify
 from tapeflow.graph.passes.common_subexpressions import merge_common
 from tapeflow.graph.passes.folding import fold_constants
 from tapeflow.graph.passes.fusion import fuse
+from tapeflow.graph.passes.joint_updates import join_updates
 from tapeflow.graph.passes.prune import prune
 from tapeflow.graph.program import Program
 
@@ -22,6 +23,7 @@ PASSES: list[tuple[str, Callable[[Program], None]]] = [
     ("arithmetic", simplify),
     ("common subexpressions", merge_common),
     ("prune", prune),
+    ("joint updates", join_updates),
     ("fusion", fuse),
 ]
 # Called with the name of a pass ("" before the first) and the program.

@@ -15,17 +15,15 @@ from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, wrapping
 from tapeflow.keras.optimizers.subclassing import Subclassed
 from tapeflow.keras.session import set_values, values_of
-from tapeflow.ops.array import shape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.control import group
-from tapeflow.ops.layout import expand_dims
-from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
-from tapeflow.train.sparse import is_sparse, without_duplicates
+from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached
+from tapeflow.train.updating import ByRule
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 _AVERAGING = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
@@ -42,8 +40,9 @@ class Variables(list):
 
 
 @public_methods
-class Optimizer(Subclassed, Tracked):
-    """Changes variables by gradients. Subclasses define `_apply_dense(grad, var)`.
+class Optimizer(Subclassed, ByRule, Tracked):
+    """Changes variables by gradients. Subclasses define `_update_of(dtype)`,
+    or `_apply_dense(grad, var)`.
 
     Settings given to `_set_hyper` may be numbers, tensors, functions, or (the learning rate)
     schedules; they become variables when first used, and can be set as attributes.
@@ -315,11 +314,11 @@ class Optimizer(Subclassed, Tracked):
         self._prepare(pairs[0][1])
         if self._by_resources:
             self._begin_step([var for _, var in pairs])
-        for grad, var in pairs:
+        for grad, var in self._apply_together(pairs):
             if type(grad) is EagerTensor:
                 self._apply_dense(grad, var)
             elif is_sparse(grad):
-                self._apply_sparse(*without_duplicates(grad), var)
+                self._apply_slices(grad, var)
             elif isinstance(var, Variable):
                 self._apply_dense(convert_to_tensor(grad, var.dtype), var)
             else:
@@ -347,14 +346,6 @@ class Optimizer(Subclassed, Tracked):
 
     def _prepare(self, var):
         """Called before the updates of a step with the first variable."""
-
-    def _apply_dense(self, grad, var):
-        raise TypeError(f"{type(self).__name__} does not say how a gradient changes a variable")
-
-    def _apply_sparse(self, values, indices, var):
-        """Updates rows; where a subclass has no rule for rows, their gradient is made dense."""
-        dense = scatter_nd(expand_dims(indices, -1), values, shape(var, out_type=indices.dtype))
-        self._apply_dense(dense, var)
 
     # As Keras 3 has it
 

@@ -7,15 +7,17 @@ from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.rules import Adam
+from tapeflow.ops import training
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.arithmetic import pow as pow_
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import logical_and, where
 from tapeflow.ops.construction import zeros
-from tapeflow.ops.elementwise import rsqrt, sign, sqrt, square
+from tapeflow.ops.elementwise import rsqrt, sqrt, square
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.matrix_function import norm
 from tapeflow.ops.reduction import reduce_mean
+from tapeflow.train.updating import Update
 
 
 @with_shared_arguments
@@ -59,11 +61,11 @@ class Lion(Optimizer):
     def _slot_values(self, var):
         return (("momentum", 0.0),)
 
-    def _apply_dense(self, grad, var):
-        dtype, m = var.dtype, self._slot(var, "momentum")
-        beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
-        var.assign_sub(self._rate(dtype) * sign(m * beta1 + grad * (1 - beta1)))
-        m.assign(m * beta2 + grad * (1 - beta2))
+    _adds_up = True
+
+    def _update_of(self, dtype):
+        betas = [self._setting(name, dtype) for name in ("beta_1", "beta_2")]
+        return Update(training.Lion, self._slot_values(None), (self._rate(dtype), *betas))
 
     def get_config(self):
         return self._config_of("beta_1", "beta_2")

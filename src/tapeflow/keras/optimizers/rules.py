@@ -10,30 +10,12 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
-from tapeflow.ops.arithmetic import maximum
+from tapeflow.ops import training
 from tapeflow.ops.arithmetic import pow as pow_
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import ones
-from tapeflow.ops.elementwise import sqrt, square
-from tapeflow.ops.training import (
-    ResourceApplyAdadelta,
-    ResourceApplyAdagradV2,
-    ResourceApplyAdam,
-    ResourceApplyAdaMax,
-    ResourceApplyAdamWithAmsgrad,
-    ResourceApplyCenteredRMSProp,
-    ResourceApplyFtrl,
-    ResourceApplyFtrlV2,
-    ResourceApplyGradientDescent,
-    ResourceApplyKerasMomentum,
-    ResourceApplyRMSProp,
-    ResourceSparseApplyAdadelta,
-    ResourceSparseApplyAdagradV2,
-    ResourceSparseApplyFtrl,
-    ResourceSparseApplyFtrlV2,
-    ResourceSparseApplyKerasMomentum,
-)
 from tapeflow.train.slots import make_slot
+from tapeflow.train.updating import Update
 
 
 @with_shared_arguments
@@ -57,34 +39,23 @@ class SGD(Optimizer):
     def _slot_values(self, var):
         return (("momentum", 0.0),) if self._momentum else ()
 
-    def _apply_dense(self, grad, var):
-        dtype = var.dtype
+    def _update_of(self, dtype):
+        rate = self._rate(dtype)
         if not self._momentum:
-            ResourceApplyGradientDescent(var, self._rate(dtype), grad)
-            return
-        ResourceApplyKerasMomentum(
-            var,
-            self._slot(var, "momentum"),
-            self._rate(dtype),
-            grad,
-            self._setting("momentum", dtype),
-            use_nesterov=self.nesterov,
-        )
+            return Update(training.GradientDescent, (), (rate,))
+        scalars = (rate, self._setting("momentum", dtype))
+        attrs = {"use_nesterov": self.nesterov}
+        return Update(training.KerasMomentum, self._slot_values(None), scalars, attrs)
+
+    @property
+    def _adds_up(self):
+        return not self._momentum  # then it is linear in the gradient
 
     def _apply_sparse(self, values, indices, var):
-        dtype = var.dtype
-        if not self._momentum:
-            var.scatter_sub(IndexedSlices(values * self._rate(dtype), indices))
-            return
-        ResourceSparseApplyKerasMomentum(
-            var,
-            self._slot(var, "momentum"),
-            self._rate(dtype),
-            values,
-            indices,
-            self._setting("momentum", dtype),
-            use_nesterov=self.nesterov,
-        )
+        if self._momentum:
+            super()._apply_sparse(values, indices, var)
+        else:
+            var.scatter_sub(IndexedSlices(values * self._rate(var.dtype), indices))
 
     def get_config(self):
         return {**self._config_of("momentum"), "nesterov": self.nesterov}
@@ -92,6 +63,8 @@ class SGD(Optimizer):
 
 class _Moments(Optimizer):
     """What Adam and its relatives share."""
+
+    _adds_up = True
 
     def _moments(self, learning_rate, beta_1, beta_2, epsilon, kwargs):
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
@@ -148,27 +121,9 @@ class Adam(_Moments):
     def _slot_values(self, var):
         return tuple((name, 0.0) for name in ("m", "v", *(["vhat"] if self.amsgrad else [])))
 
-    def _apply_dense(self, grad, var):
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        settings = self._settings(var.dtype)
-        if self.amsgrad:
-            ResourceApplyAdamWithAmsgrad(var, m, v, self._slot(var, "vhat"), *settings, grad)
-        else:
-            ResourceApplyAdam(var, m, v, *settings, grad)
-
-    def _apply_sparse(self, values, indices, var):
-        power1, power2, rate, beta1, beta2, epsilon = self._settings(var.dtype)
-        rate = rate * sqrt(1 - power2) / (1 - power1)
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        m.assign(m * beta1)
-        m.scatter_add(IndexedSlices(values * (1 - beta1), indices))
-        v.assign(v * beta2)
-        v.scatter_add(IndexedSlices(square(values) * (1 - beta2), indices))
-        second = v
-        if self.amsgrad:
-            second = self._slot(var, "vhat")
-            second.assign(maximum(second, v))
-        var.assign_sub(rate * m / (sqrt(second) + epsilon))
+    def _update_of(self, dtype):
+        rule = training.AdamWithAmsgrad if self.amsgrad else training.Adam
+        return Update(rule, self._slot_values(None), self._settings(dtype))
 
     def get_config(self):
         config = self._config_of("beta_1", "beta_2")
@@ -188,10 +143,9 @@ class Adamax(_Moments):
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
 
-    def _apply_dense(self, grad, var):
-        power1, _, *rest = self._settings(var.dtype)
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        ResourceApplyAdaMax(var, m, v, power1, *rest, grad)
+    def _update_of(self, dtype):
+        power1, _, *rest = self._settings(dtype)
+        return Update(training.AdaMax, self._slot_values(None), (power1, *rest))
 
     def get_config(self):
         return {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon}
@@ -239,14 +193,10 @@ class Nadam(_Moments):
         product = self._momentum_product
         return [*super().weights, *([] if product is None else [product])]
 
-    def _apply_dense(self, grad, var):
-        _, power2, rate, beta1, beta2, epsilon = self._settings(var.dtype)
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        m.assign(m * beta1 + (1 - beta1) * grad)
-        v.assign(v * beta2 + (1 - beta2) * square(grad))
-        of_gradient, of_moment = self._weights_of_step
-        mean = of_gradient * grad + of_moment * m
-        var.assign_sub(rate * mean / (sqrt(v / (1 - power2)) + epsilon))
+    def _update_of(self, dtype):
+        weights = [cast(weight, dtype) for weight in self._weights_of_step]
+        scalars = (*self._settings(dtype)[1:], *weights)
+        return Update(training.Nadam, self._slot_values(None), scalars)
 
     def get_config(self):
         config = self._config_of("beta_1", "beta_2")
@@ -296,33 +246,24 @@ class RMSprop(Optimizer):
         ]
         return tuple((name, 0.0) for name in names)
 
-    def _apply_dense(self, grad, var):
-        dtype = var.dtype
-        rms = self._slot(var, "rms")
-        rate, rho = self._rate(dtype), self._setting("rho", dtype)
-        if self._momentum:
-            row, slots = ResourceApplyRMSProp, (rms,)
-            if self.centered:
-                row, slots = ResourceApplyCenteredRMSProp, (self._slot(var, "mg"), rms)
-            row(
-                var,
-                *slots,
-                self._slot(var, "momentum"),
-                rate,
-                rho,
-                self._setting("momentum", dtype),
-                convert_to_tensor(self.epsilon, dtype),
-                grad,
-            )
-            return
+    _adds_up = True
+
+    def _update_of(self, dtype):
+        names, scalars = ["rms"], [self._rate(dtype), self._setting("rho", dtype)]
         # Without momentum Keras adds epsilon to the root, not under it.
-        rms.assign(rms * rho + (1 - rho) * square(grad))
-        denominator = rms
+        rule = training.KerasCenteredRMSProp if self.centered else training.KerasRMSProp
         if self.centered:
-            mean = self._slot(var, "mg")
-            mean.assign(mean * rho + (1 - rho) * grad)
-            denominator = rms - square(mean)
-        var.assign_sub(rate * grad / (sqrt(denominator) + self.epsilon))
+            names.insert(0, "mg")
+        if self._momentum:
+            rule = training.CenteredRMSProp if self.centered else training.RMSProp
+            names.append("momentum")
+            scalars.append(self._setting("momentum", dtype))
+        slots = tuple((name, 0.0) for name in names)
+        return Update(rule, slots, (*scalars, convert_to_tensor(self.epsilon, dtype)))
+
+    def _slots_for(self, update, var):
+        self._slot(var, "rms")  # the first in the order of weights
+        return super()._slots_for(update, var)
 
     def get_config(self):
         config = self._config_of("rho", "momentum")
@@ -353,15 +294,9 @@ class Adagrad(Optimizer):
     def _slot_values(self, var):
         return (("accumulator", self._initial),)
 
-    def _arguments(self, var):
-        accumulator = self._slot(var, "accumulator", self._initial)
-        return accumulator, self._rate(var.dtype), convert_to_tensor(self.epsilon, var.dtype)
-
-    def _apply_dense(self, grad, var):
-        ResourceApplyAdagradV2(var, *self._arguments(var), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        ResourceSparseApplyAdagradV2(var, *self._arguments(var), values, indices)
+    def _update_of(self, dtype):
+        scalars = (self._rate(dtype), convert_to_tensor(self.epsilon, dtype))
+        return Update(training.AdagradV2, self._slot_values(None), scalars)
 
     def get_config(self):
         config = self._config_of()
@@ -381,16 +316,10 @@ class Adadelta(Optimizer):
     def _slot_values(self, var):
         return (("accum_grad", 0.0), ("accum_var", 0.0))
 
-    def _arguments(self, var):
-        slots = (self._slot(var, "accum_grad"), self._slot(var, "accum_var"))
-        epsilon = convert_to_tensor(self.epsilon, var.dtype)
-        return (*slots, self._rate(var.dtype), self._setting("rho", var.dtype), epsilon)
-
-    def _apply_dense(self, grad, var):
-        ResourceApplyAdadelta(var, *self._arguments(var), grad)
-
-    def _apply_sparse(self, values, indices, var):
-        ResourceSparseApplyAdadelta(var, *self._arguments(var), values, indices)
+    def _update_of(self, dtype):
+        epsilon = convert_to_tensor(self.epsilon, dtype)
+        scalars = (self._rate(dtype), self._setting("rho", dtype), epsilon)
+        return Update(training.Adadelta, self._slot_values(None), scalars)
 
     def get_config(self):
         return {**self._config_of("rho"), "epsilon": self.epsilon}
@@ -439,28 +368,16 @@ class Ftrl(Optimizer):
     def _slot_values(self, var):
         return (("accumulator", self._initial), ("linear", 0.0))
 
-    def _arguments(self, var):
-        dtype = var.dtype
-        slots = (self._slot(var, "accumulator", self._initial), self._slot(var, "linear"))
+    def _update_of(self, dtype):
         rate = self._rate(dtype)
         l2 = self._setting("l2_regularization_strength", dtype)
         l2 = l2 + self._setting("beta", dtype) / (2.0 * rate)
-        numbers = [rate, self._setting("l1_regularization_strength", dtype), l2]
+        scalars = [rate, self._setting("l1_regularization_strength", dtype), l2]
         if self._shrinkage > 0.0:
-            numbers.append(convert_to_tensor(self._shrinkage, dtype))
-        return slots, (*numbers, self._setting("learning_rate_power", dtype))
-
-    def _apply_dense(self, grad, var):
-        slots, numbers = self._arguments(var)
-        (ResourceApplyFtrlV2 if self._shrinkage > 0 else ResourceApplyFtrl)(
-            var, *slots, grad, *numbers
-        )
-
-    def _apply_sparse(self, values, indices, var):
-        slots, numbers = self._arguments(var)
-        (ResourceSparseApplyFtrlV2 if self._shrinkage > 0 else ResourceSparseApplyFtrl)(
-            var, *slots, values, indices, *numbers
-        )
+            scalars.append(convert_to_tensor(self._shrinkage, dtype))
+        scalars.append(self._setting("learning_rate_power", dtype))
+        rule = training.FtrlV2 if self._shrinkage > 0 else training.Ftrl
+        return Update(rule, self._slot_values(None), tuple(scalars))
 
     def get_config(self):
         config = self._config_of(

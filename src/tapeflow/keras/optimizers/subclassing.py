@@ -22,6 +22,7 @@ class Subclassed:
             cls._apply_dense = _apply_dense
         if "_resource_apply_sparse" in cls.__dict__:
             cls._apply_sparse = _apply_sparse
+            cls._adds_up = False
 
     def _decayed_lr(self, var_dtype):
         """The learning rate of the moment, in a dtype."""
