@@ -67,7 +67,6 @@ class Rule:
             "ResourceMultiApply" + name,
             ["variables: M*resource", *scalars, "gradients: N*T"],
             self._many,
-            locks=False,
         )
         RULES["ResourceApply" + name] = self
         self.sparse: Any = None
@@ -77,11 +76,9 @@ class Rule:
             )
         self.rows: Any = None
         if rows:
-            self.rows = self._row(
-                "ResourceRowsApply" + name, [*resources, *by_rows], self._rows, locks=False
-            )
+            self.rows = self._row("ResourceRowsApply" + name, [*resources, *by_rows], self._rows)
 
-    def _row(self, name: str, inputs: list[str], kernel: Callable[..., None], locks=True) -> Any:
+    def _row(self, name: str, inputs: list[str], kernel: Callable[..., None]) -> Any:
         types: dict[str, tuple[DType, ...]] = {"T": _TYPES}
         if "indices: Tindices" in inputs:
             types["Tindices"] = INDEX
@@ -89,7 +86,7 @@ class Rule:
             name,
             ", ".join(inputs) + " ->",
             types=types,
-            attrs={"use_locking": False, **self.attrs} if locks else self.attrs,
+            attrs={"use_locking": False, **self.attrs},
             shape=shapes.fixed(),
         )(kernel)
         row.gradient(None)
@@ -151,7 +148,7 @@ class Rule:
         self._check(arrays[0], arrays[1:], grad)
         self._store(xp, variables, arrays, grad, {**named, **attrs})
 
-    def _many(self, xp, variables, *inputs, **attrs):
+    def _many(self, xp, variables, *inputs, use_locking, **attrs):
         *values, gradients = inputs
         n, kinds = len(gradients), len(self.slots) + 1
         if len(variables) != n * kinds:
@@ -202,7 +199,7 @@ class Rule:
 
         return jax.lax.fori_loop(0, indices.size, update, arrays)
 
-    def _rows(self, xp, *inputs, **attrs):
+    def _rows(self, xp, *inputs, use_locking, **attrs):
         variables, arrays, grad, indices, named = self._of_rows(xp, inputs)
         dense = xp.zeros(arrays[0].shape, arrays[0].dtype)
         if xp is np:

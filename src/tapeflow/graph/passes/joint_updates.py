@@ -59,7 +59,6 @@ def _joint(group: list[Instruction]) -> Instruction:
     kinds = len(rule.slots) + 1
     variables = [each.inputs[k] for k in range(kinds) for each in group]
     gradients = [each.inputs[kinds + rule.at] for each in group]
-    attrs = {key: value for key, value in first.payload[1].items() if key in rule.attrs}
     inputs = [*variables, *_scalars(rule, first), *gradients]
-    payload = (rule.many, attrs, [len(variables), len(gradients)])
+    payload = (rule.many, first.payload[1], [len(variables), len(gradients)])
     return Instruction("op", payload, inputs, [], last.label, True)
