@@ -15,6 +15,7 @@
 #include "python_kernel.h"
 #include "records.h"
 #include "tape.h"
+#include "tensor_file.h"
 #include "tensor_list.h"
 #include "tensor_type.h"
 #include "variable_type.h"
@@ -25,7 +26,8 @@ NB_MODULE(_native, m) {
   if (!init_convert(m.ptr()) || !init_op_type(m.ptr()) || !init_python_kernel() || !init_settings(m.ptr()) ||
       !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
-      PyModule_AddFunctions(m.ptr(), record_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
+      PyModule_AddFunctions(m.ptr(), record_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
       !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_dispatcher(m.ptr())) {
     throw nanobind::python_error();
   }

@@ -1,90 +1,15 @@
-// CRC-32C and the frames of TFRecord files, for Python: functions of the module that have no kernel.
+// The frames of TFRecord files, and CRC-32C, for Python: functions of the module that have no kernel.
 #include <cstdint>
 #include <cstring>
 
+#include "crc32c.h"
 #include "records.h"
-
-#if defined(__x86_64__)
-#include <nmmintrin.h>
-#elif defined(__ARM_FEATURE_CRC32)
-#include <arm_acle.h>
-#endif
 
 namespace tapeflow {
 namespace {
 
-constexpr uint32_t kPolynomial = 0x82F63B78u;
 constexpr uint32_t kMask = 0xA282EAD8u;
 constexpr Py_ssize_t kReleaseAbove = 1 << 16;  // bytes: below, giving up the interpreter costs more than the work
-
-// at[k][b]: what byte b, with k bytes after it in a word of 8, adds to the checksum.
-struct Tables {
-  uint32_t at[8][256];
-  Tables() {
-    for (uint32_t b = 0; b < 256; ++b) {
-      uint32_t value = b;
-      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ (value & 1 ? kPolynomial : 0);
-      at[0][b] = value;
-    }
-    for (int k = 1; k < 8; ++k) {
-      for (int b = 0; b < 256; ++b) at[k][b] = (at[k - 1][b] >> 8) ^ at[0][at[k - 1][b] & 255];
-    }
-  }
-};
-
-uint32_t by_tables(uint32_t state, const uint8_t* data, size_t size) {
-  static const Tables tables;
-  const auto& at = tables.at;
-  for (; size >= 8; data += 8, size -= 8) {
-    // Byte by byte, so that the order of bytes in this machine's words does not matter.
-    const uint32_t low = state ^ (uint32_t{data[0]} | uint32_t{data[1]} << 8 | uint32_t{data[2]} << 16 | uint32_t{data[3]} << 24);
-    state = at[7][low & 255] ^ at[6][low >> 8 & 255] ^ at[5][low >> 16 & 255] ^ at[4][low >> 24] ^ at[3][data[4]] ^
-            at[2][data[5]] ^ at[1][data[6]] ^ at[0][data[7]];
-  }
-  for (; size; ++data, --size) state = (state >> 8) ^ at[0][(state ^ *data) & 255];
-  return state;
-}
-
-#if defined(__x86_64__)
-__attribute__((target("sse4.2"))) uint32_t by_instruction(uint32_t state, const uint8_t* data, size_t size) {
-  uint64_t wide = state;
-  for (; size >= 8; data += 8, size -= 8) {
-    uint64_t word;
-    std::memcpy(&word, data, 8);
-    wide = _mm_crc32_u64(wide, word);
-  }
-  state = static_cast<uint32_t>(wide);
-  for (; size; ++data, --size) state = _mm_crc32_u8(state, *data);
-  return state;
-}
-#elif defined(__ARM_FEATURE_CRC32)
-uint32_t by_instruction(uint32_t state, const uint8_t* data, size_t size) {
-  for (; size >= 8; data += 8, size -= 8) {
-    uint64_t word;
-    std::memcpy(&word, data, 8);
-    state = __crc32cd(state, word);
-  }
-  for (; size; ++data, --size) state = __crc32cb(state, *data);
-  return state;
-}
-#endif
-
-using Update = uint32_t (*)(uint32_t, const uint8_t*, size_t);
-
-Update best_update() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("sse4.2")) return by_instruction;
-#elif defined(__ARM_FEATURE_CRC32)
-  return by_instruction;
-#endif
-  return by_tables;
-}
-
-uint32_t crc32c(const void* data, size_t size, uint32_t before = 0) {
-  static const Update update = best_update();
-  return ~update(~before, static_cast<const uint8_t*>(data), size);
-}
 
 uint32_t masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + kMask; }
 

@@ -33,7 +33,7 @@ def test_checksum_of_the_standard():
     assert crc32c(b"") == 0
 
 
-@pytest.mark.parametrize("size", [1, 511, 512, 513, 4096, 70001])
+@pytest.mark.parametrize("size", [1, 511, 512, 513, 4096, 6143, 6144, 6145, 70001])
 def test_checksum(size):
     data = random.Random(size).randbytes(size)
     expected = bitwise_crc32c(data)
@@ -65,6 +65,28 @@ def test_round_trip(tmp_path):
         assert reader.shape(key) == np.shape(value)
         assert read.dtype == np.asarray(value).dtype
     assert sorted(os.listdir(tmp_path)) == ["ck.data-00000-of-00001", "ck.index"]
+
+
+def test_values_are_arrays_of_their_own(tmp_path):
+    write_bundle(tmp_path / "ck", TENSORS)
+    reader = BundleReader(tmp_path / "ck")
+    for key in TENSORS:
+        value = reader.read(key)
+        assert type(value) is np.ndarray
+        assert value.flags.writeable
+    reader.read("matrix")[:] = 0
+    np.testing.assert_array_equal(reader.read("matrix"), TENSORS["matrix"])
+    np.testing.assert_array_equal(reader.read_tensor("matrix"), TENSORS["matrix"])
+    assert reader.read_tensor("strings") is None
+
+
+def test_a_file_that_shrinks_while_it_is_read(tmp_path):
+    write_bundle(tmp_path / "ck", {"a": np.ones(1000), "b": np.ones(1000)})
+    reader = BundleReader(tmp_path / "ck")
+    reader.read("a")
+    os.truncate(data_path(str(tmp_path / "ck"), 0, 1), 9000)
+    with pytest.raises(tf.errors.DataLossError, match=r"tensor b: .* ends 7000 bytes early"):
+        reader.read("b")
 
 
 def test_bfloat16(tmp_path):

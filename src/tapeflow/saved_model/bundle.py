@@ -5,7 +5,7 @@ The index is a sorted table: the entry of the empty key is the header, the other
 
 from __future__ import annotations
 
-import mmap
+import math
 import os
 import struct
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow import protos
+from tapeflow import _native, protos
 from tapeflow.core import dtypes
 from tapeflow.core.crc32c import crc32c, unmask
 from tapeflow.core.dtypes import DType, as_dtype
@@ -35,6 +35,18 @@ def index_path(prefix: str) -> str:
 def data_path(prefix: str, shard: int, shards: int) -> str:
     """The file of a shard of a checkpoint's data."""
     return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
+
+
+class _File:
+    """A file that is open for as long as there is this object."""
+
+    def __init__(self, path: str):
+        self.number = os.open(path, os.O_RDONLY)
+        self.size = os.fstat(self.number).st_size
+
+    def __del__(self) -> None:
+        if hasattr(self, "number"):
+            os.close(self.number)
 
 
 class BundleReader:
@@ -76,7 +88,7 @@ class BundleReader:
                     self._entries[key.decode()] = self._parsed(protos.BundleEntryProto, value)
                 except UnicodeDecodeError as error:
                     raise self._bad_index(error) from None
-        self._maps: dict[int, Any] = {}
+        self._files: dict[int, _File] = {}
 
     def _parsed(self, message: Any, data: bytes) -> Any:
         from google.protobuf.message import DecodeError
@@ -130,6 +142,13 @@ class BundleReader:
 
     def _damaged(self, key: str, what: str) -> DataLossError:
         return DataLossError(None, None, f"Checkpoint {self.prefix}, tensor {key}: {what}")
+
+    def read_tensor(self, key: str) -> Any:
+        """The value of a tensor of numbers that is not in parts, in memory of its own; of others None."""
+        entry = self._entry(key)
+        if entry.slices or self._dtype(key, entry) == dtypes.string:
+            return None
+        return self._numbers(key, entry)
 
     def read(self, key: str) -> np.ndarray:
         """The value of a tensor, as an array; strings as objects of bytes."""
@@ -185,49 +204,51 @@ class BundleReader:
         return np.ascontiguousarray(value[wanted])
 
     def _read(self, key: str, entry: Any) -> np.ndarray:
+        if self._dtype(key, entry) != dtypes.string:
+            return np.asarray(self._numbers(key, entry).numpy())  # scalars too are arrays
+        sizes = self._sizes(key, entry)
+        return self._read_strings(key, entry, math.prod(sizes)).reshape(sizes)
+
+    def _numbers(self, key: str, entry: Any) -> Any:
+        """A tensor of what the entry says, if its size and its checksum are right."""
         dtype, sizes = self._dtype(key, entry), self._sizes(key, entry)
-        data = self._bytes(key, entry)
-        count = 1
-        for size in sizes:
-            count *= size
-        if dtype == dtypes.string:
-            return self._read_strings(key, entry, data, count).reshape(sizes)
-        kind = np.dtype(dtype.as_numpy_dtype)
-        if kind == np.dtype(object) or len(data) != count * kind.itemsize or count > _LARGEST:
+        kind, count = np.dtype(dtype.as_numpy_dtype), math.prod(sizes)
+        file = self._file(key, entry)
+        if kind == np.dtype(object) or entry.size != count * kind.itemsize or count > _LARGEST:
             raise self._damaged(
-                key, f"{len(data)} bytes are no {dtype.name} tensor of shape {sizes}"
+                key, f"{entry.size} bytes are no {dtype.name} tensor of shape {sizes}"
             )
-        if crc32c(data) != unmask(entry.crc32c):
-            raise self._damaged(key, "checksum does not match")
         try:
-            return np.frombuffer(bytearray(data), kind).reshape(sizes)
-        except ValueError as error:
+            tensor, checksum = _native.read_tensor(file.number, entry.offset, dtype, tuple(sizes))
+        except (EOFError, InvalidArgumentError) as error:
             raise self._damaged(key, f"its shape is {sizes}: {error}") from None
+        if checksum != unmask(entry.crc32c):
+            raise self._damaged(key, "checksum does not match")
+        return tensor
 
     def _bytes(self, key: str, entry: Any) -> memoryview:
+        file = self._file(key, entry)
+        data = _native.read_tensor(file.number, entry.offset, dtypes.uint8, (entry.size,))[0]
+        return memoryview(data.numpy())
+
+    def _file(self, key: str, entry: Any) -> _File:
+        """The file that has what the entry says."""
         shard, offset, size = entry.shard_id, entry.offset, entry.size
         if not 0 <= shard < self.shards or offset < 0 or size < 0:
             raise self._damaged(key, f"it is said to be in shard {shard} at {offset}")
-        if size == 0:
-            return memoryview(b"")
-        data = self._shard(shard)
-        if offset + size > len(data):
-            raise self._damaged(key, "the data file is too short")
-        return data[offset : offset + size]
-
-    def _shard(self, shard: int) -> memoryview:
-        if shard not in self._maps:
+        if shard not in self._files:
             path = data_path(self.prefix, shard, self.shards)
             try:
-                with open(path, "rb") as file:
-                    empty = os.fstat(file.fileno()).st_size == 0
-                    mapped = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._files[shard] = _File(path)
             except FileNotFoundError:
                 raise NotFoundError(None, None, f"{path}; No such file or directory") from None
-            self._maps[shard] = memoryview(mapped)
-        return self._maps[shard]
+        file = self._files[shard]
+        if offset + size > file.size:
+            raise self._damaged(key, "the data file is too short")
+        return file
 
-    def _read_strings(self, key: str, entry: Any, data: memoryview, count: int) -> np.ndarray:
+    def _read_strings(self, key: str, entry: Any, count: int) -> np.ndarray:
+        data = self._bytes(key, entry)
         try:
             if count > len(data):
                 raise ValueError(f"{len(data)} bytes are not {count} strings")

@@ -6,9 +6,7 @@ new one is. Where files of that name are there already, the data go to files of 
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
-import functools
 import os
 import struct
 import uuid
@@ -29,7 +27,8 @@ from tapeflow.saved_model.slices import Part
 from tapeflow.saved_model.table import write_table
 
 _VERSION = 1
-_LARGE = 1 << 20
+# What is summed and written at once: the cache has it for both.
+_BLOCK = 1 << 18
 # Stands behind the prefix in the names of files that are not complete, before the number of the process.
 _TEMPORARY = ".temporary-"
 
@@ -222,19 +221,17 @@ class _Shard:
     def _write(self, name: str, key: bytes, value: Any) -> np.ndarray:
         """Writes one tensor and its entry."""
         array = np.asarray(value)
+        checksum = 0
         if array.dtype.kind in "OSU":
             data, checksum = _strings(name, array)
-            part: Any = data
-        else:
-            contiguous = np.ascontiguousarray(array)
-            part = contiguous.reshape(-1).view(np.uint8).data if contiguous.size else b""
-            if len(part) > _LARGE:  # the sum is made while the disk is written
-                later = _summing().submit(crc32c, part)
-                self.file.write(part)
-                return self._note(key, array, len(part), later.result())
-            checksum = crc32c(part) if len(part) else 0
-        self.file.write(part)
-        return self._note(key, array, len(part), checksum)
+            self.file.write(data)
+            return self._note(key, array, len(data), checksum)
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
+        for start in range(0, len(data), _BLOCK):
+            block = data[start : start + _BLOCK]
+            checksum = crc32c(block, checksum)
+            self.file.write(block)
+        return self._note(key, array, len(data), checksum)
 
     def _note(self, key: bytes, array: np.ndarray, size: int, checksum: int) -> np.ndarray:
         """Adds the entry of what was written."""
@@ -248,15 +245,6 @@ class _Shard:
         self.entries[key] = entry.SerializeToString(deterministic=True)
         self.offset += size
         return array
-
-
-@functools.cache
-def _summing() -> concurrent.futures.ThreadPoolExecutor:
-    """The thread that makes checksums."""
-    return concurrent.futures.ThreadPoolExecutor(1, "checksum")
-
-
-os.register_at_fork(after_in_child=_summing.cache_clear)  # threads stay with the parent
 
 
 def _dtype(array: np.ndarray) -> DType:

@@ -235,12 +235,15 @@ def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -
             f"Received incompatible tensor with shape {shape} when attempting to restore variable "
             f"with shape {variable.shape} and name {variable.name}."
         )
-    value = reader.read(key)
     if variable._parts is not None:
-        to_load.append((variable, value))
+        to_load.append((variable, reader.read(key)))
         return
+    value = reader.read_tensor(key)
+    if value is None:
+        array = reader.read(key)
+        value = convert_to_tensor(array.tolist() if dtype == dtypes.string else array, dtype)
     with init_scope():  # also for a variable that a function makes while it is traced
-        variable.assign(convert_to_tensor(value.tolist() if dtype == dtypes.string else value, dtype))
+        variable.assign(value)
 
 
 def _plain(dtype: Any) -> str:

@@ -100,8 +100,11 @@ def _restore_as(kinds: list[Any]) -> Any:
                     f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
                     f"{reader.dtype(name).name}",
                 )
-            value = reader.read_slice(name, *slicing.parse(spec)) if spec else reader.read(name)
-            found.append(convert_to_tensor(value, dtype))
+            value = None if spec else reader.read_tensor(name)
+            if value is None:
+                array = reader.read_slice(name, *slicing.parse(spec)) if spec else reader.read(name)
+                value = convert_to_tensor(array, dtype)
+            found.append(value)
         return found
 
     return restore
