@@ -1,4 +1,6 @@
-"""The names by which programs of 1.x find summaries, and the global step, again."""
+"""The names by which programs of 1.x find summaries, metrics and the global step again."""
+
+import pytest
 
 import tapeflow.compat.v1 as tf
 
@@ -33,3 +35,19 @@ def test_the_global_step_is_in_the_variable_scope_and_in_no_name_scope():
         assert len(graph.get_collection("global_step")) == 1
     with tf.Graph().as_default(), tf.variable_scope("net"):
         assert tf.train.create_global_step().name == "net/global_step:0"
+
+
+@pytest.mark.parametrize(
+    ("metric", "names"),
+    [
+        (lambda m: m.auc([0, 1], [0.1, 0.8]), ["auc/value", "auc/update_op"]),
+        (lambda m: m.precision_at_thresholds([0, 1], [0.1, 0.8], [0.5]),
+         ["precision_at_thresholds/precision_value", "precision_at_thresholds/precision_update_op"]),
+        (lambda m: m.recall_at_k([[1]], [[0.1, 0.9]], 1), ["recall_at_1", "recall_at_1/update"]),
+        (lambda m: m.specificity_at_sensitivity([0, 1], [0.1, 0.8], 0.5),
+         ["specificity_at_sensitivity/value", "specificity_at_sensitivity/update_op"]),
+    ],
+)  # fmt: skip
+def test_values_and_updates_of_metrics(metric, names):
+    with tf.Graph().as_default():
+        assert [x.op.name for x in metric(tf.metrics)] == names

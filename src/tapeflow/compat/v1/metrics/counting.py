@@ -15,6 +15,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.array import identity
 from tapeflow.ops.assertions import assert_greater_equal, assert_less_equal
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, greater, logical_and, logical_not
@@ -181,7 +182,9 @@ def _shares_at_thresholds(labels, predictions, thresholds, weights, other, colle
         def shares(counts):
             return counts["tp"] / (_EPSILON + counts["tp"] + counts[other])
 
-        return collected(shares(values), shares(updates), *collections)
+        kind = default.partition("_")[0]
+        value = identity(shares(values), f"{kind}_value")
+        return collected(value, identity(shares(updates), f"{kind}_update_op"), *collections)
 
 
 def precision_at_thresholds(
@@ -251,7 +254,8 @@ def auc(
                 return reduce_sum(widths * maximum(y[:-1], y[1:]))
             raise ValueError(f"Invalid summation_method: {summation_method}")
 
-        return collected(area(values), area(updates), metrics_collections, updates_collections)
+        value, update = identity(area(values), "value"), identity(area(updates), "update_op")
+        return collected(value, update, metrics_collections, updates_collections)
 
 
 def _interpolated(counts):
@@ -291,7 +295,8 @@ def sensitivity_at_specificity(
             hits = gather(counts["tp"], place)
             return hits / (hits + gather(counts["fn"], place) + _EPSILON)
 
-        return collected(found(values), found(updates), metrics_collections, updates_collections)
+        value, update = identity(found(values), "value"), identity(found(updates), "update_op")
+        return collected(value, update, metrics_collections, updates_collections)
 
 
 def specificity_at_sensitivity(
@@ -317,4 +322,5 @@ def specificity_at_sensitivity(
             rights = gather(counts["tn"], place)
             return rights / (rights + gather(counts["fp"], place) + _EPSILON)
 
-        return collected(found(values), found(updates), metrics_collections, updates_collections)
+        value, update = identity(found(values), "value"), identity(found(updates), "update_op")
+        return collected(value, update, metrics_collections, updates_collections)

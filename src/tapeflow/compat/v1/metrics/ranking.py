@@ -14,6 +14,7 @@ from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.arithmetic import divide, minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, logical_and, not_equal
@@ -84,15 +85,16 @@ def _accumulated(values, name):
 
 
 def _share(kind, labels, top, k, class_id, weights, collections, name):
-    default = f"{kind}_at_{k}" if class_id is None else f"{kind}_at_{k}_class{class_id}"
-    with variable_scope(name, default, (top, labels, weights)):
+    suffix = f"at_{k}" if class_id is None else f"at_{k}_class{class_id}"
+    with variable_scope(name, f"{kind}_{suffix}", (top, labels, weights)):
         top = cast(top, dtypes.int64)
         labels = _dense(labels, top.shape.rank)
         hits, labelled, guesses = _counts(labels, top, class_id)
         others = guesses - hits if kind == "precision" else labelled - hits
-        right, more_right = _accumulated(_weighted(hits, weights), "true_positive")
-        wrong, more_wrong = _accumulated(_weighted(others, weights), "other")
-        value = divide(right, right + wrong, name=name)
+        right, more_right = _accumulated(_weighted(hits, weights), f"true_positive_{suffix}")
+        missed = "false_positive" if kind == "precision" else "false_negative"
+        wrong, more_wrong = _accumulated(_weighted(others, weights), f"{missed}_{suffix}")
+        value = divide(right, right + wrong, name=f"{get_default_graph().get_name_scope()}/")
         update = divide(more_right, more_right + more_wrong, name="update")
         return collected(value, update, *collections)
 
