@@ -153,3 +153,67 @@ def test_timelines_are_chrome_traces():
     rows = json.loads(timeline.chrome_trace(events))["traceEvents"]
     assert {"Tanh", "MatMul"} <= {row["name"] for row in rows}
     assert all(row["dur"] >= 0 for row in rows if row["ph"] == "X")
+
+
+def outer_products(*sizes):
+    """The gradient of weights (6, 8) that matrices of so many rows were multiplied by, and what it is of."""
+    rng = np.random.default_rng(5)
+    weights = tf.Variable(rng.normal(size=(6, 8)))
+    xs = [tf.constant(rng.normal(size=(n, 6))) for n in sizes]
+
+    def f(*xs):
+        with tf.GradientTape() as tape:
+            total = sum(tf.reduce_sum(tf.tanh(x @ weights)) for x in xs)
+        return tape.gradient(total, weights)
+
+    return f, xs
+
+
+def test_sums_of_products_are_one_product():
+    f, xs = outer_products(1, 2, 1)
+    made = program(f, *xs)
+    assert kinds(made).count("MatMul") == 6
+    passes.optimise(made)
+    after = kinds(made)
+    assert after.count("MatMul") == 4
+    assert after.count("ConcatV2") == 2
+    assert "AddN" not in after
+    np.testing.assert_allclose(concrete(f, *xs)(*xs), f(*xs), rtol=1e-12)
+
+
+def test_sums_of_products_keep_other_terms():
+    _, xs = outer_products(1, 1, 1)
+
+    def g(*xs):
+        weights = tf.ones([6, 8], tf.float64)
+        products = [tf.matmul(x, tf.exp(x[:, :1] + weights[:1]), transpose_a=True) for x in xs]
+        kept = products[0]
+        return tf.add_n([*products, weights, kept]), kept
+
+    made = program(g, *xs)
+    passes.stack_products(made)
+    passes.prune(made)
+    # One of the three is used elsewhere as well.
+    assert kinds(made).count("MatMul") == 2
+    for a, b in zip(concrete(g, *xs)(*xs), g(*xs), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (None, 6)])
+def test_sums_of_products_of_long_or_unknown_matrices_stay(shape):
+    def f(*xs):
+        return tf.add_n([tf.matmul(x, tf.exp(x), transpose_a=True) for x in xs])
+
+    spec = tf.TensorSpec(shape, tf.float32)
+    graph = tf.function(f).get_concrete_function(*[spec] * 3).graph
+    made = planning.function_program(graph)
+    passes.stack_products(made)
+    assert kinds(made).count("MatMul") == 3
+
+
+def test_sums_of_integer_products_stay():
+    def f(*xs):
+        return tf.add_n([tf.matmul(x, x + 1, transpose_a=True) for x in xs])
+
+    x = tf.constant([[1, 2, 3, 4]])
+    assert "AddN" in changed(passes.stack_products, f, x, x, x)[1]

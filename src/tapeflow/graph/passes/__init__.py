@@ -14,6 +14,7 @@ from tapeflow.graph.passes.common_subexpressions import merge_common
 from tapeflow.graph.passes.folding import fold_constants
 from tapeflow.graph.passes.fusion import fuse
 from tapeflow.graph.passes.joint_updates import join_updates
+from tapeflow.graph.passes.products import stack_products
 from tapeflow.graph.passes.prune import prune
 from tapeflow.graph.program import Program
 
@@ -22,6 +23,7 @@ PASSES: list[tuple[str, Callable[[Program], None]]] = [
     ("constant folding", fold_constants),
     ("arithmetic", simplify),
     ("common subexpressions", merge_common),
+    ("sums of products", stack_products),
     ("prune", prune),
     ("joint updates", join_updates),
     ("fusion", fuse),
