@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.compat.v1.rnn import fused
 from tapeflow.compat.v1.rnn.base import assert_like_rnncell, batch_of
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import nest
@@ -102,17 +103,23 @@ def dynamic_rnn(
                 nest.assert_same_structure(structure, new)
             return output, nest.flatten(new)
 
-        _, outputs, final = rnn(
-            step,
-            nest.pack_sequence_as(inputs, flat),
-            nest.flatten(state),
-            mask=mask,
-            time_major=True,
-            zero_output_for_mask=True,
-        )
+        if fused.fits(cell, flat[0] if len(flat) == 1 else None, state):
+            if not cell.built:
+                step(flat[0][0], nest.flatten(state))  # makes the weights, under their names
+            outputs, packed = fused.run(cell, flat[0], state, mask)
+        else:
+            _, outputs, final = rnn(
+                step,
+                nest.pack_sequence_as(inputs, flat),
+                nest.flatten(state),
+                mask=mask,
+                time_major=True,
+                zero_output_for_mask=True,
+            )
+            packed = nest.pack_sequence_as(structure, list(final))
         if not time_major:
             outputs = nest.map_structure(_swap, outputs)
-        return outputs, nest.pack_sequence_as(structure, list(final))
+        return outputs, packed
 
 
 @public
