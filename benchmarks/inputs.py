@@ -19,6 +19,9 @@ def conv():
 
 
 LSTM_STEPS, LSTM_SIZE = 50, 128
+LAYER_WEIGHT = (
+    0.01  # every weight of a recurrent layer, so that it does not matter in which order gates stand
+)
 
 
 def lstm(batch):

@@ -29,6 +29,9 @@ def cases(name, mode="function"):
         "lstm_32": ("step(xs)", lstm(tf, wrap, 32)),
         "chain": ("f(x)", {"f": wrap(chain(tf)), "x": x}),
     }
+    for kind in ("LSTM", "GRU"):
+        for batch in (1, 32):
+            found[f"{kind.lower()}_layer_{batch}"] = ("step(xs)", layer(tf, wrap, kind, batch))
     if mode == "function":
         with tf.Graph().as_default():
             fetch = tf.constant(1.0)
@@ -97,6 +100,24 @@ def lstm(tf, wrap, batch):
         return [loss, *tape.gradient(loss, [w, b])]
 
     return {"step": step, "xs": tf.constant(xs)}
+
+
+def layer(tf, wrap, kind, batch):
+    """The sum of all outputs of a recurrent layer, and those of the gradients of its weights."""
+    xs = tf.constant(inputs.lstm(batch)[0].transpose(1, 0, 2))
+    made = getattr(tf.keras.layers, kind)(inputs.LSTM_SIZE, return_sequences=True)
+    made(xs)
+    made.set_weights([w * 0 + inputs.LAYER_WEIGHT for w in made.get_weights()])
+
+    @wrap
+    def step(xs):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(made(xs))
+        kernel, recurrent, bias = tape.gradient(loss, made.trainable_variables)
+        bias = bias if kind == "LSTM" else bias[0]  # of inputs
+        return [loss, *map(tf.reduce_sum, (kernel, recurrent, bias))]
+
+    return {"step": step, "xs": xs}
 
 
 def trace_node(tf):

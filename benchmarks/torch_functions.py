@@ -23,6 +23,10 @@ def cases():
         "mlp_step": ("step()", {"step": mlp_step()}),
         "lstm_1": ("step(xs)", lstm(1)),
         "lstm_32": ("step(xs)", lstm(32)),
+        "lstm_layer_1": ("step(xs)", layer(torch.nn.LSTM, 1)),
+        "lstm_layer_32": ("step(xs)", layer(torch.nn.LSTM, 32)),
+        "gru_layer_1": ("step(xs)", layer(torch.nn.GRU, 1)),
+        "gru_layer_32": ("step(xs)", layer(torch.nn.GRU, 32)),
         "chain": ("f(x)", {"f": chain, "x": tensor(inputs.array(1, 1_000_000))}),
     }
 
@@ -48,5 +52,23 @@ def lstm(batch):
             h = torch.sigmoid(o) * torch.tanh(c)
         loss = h.square().mean()
         return [loss, *torch.autograd.grad(loss, [w, b])]
+
+    return {"step": step, "xs": xs}
+
+
+def layer(kind, batch):
+    """The sum of all outputs of a recurrent layer, and those of the gradients of its weights."""
+    xs = tensor(inputs.lstm(batch)[0].transpose(1, 0, 2).copy())
+    made = kind(inputs.LSTM_SIZE, inputs.LSTM_SIZE, batch_first=True)
+    weights = list(made.parameters())
+    for w in weights:
+        torch.nn.init.constant_(
+            w, inputs.LAYER_WEIGHT / (2 if kind is torch.nn.LSTM and w.dim() == 1 else 1)
+        )
+
+    def step(xs):
+        loss = made(xs)[0].sum()
+        kernel, recurrent, bias, _ = torch.autograd.grad(loss, weights)
+        return [loss, kernel.sum(), recurrent.sum(), bias.sum()]
 
     return {"step": step, "xs": xs}
