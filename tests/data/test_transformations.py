@@ -283,3 +283,18 @@ def test_slow_elements_are_read_ahead_and_errors_arrive():
         seen.extend(int(x) for x in dataset)
     assert seen == list(range(8))
     assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_batches_of_strings():
+    texts = [b"a", b"", "\u00e9".encode(), b"\0b"]
+    dataset = tf.data.Dataset.from_generator(lambda: iter(texts), output_signature=tf.TensorSpec([], tf.string))
+    first, second = dataset.batch(3)
+    assert (first.dtype, first.shape, first.numpy().tolist()) == (tf.string, [3], texts[:3])
+    assert second.numpy().tolist() == texts[3:]
+
+
+def test_strings_of_different_shapes_are_no_batch():
+    values = [b"a", [b"b"]]
+    dataset = tf.data.Dataset.from_generator(lambda: iter(values), output_signature=tf.TensorSpec(None, tf.string))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="different shapes in component 0"):
+        list(dataset.batch(2))

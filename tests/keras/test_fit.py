@@ -160,3 +160,39 @@ def test_losses_are_scaled_under_mixed_precision(data):
         assert losses[-1] < losses[0]
     finally:
         keras.mixed_precision.set_global_policy(policy)
+
+
+def test_a_callback_may_compile_the_model_anew():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    seen = []
+
+    class Anew(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            seen.append(sorted(logs))
+            if batch == 1:
+                self.model.compile("sgd", "mae", metrics=["mse"])
+
+    x = np.ones([10, 3], np.float32)
+    model.fit(x, x[:, :1], batch_size=3, verbose=0, callbacks=[Anew()])
+    assert seen == [["loss", "mae"]] * 2 + [["loss", "mse"]] * 2
+
+
+def test_steps_keep_the_structure_of_batches():
+    taken = []
+
+    class Model(keras.Model):
+        def train_step(self, data):
+            taken.append(tf.nest.map_structure(lambda part: None, data))
+            return {"sum": sum(tf.reduce_sum(part) for part in tf.nest.flatten(data))}
+
+    model = Model()
+    model.compile()
+    a, b = np.full([2, 1], 1.0, np.float32), np.full([2, 1], 10.0, np.float32)
+    structures = [(a,), (a, b), (a, b, b), ((a, b), b), {"a": a, "b": b}, (a, {"b": b}), a]
+    sums = []
+    for structure in structures:
+        dataset = tf.data.Dataset.from_tensor_slices(structure).batch(2)
+        sums += model.fit(dataset, verbose=0).history["sum"]
+    assert sums == [2.0, 22.0, 42.0, 42.0, 22.0, 22.0, 2.0]
+    assert taken == [tf.nest.map_structure(lambda part: None, each) for each in structures]

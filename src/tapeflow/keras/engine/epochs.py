@@ -17,7 +17,7 @@ def length_of(batches):
 class Epochs:
     """Epochs of batches: of all there are, or of `steps` each, which go on where the last one ended.
 
-    `many` batches are taken by every execution.
+    `many` batches are taken by every execution. It is itself the iterator that functions of a step take them from.
     """
 
     def __init__(self, batches, steps, many=1):
@@ -33,12 +33,11 @@ class Epochs:
         if self._steps is None or self._source is None:
             self._source = iter(self._batches)
         self._taken = 0
-        counted = _Counted(self)
         # Where the end is known, no step is begun for which there is no batch.
         end = length_of(self._batches) if self._steps is None else self._steps
         while end is None or self._taken < end:
             before = self._taken
-            yield before, counted
+            yield before, self
             if self._taken == before:
                 break
         self._finish()
@@ -60,7 +59,10 @@ class Epochs:
         self.last = self._taken - 1
         return result
 
-    def _next(self):
+    def __iter__(self):
+        return self
+
+    def __next__(self):
         if self._steps is not None and self._taken >= self._steps:
             raise StopIteration
         try:
@@ -86,16 +88,3 @@ class Epochs:
                 stacklevel=2,
             )
             raise
-
-
-class _Counted:
-    """The iterator that functions of a step take batches from."""
-
-    def __init__(self, epochs):
-        self._epochs = epochs
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return self._epochs._next()

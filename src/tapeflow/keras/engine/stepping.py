@@ -15,6 +15,7 @@ from tapeflow.graph.placeholders import placeholder
 from tapeflow.keras.session import get_session
 
 _LEAF = object()
+_TENSORS = {EagerTensor}
 
 
 class Step:
@@ -26,7 +27,7 @@ class Step:
     def __init__(self, method, eagerly=False, jit_compile=False):
         self._method, self._eagerly = method, eagerly
         self._jit = jit_compile is True and importlib.util.find_spec("jax") is not None
-        self._functions: dict = {}
+        self._functions: dict = {}  # by structure; for tuples of tensors, by how many there are
         self._in_graphs: dict = {}
         # Whether the first axis of the data may change from step to step; asked when a step is compiled.
         self.batch_varies = False
@@ -38,29 +39,33 @@ class Step:
         if self._eagerly or context.functions_run_eagerly():
             return self._method(data)
         leaves: list = []
-        key = _structure(data, leaves)
+        if type(data) is tuple and {*map(type, data)} == _TENSORS:  # the usual batch
+            leaves, key = data, len(data)
+        else:
+            key = _structure(data, leaves)
         found = self._functions.get(key)
         if found is None:
-            found = self._functions[key] = self._compile(key)
+            if leaves is data:
+                found = self._functions[key] = self._compile(("tuple", *[_LEAF] * key))
+            else:
+                found = self._functions[key] = self._compile(key)
             if self.batch_varies and all(type(leaf) is EagerTensor for leaf in leaves):
                 found[0].get_concrete_function(*map(_any_batch, leaves))
-        function, structure = found
-        values = function(*leaves)
-        return _repacked(structure[0], values)
+        function, results = found
+        return results.packed(function(*leaves))
 
     def _compile(self, key):
-        """(function, structure): it returns flat tensors, which is quicker; the structure is known once traced."""
-        method, structure = self._method, [None]
+        """(function, results): it returns flat tensors, which is quicker; what they are is known once traced."""
+        method, results = self._method, _Results()
 
         def step(*leaves):
             result = method(_rebuilt(key, iter(leaves)))
             flat: list = []
-            described = _structure(result, flat)
-            structure[0] = described
+            results.describe(_structure(result, flat))
             return tuple(flat)
 
         options = {"jit_compile": True} if self._jit else {}
-        return compile_function(step, reduce_retracing=True, **options), structure
+        return compile_function(step, reduce_retracing=True, **options), results
 
     def _in_session(self, data, graph):
         leaves: list = []
@@ -76,17 +81,17 @@ class Step:
                 else placeholder(leaf.dtype, [None] * (leaf.ndim > 0) + list(leaf.shape[1:]))
                 for leaf in leaves
             ]  # fmt: skip
-            function, structure = self._compile(key)
+            function, results = self._compile(key)
             outputs = function(*given)
             restore_slots(getattr(self._method, "__self__", None))
-            found = (given, outputs, structure[0])
+            found = (given, outputs, results)
             self._in_graphs[graph, key, kinds] = found
         feeds = {
             tensor: leaf for tensor, leaf in zip(found[0], leaves) if not isinstance(leaf, Tensor)
         }
         outputs = list(found[1])
         values = get_session(graph).run(outputs, feeds) if outputs else []
-        return _repacked(found[2], values)
+        return found[2].packed(values)
 
 
 def restore_slots(model):
@@ -97,11 +102,24 @@ def restore_slots(model):
             restoration._restore_slots(number, value)
 
 
-def _repacked(structure, values):
-    if structure is not None and structure is not _LEAF and structure[0] == "dict":
-        if all(part is _LEAF for _, part in structure[1:]):  # logs, the usual case
-            return {name: value for (name, _), value in zip(structure[1:], values)}
-    return _rebuilt(structure, iter(values))
+class _Results:
+    """What a step returns: flat values in their structure."""
+
+    def __init__(self):
+        self._structure = self._names = None
+
+    def describe(self, structure):
+        """Sets the structure that `packed` gives values."""
+        self._structure, self._names = structure, None
+        if type(structure) is tuple and structure[0] == "dict" and len(structure) > 1:
+            if all(part is _LEAF for _, part in structure[1:]):  # logs, the usual case
+                self._names = [name for name, _ in structure[1:]]
+
+    def packed(self, values):
+        """The values as the step has returned them."""
+        if self._names is not None:
+            return dict(zip(self._names, values))
+        return _rebuilt(self._structure, iter(values))
 
 
 def _any_batch(leaf):

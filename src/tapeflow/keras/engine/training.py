@@ -290,13 +290,14 @@ class Training:
     # Functions of a step
 
     def _step(self, kind, batches=None):
-        name = f"_{kind}_step"
+        name, varies = f"_{kind}_step", self.__dict__.setdefault("_batches_vary", {})
         step = self.__dict__[name]
         if step is None:
             step = Step(getattr(self, f"{kind}_step"), self.run_eagerly, self.jit_compile)
             self.__dict__[name] = step
         if batches is not None:
-            step.batch_varies = batches.varies
+            varies[kind] = batches.varies
+        step.batch_varies = varies.get(kind, False)
         return step
 
     def _make_function(self, kind, force):
@@ -305,10 +306,11 @@ class Training:
             return found
         if force:
             self.__dict__[f"_{kind}_step"] = None
-        many, counter = self.steps_per_execution, f"_{kind}_counter"
+        many, counter, own = self.steps_per_execution, f"_{kind}_counter", f"_{kind}_step"
+        state = self.__dict__
 
         def function(iterator):
-            step, state = self._step(kind), self.__dict__
+            step = state[own] or self._step(kind)  # a callback may have compiled the model anew
             if many == 1:
                 logs = step(next(iterator))
                 state[counter] = (state[counter] or 0) + 1
@@ -388,6 +390,7 @@ class Training:
         )  # fmt: skip
         self.stop_training = False
         function = self.make_train_function()
+        self._step("train", batches)
         logs = None
         run.on_train_begin()
         source = Epochs(batches, steps_per_epoch, self.steps_per_execution)
@@ -397,7 +400,6 @@ class Training:
             run.on_epoch_begin(epoch)
             logs = None
             for step, iterator in source.epoch():
-                self._step("train", batches)
                 run.on_train_batch_begin(step)
                 data_logs = source.call(function, iterator)
                 if data_logs is None:
@@ -465,11 +467,11 @@ class Training:
             )  # fmt: skip
         self.reset_metrics()
         function = self.make_test_function()
+        self._step("test", batches)
         run.on_test_begin()
         logs = None
         source = Epochs(batches, steps, self.steps_per_execution)
         for step, iterator in source.epoch():
-            self._step("test", batches)
             run.on_test_batch_begin(step)
             data_logs = source.call(function, iterator)
             if data_logs is None:
@@ -506,11 +508,11 @@ class Training:
                 epochs=1, steps=steps or length_of(batches),
             )  # fmt: skip
         function = self.make_predict_function()
+        self._step("predict", batches)
         run.on_predict_begin()
         outputs = []
         source = Epochs(batches, steps, self.steps_per_execution)
         for step, iterator in source.epoch():
-            self._step("predict", batches)
             run.on_predict_batch_begin(step)
             result = source.call(function, iterator)
             if result is None:
