@@ -11,12 +11,16 @@ import tensorflow as tf
 
 sys.path.insert(0, os.path.dirname(__file__))
 import checks
+import dataset_functions
 import everything
 
-if sys.argv[1] == "save_checks":
-    tf.saved_model.save(checks.make(tf), sys.argv[2])
-elif sys.argv[1] == "load_checks":
-    print(json.dumps(checks.look_at(tf, tf.saved_model.load(sys.argv[2]))))
+PARTS = {"checks": checks, "datasets": dataset_functions}
+
+if sys.argv[1].startswith("save_"):
+    tf.saved_model.save(PARTS[sys.argv[1][5:]].make(tf), sys.argv[2])
+elif sys.argv[1].startswith("load_"):
+    part = PARTS[sys.argv[1][5:]]
+    print(json.dumps(part.look_at(tf, tf.saved_model.load(sys.argv[2]))))
 elif sys.argv[1] == "save":
     everything.save(tf, sys.argv[2])
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:

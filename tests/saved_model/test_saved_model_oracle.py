@@ -68,10 +68,14 @@ def test_written_by_tensorflow(tmp_path):
     assert graph.signatures["serving_default"](tf.ones([1, 2]))["y"].numpy().tolist() == [[3.0]]
 
 
-def test_checks_fail_in_tensorflow_too(tmp_path):
-    checks = runpy.run_path(str(SCRIPT.with_name("checks.py")))
-    tf.saved_model.save(checks["make"](tf), tmp_path / "here")
-    oracle("save_checks", tmp_path / "there")
-    found = json.loads(oracle("load_checks", tmp_path / "here").splitlines()[-1])
-    assert found == checks["EXPECTED"]
-    assert checks["look_at"](tf, tf.saved_model.load(tmp_path / "there")) == checks["EXPECTED"]
+@pytest.mark.parametrize(("part", "script"), [("checks", "checks.py"), ("datasets", "dataset_functions.py")])
+def test_parts_mean_the_same_on_both_sides(part, script, tmp_path):
+    functions = runpy.run_path(str(SCRIPT.with_name(script)))
+    expected, look = functions["EXPECTED"], functions["look_at"]
+    tf.saved_model.save(functions["make"](tf), tmp_path / "here")
+    oracle(f"save_{part}", tmp_path / "there")
+    assert json.loads(oracle(f"load_{part}", tmp_path / "here").splitlines()[-1]) == expected
+    loaded = tf.saved_model.load(tmp_path / "there")
+    assert look(tf, loaded) == expected
+    tf.saved_model.save(loaded, tmp_path / "again")
+    assert json.loads(oracle(f"load_{part}", tmp_path / "again").splitlines()[-1]) == expected

@@ -148,6 +148,11 @@ def current_graph() -> Any:
     return None if _eager_by_default else default_graph()
 
 
+def runs_at_once() -> bool:
+    """Whether operations run at once, in no block of a graph and no name scope."""
+    return not _state.graphs and _eager_by_default and not _state.name_scope
+
+
 def innermost_graph() -> Any:
     """The graph of the innermost block of one in this thread, also while `eager_mode` is inside of it."""
     return next((graph for graph in reversed(_state.graphs) if graph is not None), None)

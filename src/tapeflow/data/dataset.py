@@ -129,6 +129,11 @@ class Dataset(_WithOptions, Making, Transforming):
             )
         return iterating.Iterator(self)
 
+    def _staged_pass(self):
+        from tapeflow.data import staged_passes
+
+        return staged_passes.begin(self)
+
     def make_one_shot_iterator(self):
         """An iterator with `get_next()`, as in TensorFlow 1.x."""
         return self._iterator(True)

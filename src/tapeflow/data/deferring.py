@@ -289,9 +289,14 @@ def fold(dataset: Any, initial_state: Any, fn: Any) -> tuple[Any, Traced]:
 
 def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
     """`Dataset.reduce` as a node."""
+    from tapeflow.data import folds_in_graphs
+
     require_callable(fn, "reduce_func")
     state = first_state(initial_state)
     traced, kept = with_state(fn, state, dataset.element_spec, "reduce")
+    found = folds_in_graphs.reduced(dataset, state, traced, kept)
+    if found is not None:
+        return found
     given = leaves.to_tensors(kept, state)
     counts = len(dataset._captured), len(given)
 
@@ -301,30 +306,40 @@ def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
         found = leaves.from_tensors(kept, rest[: counts[1]])
         return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
 
-    return _node("ReduceDataset", run, [*dataset._captured, *given, *traced.inputs], kept)
+    return _node(run, [*dataset._captured, *given, *traced.inputs], kept)
 
 
 def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     """`Dataset.get_single_element` as a node."""
+    from tapeflow.data import folds_in_graphs
+
     spec = dataset.element_spec
+    found = folds_in_graphs.single_element(dataset)
+    if found is not None:
+        return found
 
     def run(*values: Any) -> list[Any]:
         return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
 
-    return _node("DatasetToSingleElement", run, dataset._captured, spec)
+    return _node(run, dataset._captured, spec)
 
 
 def cardinality(dataset: Any) -> Any:
     """The number of elements as a tensor of the graph."""
+    from tapeflow.data import folds_in_graphs
+
+    found = folds_in_graphs.cardinality(dataset)
+    if found is not None:
+        return found
 
     def run(*values: Any) -> list[Any]:
         return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
 
-    return _node("DatasetCardinality", run, dataset._captured, _KEY)
+    return _node(run, dataset._captured, _KEY)
 
 
-def _node(kind: str, run: Callable[..., Any], inputs: list[Any], spec: Any) -> Any:
-    op = python_ops.node(kind, run, inputs, leaves.outputs(spec), None)
+def _node(run: Callable[..., Any], inputs: list[Any], spec: Any) -> Any:
+    op = python_ops.node("PyFunc", run, inputs, leaves.outputs(spec), None)
     return leaves.from_tensors(spec, op.outputs)
 
 
@@ -353,7 +368,3 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     emitter.program.outputs = [emitter.number(x) for x in dataset._captured]
     return planning.compile_program(emitter.program)
 
-
-
-for _kind in ("ReduceDataset", "DatasetToSingleElement", "DatasetCardinality"):
-    planning.emits(_kind)(python_ops._emit)

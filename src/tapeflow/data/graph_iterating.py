@@ -5,24 +5,29 @@ Each session makes passes of its own. What a dataset takes from the graph is an 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import weakref
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import deferring, element, leaves
 from tapeflow.data.iterating import Iterator, class_of
 from tapeflow.data.optional import Optional
-from tapeflow.data.passes import begun
+from tapeflow.data.passes import begun, close_pass
+from tapeflow.function.compiled import Compiled
 from tapeflow.graph import planning, python_ops
+from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.session import get_default_session
+from tapeflow.ops.resource_op import handle_of
 
 # Passes by their string handles.
 _passes: weakref.WeakValueDictionary[str, _Pass] = weakref.WeakValueDictionary()
@@ -77,6 +82,10 @@ class _Pass:
                 )  # fmt: skip
             return next(self.elements)
 
+    def __del__(self) -> None:
+        if self.elements is not None:
+            close_pass(self.elements)
+
 
 @public_methods
 class GraphIterator(Iterator):
@@ -111,44 +120,36 @@ class GraphIterator(Iterator):
         self._started = started
         self._handle = handle
         if handle is None:
-            start = _start_by_value(dataset) if started else None
+            factory = _Factory(dataset) if started else None
+            start = _start_by_value(dataset, factory) if started else None
             spec = self._spec
-            attrs = {"resource": lambda: leaves.boxed(_Pass(start, spec)), "shared_name": shared_name or ""}
+            attrs = {
+                "resource": lambda: handle_of(_Pass(start, spec)),
+                "shared_name": shared_name or "",
+                "container": "",
+                **_types(spec),
+            }
+            if started:
+                attrs["dataset_factory"] = factory
             kind = "OneShotIterator" if started else "IteratorV2"
             op = get_default_graph().add(kind, None, (), (), attrs, kind)
-            self._handle = op.add_output(dtypes.variant, ())
+            self._handle = op.add_output(dtypes.resource, ())
         self._string = self.string_handle("IteratorToStringHandle")
 
     def get_next(self, name=None):
         """The next element; its run raises OutOfRangeError at the end."""
-        spec = self._spec
+        from tapeflow.data import staged_passes
 
-        def run(handle):
-            try:
-                value = leaves.unboxed(handle).next()
-            except StopIteration:
-                raise OutOfRangeError(None, None, "End of sequence") from None
-            return leaves.to_tensors(spec, value)
-
-        op = python_ops.node("IteratorGetNext", run, [self._handle], leaves.outputs(spec), name)
-        return leaves.from_tensors(spec, op.outputs)
+        return staged_passes.over(self).next(name)
 
     _next_internal = get_next
 
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""
-        spec = self._spec
+        from tapeflow.function.autograph.operators import dataset_loop
 
-        def run(handle):
-            try:
-                value = leaves.unboxed(handle).next()
-            except StopIteration:
-                return [convert_to_tensor(False), *leaves.blank(spec)]
-            return [convert_to_tensor(True), *leaves.to_tensors(spec, value)]
-
-        kinds = [(dtypes.bool, ()), *leaves.outputs(spec)]
-        there, *tensors = python_ops.node("IteratorGetNextAsOptional", run, [self._handle], kinds, None).outputs
-        return Optional(leaves.from_tensors(spec, tensors), spec, there)
+        there, value = dataset_loop.next_if_any(self)
+        return Optional(value, self._spec, there)
 
     @property
     def initializer(self):
@@ -168,15 +169,9 @@ class GraphIterator(Iterator):
             raise ValueError("Iterator does not have a dataset: use make_initializer(dataset).")
         _check_same(self._spec, dataset.element_spec)
 
-        def run(handle, *values):
-            state = leaves.unboxed(handle)
-            made = dataset.with_inputs(values)
-            with state.lock:
-                state.made = made._start
-                state.elements = begun(made._start)
-            return []
+        from tapeflow.data import dataset_nodes, dataset_writing
 
-        return python_ops.node("MakeIterator", run, [self._handle, *dataset._captured], (), name)
+        return dataset_nodes.add("MakeIterator", [dataset_writing.variant(dataset), self._handle], {}, name)
 
     @property
     def element_spec(self):
@@ -235,7 +230,40 @@ def _session():
     return found
 
 
-def _start_by_value(dataset):
+def _types(spec):
+    """The attrs of an iterator's node."""
+    kinds = leaves.outputs(spec)
+    return {"output_types": [kind for kind, _ in kinds], "output_shapes": [TensorShape(shape) for _, shape in kinds]}
+
+
+class _Factory:
+    """The body of a function that makes a dataset, traced when it is written."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+
+    @functools.cached_property
+    def graph(self):
+        """The function's graph."""
+        from tapeflow.data import dataset_writing
+
+        with init_scope():
+            graph = FuncGraph("_make_dataset")
+        with graph.as_default():
+            graph.outputs = [dataset_writing.variant(self._dataset)]
+        return graph
+
+    def start(self):
+        """Begins a pass over a dataset of its own."""
+        return leaves.unboxed(Compiled(self.graph, self.outputs).plan()[0])._start()
+
+    @property
+    def outputs(self):
+        """Its only result."""
+        return self.graph.outputs
+
+
+def _start_by_value(dataset, factory):
     """What begins a pass over a dataset that needs no session."""
     try:
         values = deferring.values_of(dataset)
@@ -244,7 +272,9 @@ def _start_by_value(dataset):
             f"Failed to create a one-shot iterator for a dataset. `tf.compat.v1.data.make_initializable_iterator()` "
             f"takes datasets that capture placeholders, variables and other state: {error}"
         ) from None
-    return lambda: dataset.with_inputs(values())._start()
+    if dataset._captured:
+        return lambda: dataset.with_inputs(values())._start()
+    return factory.start
 
 
 def _check_same(spec, other):
@@ -327,28 +357,30 @@ def from_structure(types, shapes=None, shared_name=None, classes=None):
     return GraphIterator.over(None, False, spec_from(types, shapes, classes), shared_name)
 
 
+def pass_named(name):
+    """Where an iterator is, by the string tensor that stands for it."""
+    found = _passes.get(name.numpy().decode())
+    if found is None:
+        raise InvalidArgumentError(None, None, f"There is no iterator with the handle {name.numpy()!r}.")
+    return found
+
+
 def from_string_handle(string_handle, types, shapes=None, classes=None):
     """The iterator that a string tensor stands for when the graph runs."""
 
     def run(name):
-        found = _passes.get(name.numpy().decode())
-        if found is None:
-            raise InvalidArgumentError(None, None, f"There is no iterator with the handle {name.numpy()!r}.")
+        found = pass_named(name)
         _check_handle(wanted, found.spec)
-        return [leaves.boxed(found)]
+        return [handle_of(found)]
 
     given = convert_to_tensor(string_handle)
     wanted = spec_from(types, shapes, classes)
-    kinds = [(dtypes.variant, ())]
-    handle = python_ops.node("IteratorFromStringHandleV2", run, [given], kinds, None).outputs[0]
+    kinds = [(dtypes.resource, ())]
+    handle = python_ops.node(
+        "IteratorFromStringHandleV2", run, [given], kinds, None, **_types(wanted)
+    ).outputs[0]
     return GraphIterator.over(None, False, spec_from(types, shapes, classes), handle=handle)
 
 
-for _kind in (
-    "IteratorGetNext",
-    "IteratorGetNextAsOptional",
-    "MakeIterator",
-    "IteratorToStringHandle",
-    "IteratorFromStringHandleV2",
-):
+for _kind in ("IteratorToStringHandle", "IteratorFromStringHandleV2"):
     planning.emits(_kind)(python_ops._emit)

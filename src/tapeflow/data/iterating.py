@@ -69,9 +69,12 @@ class Iterator:
         if context.executing_eagerly():
             self._elements = begun(dataset._start)
         else:  # in a function: every run makes a pass of its own
-            from tapeflow.function.autograph.operators import dataset_loop
+            self._handle = dataset._staged_pass().handle
 
-            self._handle = dataset_loop.begin(dataset)
+    def _staged_pass(self):
+        from tapeflow.data import staged_passes
+
+        return staged_passes.over(self)
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):

@@ -226,7 +226,8 @@ class _Builder:
             and len(number) < 9
         ):
             first = 0
-            for label, count in graph_def.output_sizes(op):
+            sizes = [("output", 1)] if op.type == "Const" else graph_def.output_sizes(op)
+            for label, count in sizes:
                 if label == output and int(number or 0) < count:
                     return op.outputs[first + int(number or 0)]
                 first += count

@@ -9,10 +9,11 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import attributes, op_defs
+from tapeflow.graph import attributes, dataset_definitions, op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.resource_op import object_of
 
 # The version of GraphDef that is written; those that read it must be as new as the second number.
 # Nodes with bodies: the type to write where nothing in the bodies has effects.
@@ -82,11 +83,18 @@ def written_type(op: Operation) -> str:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
+    if op.type == "Const" and _is_shared_by_datasets(op.attrs["value"]):
+        return "DummySeedGenerator"
     return op.type
 
 
 def _is_composite(op: Operation) -> bool:
     return op.row is not None and op.row.composite is not None
+
+
+def _is_shared_by_datasets(value: Any) -> bool:
+    """Whether a constant stands for what datasets shared in another process: a new one serves as well."""
+    return value.dtype == dtypes.resource and object_of(value) is None
 
 
 def reference(tensor: SymbolicTensor) -> str:
@@ -101,7 +109,7 @@ def write_node(
     refer: Callable[[SymbolicTensor], str],
 ) -> None:
     """Fills a `NodeDef`. What lives in this process only, as tables do, is written as a placeholder for it."""
-    if op.type == "Const" and op.outputs[0].dtype == dtypes.resource:
+    if op.type == "Const" == written_type(op) and op.outputs[0].dtype == dtypes.resource:
         node.name, node.op, node.device = op.name, "Placeholder", op.device or ""
         node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
         node.attr["dtype"].type = op.outputs[0].dtype.as_datatype_enum
@@ -197,6 +205,8 @@ def _otherwise(op: Operation, attr: Any) -> Any:
 
 def _sizes(op: Operation, definition: Any) -> list[int]:
     """How many tensors each argument of the definition is."""
+    if op.type in dataset_definitions.KINDS:  # which may have several lists
+        return [len(op_defs.dtypes_of(a, op.attrs)) for a in definition.input_arg]
     if any(a.type_list_attr for a in definition.input_arg):
         singles = len(definition.input_arg) - 1
         return [len(op.inputs) - singles if a.type_list_attr else 1 for a in definition.input_arg]

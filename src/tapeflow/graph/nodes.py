@@ -16,6 +16,7 @@ from tapeflow.graph import (
     attributes,
     building,
     calls,  # noqa: F401 (says how calls run)
+    dataset_definitions,
     op_defs,
     resource_nodes,
 )
@@ -24,7 +25,7 @@ from tapeflow.graph.graph import Graph
 from tapeflow.graph.node_kinds import SPECIAL
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.ops.resource_op import RESOURCE_OPS, handle_of
 from tapeflow.ops.table import REGISTRY
 
 # Nodes of loops and conditions as TensorFlow wrote them before these were functions.
@@ -96,6 +97,8 @@ class NodeMaker:
                 values = self._attrs(node, definition, inputs, name)
                 _check_inputs(definition, values, inputs, name, node)
                 _check_outputs(definition, values, name)
+                if kind in dataset_definitions.KINDS:
+                    load_dataset_nodes()
                 special = SPECIAL.get(kind)
                 if special is not None:
                     op = special(self, node, inputs, name, values)
@@ -162,6 +165,8 @@ class NodeMaker:
 
     def _value(self, node: Any, attr: Any, definition: Any, name: str) -> Any:
         proto = node.attr[attr.name]
+        if attr.type == "tensor" and proto.tensor.dtype == dtypes.resource.as_datatype_enum:
+            return handle_of(None)  # what it stood for was in another process
         try:
             value = attributes.value_of(proto, attr.type, attr.name)
         except ValueError as error:
@@ -232,6 +237,14 @@ class NodeMaker:
         for y in body.outputs:
             op.add_output(y.dtype, y.shape_tuple)
         return op
+
+
+@functools.cache
+def load_dataset_nodes() -> None:
+    """Lets the room of data, which is above this one, say how nodes of datasets run."""
+    import importlib
+
+    importlib.import_module("tapeflow.data.dataset_nodes")
 
 
 @functools.cache

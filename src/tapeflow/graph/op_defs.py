@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.graph import attributes, definitions
+from tapeflow.graph import attributes, dataset_definitions, definitions
 from tapeflow.graph.type_defaults import type_defaults
 from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY, arguments
@@ -120,15 +120,17 @@ _DEFAULTS: dict[str, Callable[[str], Any]] = {
     "float": float,
     "string": lambda text: text.strip('"'),
     "list(shape)": lambda text: [],
+    "list(string)": lambda text: [],
+    "list(type)": lambda text: [],
     "bool": lambda text: text == "true",
 }
 
 
 @functools.cache
 def _defined() -> dict[str, _Node]:
-    """The ops of `definitions.TABLE`."""
+    """The ops of the tables of definitions."""
     found = {}
-    for line in definitions.TABLE.strip().splitlines():
+    for line in (definitions.TABLE + dataset_definitions.TABLE[1:]).strip().splitlines():
         signature, *parts = line.split("; ")
         name, _, signature = signature.rstrip(";").partition(" ")
         attrs = {}

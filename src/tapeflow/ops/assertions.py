@@ -348,8 +348,18 @@ def _rank_assertion(public_name, function, x, ranks, holds, words, message, name
         manner = words(("",)).strip()
         told = f"Tensor {_name_of(x)} must have rank {manner}".rstrip()
         shown = [_prefix(message), told, *given, "Received shape: ", Shape(x)]
+
+        def condition():
+            odd = [r for r in given if is_tensor(r) and r.shape.rank is None]
+            checks = [
+                Assert(comparison.equal(Rank(r), 0), ["Rank must be a scalar. Received rank: ", r])
+                for r in odd
+            ]
+            with control.control_dependencies(checks):
+                return holds(Rank(x), given)
+
         return _staged_check(
-            lambda v: function(v[0], v[1], message), [x, ranks], lambda: holds(Rank(x), given),
+            lambda v: function(v[0], v[1], message), [x, ranks], condition,
             shown if data is None else list(data), name or public_name, summarize,
         )  # fmt: skip
     _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)

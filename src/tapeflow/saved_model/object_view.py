@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from tapeflow.function.function import Function
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.variable import Variable
+from tapeflow.saved_model import datasets
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.function_writing import can_be_saved
 from tapeflow.saved_model.signatures import DEFAULT, SignatureMap
@@ -56,6 +58,7 @@ class ObjectView:
         self._concretes: dict[int, list[Any]] = {}
         self._constants: dict[int, Constant] = {}
         self._resources = Resources()
+        self._of_datasets: dict[int, Any] = {}
         self._kept: list[Any] = []
         self.objects: list[Any] = []
         self.children: list[list[tuple[str, int]]] = []
@@ -118,7 +121,14 @@ class ObjectView:
     def _walk(self, functions_only: bool = False) -> None:
         self.objects, self.children = [self.root], []
         self._numbers = {id(self.root): 0}
-        for value in self.objects:
+        self._walk_on(functions_only)
+        self.objects += self._datasets()
+        self._numbers = {id(value): number for number, value in enumerate(self.objects)}
+        self._walk_on(functions_only)
+
+    def _walk_on(self, functions_only: bool) -> None:
+        """Visits the objects that were not visited yet, and what they hold."""
+        for value in itertools.islice(self.objects, len(self.children), None):
             if isinstance(value, Function):
                 self.concretes(value)
             found = self._of(value)
@@ -131,6 +141,21 @@ class ObjectView:
                     self.objects.append(child)
                 edges.append((name, self._numbers[id(child)]))
             self.children.append(edges)
+
+    def _datasets(self) -> list[Any]:
+        """What stands for datasets that functions captured, and that no object holds."""
+        held = {id(value.resource_handle) for value in self.objects if is_resource(value)}
+        found = []
+        for function in self.objects:
+            if not isinstance(function, ConcreteFunction):
+                continue
+            for outer, _ in captures_of(function):
+                if id(outer) not in held and datasets.is_dataset(outer):
+                    held.add(id(outer))
+                    if id(outer) not in self._of_datasets:
+                        self._of_datasets[id(outer)] = datasets.DatasetResource(outer)
+                    found.append(self._of_datasets[id(outer)])
+        return found
 
     def _add_slots(self) -> None:
         self.slots = {}
@@ -145,7 +170,7 @@ class ObjectView:
                 continue
             edges = self.children[self._numbers[id(function)]]
             for i, (outer, _) in enumerate(captures_of(function)):
-                if outer.dtype.name == "resource" or not _is_constant(outer):
+                if outer.dtype.name == "resource" or not _is_constant(outer) or datasets.is_dataset(outer):
                     continue
                 value = paths.get(id(outer)) or self.constant(outer)
                 edges.append((f"capture_{i}", self.add(value)))

@@ -1,0 +1,89 @@
+"""Definitions of ops of datasets and iterators. How they run, the room of data says: see `NodeMaker.make`.
+
+A line is as in `definitions`.
+"""
+
+TABLE = """
+RangeDataset! start: int64, stop: int64, step: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""; replicate_on_split bool false
+TensorSliceDataset! components: Toutput_types -> handle: variant; Toutput_types list(type); output_shapes list(shape); is_files bool false; metadata string ""; replicate_on_split bool false
+TensorDataset! components: Toutput_types -> handle: variant; Toutput_types list(type); output_shapes list(shape); metadata string ""
+TextLineDataset! filenames: string, compression_type: string, buffer_size: int64 -> handle: variant; metadata string ""
+TFRecordDataset! filenames: string, compression_type: string, buffer_size: int64 -> handle: variant; metadata string ""
+TFRecordDatasetV2! filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64 -> handle: variant; metadata string ""
+FixedLengthRecordDataset! filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64 -> handle: variant; metadata string ""
+FixedLengthRecordDatasetV2! filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string -> handle: variant; metadata string ""
+RandomDataset! seed: int64, seed2: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+RandomDatasetV2! seed: int64, seed2: int64, seed_generator: resource -> handle: variant; rerandomize_each_iteration bool false; output_types list(type); output_shapes list(shape); metadata string ""
+MapDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); use_inter_op_parallelism bool true; preserve_cardinality bool false; force_synchronous bool false; metadata string ""
+ParallelMapDataset input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int32 -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); use_inter_op_parallelism bool true; sloppy bool false; preserve_cardinality bool false; metadata string ""
+ParallelMapDatasetV2 input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64 -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); use_inter_op_parallelism bool true; deterministic string "default"; preserve_cardinality bool false; use_unbounded_threadpool bool false; metadata string ""
+FilterDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; predicate func; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+FlatMapDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+InterleaveDataset input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64 -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+ParallelInterleaveDatasetV2 input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, num_parallel_calls: int64 -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); sloppy bool false; metadata string ""
+ParallelInterleaveDatasetV3 input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, num_parallel_calls: int64 -> handle: variant; f func; deterministic string "default"; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+ParallelInterleaveDatasetV4 input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, prefetch_input_elements: int64, num_parallel_calls: int64 -> handle: variant; f func; deterministic string "default"; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+ScanDataset input_dataset: variant, initial_state: Tstate, other_arguments: Targuments -> handle: variant; f func; Tstate list(type); Targuments list(type); output_types list(type); output_shapes list(shape); preserve_cardinality bool false; use_default_device bool true; metadata string ""
+TakeWhileDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; predicate func; Targuments list(type); output_types list(type); output_shapes list(shape); metadata string ""
+BatchDataset input_dataset: variant, batch_size: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+BatchDatasetV2 input_dataset: variant, batch_size: int64, drop_remainder: bool -> handle: variant; parallel_copy bool false; output_types list(type); output_shapes list(shape); metadata string ""
+ParallelBatchDataset input_dataset: variant, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool -> handle: variant; parallel_copy bool false; output_types list(type); output_shapes list(shape); deterministic string "default"; metadata string ""
+PaddedBatchDataset input_dataset: variant, batch_size: int64, padded_shapes: N*int64, padding_values: Toutput_types -> handle: variant; Toutput_types list(type); output_shapes list(shape); N int; metadata string ""
+PaddedBatchDatasetV2 input_dataset: variant, batch_size: int64, padded_shapes: N*int64, padding_values: Toutput_types, drop_remainder: bool -> handle: variant; parallel_copy bool false; Toutput_types list(type); output_shapes list(shape); N int; metadata string ""
+MapAndBatchDataset input_dataset: variant, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); preserve_cardinality bool false; metadata string ""
+ShuffleDataset input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64 -> handle: variant; reshuffle_each_iteration bool true; output_types list(type); output_shapes list(shape); metadata string ""
+ShuffleDatasetV2! input_dataset: variant, buffer_size: int64, seed_generator: resource -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+ShuffleDatasetV3! input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, seed_generator: resource -> handle: variant; reshuffle_each_iteration bool true; output_types list(type); output_shapes list(shape); metadata string ""
+ShuffleAndRepeatDataset input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64 -> handle: variant; output_types list(type); output_shapes list(shape); reshuffle_each_iteration bool true; metadata string ""
+ShuffleAndRepeatDatasetV2! input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64, seed_generator: resource -> handle: variant; reshuffle_each_iteration bool true; output_types list(type); output_shapes list(shape); metadata string ""
+RepeatDataset input_dataset: variant, count: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+TakeDataset input_dataset: variant, count: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+SkipDataset input_dataset: variant, count: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+ShardDataset input_dataset: variant, num_shards: int64, index: int64 -> handle: variant; require_non_empty bool false; output_types list(type); output_shapes list(shape); metadata string ""
+CacheDataset input_dataset: variant, filename: string -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+CacheDatasetV2! input_dataset: variant, filename: string, cache: resource -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+PrefetchDataset input_dataset: variant, buffer_size: int64 -> handle: variant; output_types list(type); output_shapes list(shape); slack_period int 0; legacy_autotune bool true; buffer_size_min int 0; metadata string ""
+ZipDataset input_datasets: N*variant -> handle: variant; output_types list(type); output_shapes list(shape); N int; metadata string ""
+ConcatenateDataset input_dataset: variant, another_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+WindowDataset input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+UnbatchDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+UniqueDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+IgnoreErrorsDataset input_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape); log_warning bool false
+AssertCardinalityDataset input_dataset: variant, cardinality: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+OptionsDataset input_dataset: variant -> handle: variant; serialized_options string; output_types list(type); output_shapes list(shape); metadata string ""
+ModelDataset input_dataset: variant -> handle: variant; algorithm int 0; cpu_budget int 0; ram_budget int 0; output_types list(type); output_shapes list(shape)
+OptimizeDataset input_dataset: variant, optimizations: string -> handle: variant; output_types list(type); output_shapes list(shape); optimization_configs list(string) []
+OptimizeDatasetV2 input_dataset: variant, optimizations_enabled: string, optimizations_disabled: string, optimizations_default: string -> handle: variant; output_types list(type); output_shapes list(shape); optimization_configs list(string) []
+RewriteDataset input_dataset: variant, rewrite_name: string -> handle: variant; output_types list(type); output_shapes list(shape)
+FinalizeDataset input_dataset: variant -> handle: variant; has_captured_ref bool false; output_types list(type); output_shapes list(shape)
+MaxIntraOpParallelismDataset input_dataset: variant, max_intra_op_parallelism: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+PrivateThreadPoolDataset input_dataset: variant, num_threads: int64 -> handle: variant; output_types list(type); output_shapes list(shape)
+ReduceDataset! input_dataset: variant, initial_state: Tstate, other_arguments: Targuments -> components: output_types; f func; Tstate list(type); Targuments list(type); output_types list(type); output_shapes list(shape); use_inter_op_parallelism bool true; metadata string ""
+DatasetCardinality input_dataset: variant -> cardinality: int64; cardinality_options string ""
+DatasetToSingleElement! dataset: variant -> components: output_types; output_types list(type); output_shapes list(shape); metadata string ""
+Iterator! -> handle: resource; shared_name string; container string; output_types list(type); output_shapes list(shape)
+IteratorV2! -> handle: resource; shared_name string; container string; output_types list(type); output_shapes list(shape)
+AnonymousIterator! -> handle: resource; output_types list(type); output_shapes list(shape)
+AnonymousIteratorV2! -> handle: resource, deleter: variant; output_types list(type); output_shapes list(shape)
+AnonymousIteratorV3! -> handle: resource; output_types list(type); output_shapes list(shape)
+OneShotIterator! -> handle: resource; dataset_factory func; output_types list(type); output_shapes list(shape); container string ""; shared_name string ""
+MakeIterator! dataset: variant, iterator: resource ->
+IteratorGetNext! iterator: resource -> components: output_types; output_types list(type); output_shapes list(shape)
+IteratorGetNextSync! iterator: resource -> components: output_types; output_types list(type); output_shapes list(shape)
+IteratorGetNextAsOptional! iterator: resource -> optional: variant; output_types list(type); output_shapes list(shape)
+DeleteIterator! handle: resource, deleter: variant ->
+IteratorToStringHandle! resource_handle: resource -> string_handle: string
+IteratorFromStringHandleV2! string_handle: string -> resource_handle: resource; output_types list(type) []; output_shapes list(shape) []
+OptionalFromValue components: Toutput_types -> optional: variant; Toutput_types list(type)
+OptionalNone -> optional: variant
+OptionalHasValue optional: variant -> has_value: bool
+OptionalGetValue optional: variant -> components: output_types; output_types list(type); output_shapes list(shape)
+DummySeedGenerator! -> handle: resource
+AnonymousSeedGenerator! seed: int64, seed2: int64, reshuffle: bool -> handle: resource, deleter: variant
+DeleteSeedGenerator! handle: resource, deleter: variant ->
+DummyMemoryCache! -> handle: resource
+AnonymousMemoryCache! -> handle: resource, deleter: variant
+DeleteMemoryCache! handle: resource, deleter: variant ->
+"""  # noqa: E501
+
+KINDS = frozenset(line.split(" ", 1)[0].rstrip("!") for line in TABLE.strip().splitlines())
