@@ -194,3 +194,15 @@ def test_a_group_where_an_array_should_be(files, tmp_path):
         file["layers/dense/vars/1"] = "text"
     with pytest.raises(ValueError, match="no plain data at '0'"):
         keras.models.load_model(_with(files, tmp_path, **{"model.weights.h5": weights.getvalue()}))
+
+
+def test_a_heap_that_hdf5_would_read_for_ever(files, tmp_path):
+    data = bytearray((files / "m.h5").read_bytes())
+    start = data.index(b"GCOL")
+    at = start + 16
+    while data[at : at + 2] != b"\0\0":  # past the objects, to the free space
+        at += 16 + -(-int.from_bytes(data[at + 8 : at + 16], "little") // 8) * 8
+    data[at + 8 : at + 16] = bytes(8)
+    (tmp_path / "m.h5").write_bytes(data)
+    with pytest.raises(ValueError, match="free space of 0 bytes"):
+        keras.models.load_model(tmp_path / "m.h5")

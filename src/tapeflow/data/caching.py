@@ -187,11 +187,15 @@ class _Writing(Over):
                 f"('{lock}'). If you are sure no other running TF computations are using this cache prefix, "
                 "delete the lockfile and re-initialize the iterator.",
             ) from None
-        with os.fdopen(descriptor, "w") as file:
-            file.write(f"Created at: {int(time.time())}")
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(f"Created at: {int(time.time())}")
+            self._temporary = f"{self._prefix}.{uuid.uuid4().hex}.tmp"
+            self._writer = TFRecordWriter(self._temporary)
+        except OSError:
+            os.remove(lock)
+            raise
         self._lock = lock
-        self._temporary = f"{self._prefix}.{uuid.uuid4().hex}.tmp"
-        self._writer = TFRecordWriter(self._temporary)
 
     def _finish(self):
         if self._writer is None:

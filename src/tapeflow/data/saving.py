@@ -18,6 +18,7 @@ from tapeflow.core import context
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.tf_record import TFRecordWriter, records
+from tapeflow.core.whole_files import replace_file
 from tapeflow.data import spec_coding, state_coding
 from tapeflow.data.building import build
 from tapeflow.data.element import DatasetSpec
@@ -43,13 +44,6 @@ def _kind(compression):
     if found != "GZIP":
         raise InvalidArgumentError(None, None, f"Unsupported compression: {found!r}; use 'GZIP', 'AUTO' or None.")
     return found
-
-
-def _write_whole(path, data):
-    temporary = f"{path}.{uuid.uuid4().hex}.tmp"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
 
 
 class _Run:
@@ -81,7 +75,7 @@ class _Run:
         for writer in self._writers.values():
             writer.close()
         spec = state_coding.encode(spec_coding.plain(self._spec))
-        _write_whole(os.path.join(self._path, _SPEC), spec)
+        replace_file(os.path.join(self._path, _SPEC), spec)
         found = {
             "run": self._name,
             "count": self._count,
@@ -89,11 +83,11 @@ class _Run:
             "compression": self._compression,
             "made": time.time(),
         }
-        _write_whole(os.path.join(self._path, _METADATA), state_coding.encode(found))
+        replace_file(os.path.join(self._path, _METADATA), state_coding.encode(found))
 
     def drop(self):
         for writer in self._writers.values():
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(OSError):  # a full disk, which has been told of
                 writer.close()
         shutil.rmtree(os.path.join(self._path, self._name), ignore_errors=True)
 
@@ -134,10 +128,10 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         try:
             for value in made._start():
                 run.write(value)
+            run.finish()
         except BaseException:
             run.drop()
             raise
-        run.finish()
         return []
 
     if not context.executing_eagerly():

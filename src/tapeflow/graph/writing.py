@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from tapeflow.core.public import names_itself, public
+from tapeflow.core.whole_files import replace_file
 
 
 @public
@@ -33,7 +34,4 @@ def write_message(message: Any, path: str, as_text: bool) -> None:
         data = text_format.MessageToString(message).encode()
     else:
         data = message.SerializeToString(deterministic=True)
-    temporary = f"{path}.tmp{os.getpid()}"
-    with open(temporary, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
+    replace_file(path, data)

@@ -9,13 +9,13 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import file_system
 from tapeflow.core.public import public, public_methods
+from tapeflow.core.whole_files import replace_file
 from tapeflow.graph.collections import GraphKeys
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.graph.writing import write_message
 from tapeflow.ops.static import static_value
 from tapeflow.saved_model import constants
-from tapeflow.saved_model.saving import replace_file
 from tapeflow.saved_model.signature_defs import op_signature, predict_signature_def
 from tapeflow.train.saver import Saver
 
@@ -173,7 +173,7 @@ class SavedModelBuilder:
             write_message(self._model, path, True)
         else:
             path = os.path.join(self._folder, constants.SAVED_MODEL_FILENAME_PB)
-            replace_file(path, self._model.SerializeToString(deterministic=True))
+            replace_file(path, self._model.SerializeToString(deterministic=True), synced=True)
         return path.encode()
 
 

@@ -20,6 +20,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.crc32c import crc32c, mask
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tapeflow.core.whole_files import name_file
 from tapeflow.core.wire import varint
 from tapeflow.saved_model import slices
 from tapeflow.saved_model.bundle import BundleReader, data_path, index_path
@@ -168,18 +169,24 @@ class _Synced:
     """A file that is on the disk when it is closed."""
 
     def __init__(self, path: str):
+        self._path = path
         self._file = open(path, "wb")  # noqa: SIM115 (closed by __exit__)
 
     def __enter__(self) -> Any:
         return self._file
 
-    def __exit__(self, kind: Any, *_: Any) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        name_file(error, self._path)
         try:
             if kind is None:
                 self._file.flush()
                 os.fsync(self._file.fileno())
-        finally:
             self._file.close()
+        except OSError as late:
+            name_file(late, self._path)
+            with contextlib.suppress(OSError):  # it would say the same once more
+                self._file.close()
+            raise
 
 
 def _shards_of(prefix: str) -> int:

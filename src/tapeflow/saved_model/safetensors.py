@@ -17,6 +17,7 @@ import numpy as np
 
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.public import public
+from tapeflow.core.whole_files import replacing
 from tapeflow.ops.variable import Variable
 from tapeflow.train.object_graph import Walk
 
@@ -61,19 +62,11 @@ def save_file(tensors, filename, metadata=None):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     path = os.fspath(filename)
-    temporary = f"{path}.temporary{os.getpid()}"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(len(text).to_bytes(8, "little") + text)
-            for name in order:
-                if arrays[name].size:
-                    file.write(arrays[name].reshape(-1).view(np.uint8).data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    with replacing(path, synced=True) as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            if arrays[name].size:
+                file.write(arrays[name].reshape(-1).view(np.uint8).data)
 
 
 def _array(name: Any, value: Any) -> np.ndarray:

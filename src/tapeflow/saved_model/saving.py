@@ -15,6 +15,7 @@ from tapeflow.core import context, file_system, release
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.whole_files import replace_file
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph import attributes, op_defs
@@ -336,10 +337,11 @@ class _Saving:
             if os.path.abspath(path) != os.path.abspath(target):
                 shutil.copyfile(path, target)
         data = message.SerializeToString(deterministic=True)
-        replace_file(os.path.join(self.folder, constants.SAVED_MODEL_FILENAME_PB), data)
+        replace_file(os.path.join(self.folder, constants.SAVED_MODEL_FILENAME_PB), data, synced=True)
         replace_file(
             os.path.join(self.folder, constants.FINGERPRINT_FILENAME),
             _fingerprint(message.meta_graphs[0], data, variables),
+            synced=True,
         )
 
 
@@ -437,18 +439,3 @@ def _fingerprint(meta: Any, data: bytes, variables: str) -> bytes:
     )
     made.version.producer = 1
     return made.SerializeToString()
-
-
-def replace_file(path: str, data: bytes) -> None:
-    """Writes a file so that a reader sees the old one or the new one, never half of it."""
-    temporary = f"{path}.tmp{os.getpid()}"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-

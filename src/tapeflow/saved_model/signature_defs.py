@@ -10,12 +10,12 @@ from tapeflow.core import context, dtypes, nest
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.whole_files import replace_file
 from tapeflow.graph import attributes
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.variable_defs import prepend_scope
 from tapeflow.saved_model import constants, reading, structures
-from tapeflow.saved_model.saving import replace_file
 
 
 @public
@@ -249,6 +249,6 @@ class MethodNameUpdater:
         folder = os.fspath(new_export_dir or self._export_dir)
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB)
-        replace_file(path, self._model.SerializeToString(deterministic=True))
+        replace_file(path, self._model.SerializeToString(deterministic=True), synced=True)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.whole_files import name_file
 from tapeflow.summary.records import framed, read_records
 
 _WRITER = "tensorflow.core.util.events_writer"
@@ -71,9 +72,16 @@ class EventFile:
 
     def _write(self) -> None:
         if self._file is None:
-            self._file = open(self.path, "ab")  # noqa: SIM115
-        self._file.write(b"".join(self._waiting))
-        self._file.flush()
+            self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
+        data = memoryview(b"".join(self._waiting))
+        start = os.fstat(self._file.fileno()).st_size
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:  # events wait until there is room; those in the file stay readable
+            os.ftruncate(self._file.fileno(), start)
+            name_file(error, self.path)
+            raise
         self._waiting.clear()
         self._last_flush = time.monotonic()
 

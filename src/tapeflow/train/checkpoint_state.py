@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from tapeflow.core import file_system
+from tapeflow.core.whole_files import replace_file
 from tapeflow.saved_model.bundle import index_path
 
 
@@ -159,10 +160,7 @@ def update_checkpoint_state(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  "
             "Please use a different save path."
         )
-    temporary = f"{target}.tmp{os.getpid()}"
-    with open(temporary, "w") as file:
-        file.write(str(state))
-    os.replace(temporary, target)
+    replace_file(target, str(state).encode())
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 
+from tapeflow.core.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback
 
 
@@ -84,10 +85,7 @@ class BackupAndRestore(Callback):
         name = "backup-1" if before is None or before["weights"] != "backup-1" else "backup-0"
         self.model.save_weights(self._path(name), save_format="tf")
         record = {"epoch": epoch, "batch": batch, "weights": name}
-        temporary = self._path(f"training_metadata.json.temporary{os.getpid()}")
-        with open(temporary, "w") as file:
-            json.dump(record, file)
-        os.replace(temporary, self._path("training_metadata.json"))
+        replace_file(self._path("training_metadata.json"), json.dumps(record).encode())
 
     def on_train_end(self, logs=None):
         self._initial_epoch = None

@@ -51,17 +51,7 @@ def save_model(
             "of a Python method, which isn't safely serializable. Consider saving to the Tensorflow "
             'SavedModel format (by setting save_format="tf") or using `save_weights`.'
         )
-    folder = os.path.dirname(path)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-    temporary = f"{path}.temporary{os.getpid()}"
-    try:
-        with weight_files.h5py().File(temporary, "w") as file:
-            _write(file, model, include_optimizer)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    weight_files.write_hdf5(path, lambda file: _write(file, model, include_optimizer))
 
 
 def _refuse(path, **arguments):

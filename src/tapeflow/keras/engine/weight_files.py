@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 
 import numpy as np
 
 from tapeflow.core.context import current_graph, init_scope
+from tapeflow.core.whole_files import replace_file
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.session import get_session, set_values, values_of
 from tapeflow.saved_model.bundle import index_path
@@ -26,6 +28,22 @@ def h5py():
             "Saving and loading weights as HDF5 requires h5py, which is not installed."
         ) from error
     return library
+
+
+def hdf5(fill):
+    """The bytes of an HDF5 file that `fill` has written to."""
+    content = io.BytesIO()
+    with h5py().File(content, "w") as file:
+        fill(file)
+    return content.getbuffer()
+
+
+def write_hdf5(path, fill):
+    """Writes the HDF5 file that `fill` fills: made in memory, as HDF5 itself does not survive a disk that is full."""
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    replace_file(path, hdf5(fill))
 
 
 def is_hdf5(path):
@@ -52,13 +70,9 @@ def save(model, filepath, overwrite=True, save_format=None, options=None):
         _require_built(model)
         if not overwrite and not may_overwrite(path):
             return
-        from tapeflow.keras.saving import archive, weights_store
+        from tapeflow.keras.saving import weights_store
 
-        def write(temporary):
-            with h5py().File(temporary, "w") as file:
-                weights_store.save(model, file)
-
-        archive.written(path, write)
+        write_hdf5(path, lambda file: weights_store.save(model, file))
         return
     formats = {"tensorflow": "tf", "tf": "tf", "keras": "h5", "h5": "h5", "hdf5": "h5"}
     if save_format is None:
@@ -82,10 +96,10 @@ def save(model, filepath, overwrite=True, save_format=None, options=None):
     target = path if kind == "h5" else index_path(path)
     if not overwrite and not may_overwrite(target):
         return
-    folder = os.path.dirname(path)
-    if folder:
-        os.makedirs(folder, exist_ok=True)
     if kind == "tf":
+        folder = os.path.dirname(path)
+        if folder:
+            os.makedirs(folder, exist_ok=True)
         in_graph = bool(model.weights) and model.weights[0]._parts is not None
         session = get_session(model.weights[0].graph) if in_graph else None
 
@@ -94,14 +108,7 @@ def save(model, filepath, overwrite=True, save_format=None, options=None):
             going_on.result()
         update_checkpoint_state(folder, path, [path], save_relative_paths=True)
         return
-    temporary = f"{path}.temporary{os.getpid()}"
-    try:
-        with h5py().File(temporary, "w") as file:
-            save_to_group(file, model)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    write_hdf5(path, lambda file: save_to_group(file, model))
 
 
 class _Streamed(list):

@@ -10,9 +10,11 @@ import os
 import zipfile
 import zlib
 
-from tapeflow.keras.engine.weight_files import h5py
+from tapeflow.core.whole_files import replacing
+from tapeflow.keras.engine.weight_files import h5py, hdf5
 from tapeflow.keras.registry import CustomObjectScope
 from tapeflow.keras.saving import network3, serialization, weights_store
+from tapeflow.keras.saving.hdf5_heaps import check_heaps
 
 KERAS_VERSION = "3.15.1"
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
@@ -29,31 +31,14 @@ def save(model, path):
         "keras_version": KERAS_VERSION,
         "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S"),
     }
-    weights = io.BytesIO()
-    with h5py().File(weights, "w") as file:
-        weights_store.save(model, file)
-    written(path, lambda temporary: _zip(temporary, metadata, config, weights.getvalue()))
-
-
-def _zip(path, metadata, config, weights):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(_METADATA, json.dumps(metadata))
-        archive.writestr(_CONFIG, json.dumps(config))
-        archive.writestr(_WEIGHTS, weights)
-
-
-def written(path, write):
-    """Lets write(temporary path) make a file, and puts it in its place."""
+    weights = hdf5(lambda file: weights_store.save(model, file))
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    temporary = f"{path}.temporary{os.getpid()}"
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    with replacing(os.fspath(path)) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(_METADATA, json.dumps(metadata))
+        archive.writestr(_CONFIG, json.dumps(config))
+        archive.writestr(_WEIGHTS, weights)
 
 
 def load(path, custom_objects=None, compile=True, safe_mode=True):
@@ -115,6 +100,7 @@ def load_weights(model, file, path, skip_mismatch=False):
 
 def opened(source, path):
     """An HDF5 file to read. Raises ValueError for what is none."""
+    check_heaps(source, path)
     try:
         return h5py().File(source, "r")
     except (OSError, RuntimeError, KeyError) as error:
