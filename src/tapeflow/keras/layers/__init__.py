@@ -19,18 +19,18 @@ from tapeflow.keras.layers.adaptive_pooling import (
     AdaptiveMaxPooling3D,
 )
 from tapeflow.keras.layers.attention import AdditiveAttention, Attention, MultiHeadAttention
-from tapeflow.keras.layers.convolutional import (
-    Conv1D,
-    Conv1DTranspose,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    Conv3DTranspose,
+from tapeflow.keras.layers.convolution_separable import (
     DepthwiseConv1D,
     DepthwiseConv2D,
     SeparableConv1D,
     SeparableConv2D,
 )
+from tapeflow.keras.layers.convolution_transposed import (
+    Conv1DTranspose,
+    Conv2DTranspose,
+    Conv3DTranspose,
+)
+from tapeflow.keras.layers.convolutional import Conv1D, Conv2D, Conv3D
 from tapeflow.keras.layers.core import (
     Activation,
     ActivityRegularization,

@@ -1,0 +1,186 @@
+"""Convolutions of each channel by itself, alone and with a mix of the channels after them."""
+
+from __future__ import annotations
+
+from tapeflow.keras.layers.convolution_base import PARTS, Convolution
+from tapeflow.ops.convolve import conv2d
+from tapeflow.ops.convolve_depthwise import depthwise_conv2d
+from tapeflow.ops.layout import expand_dims, squeeze
+from tapeflow.ops.padding import pad
+
+
+class DepthwiseConv2D(Convolution):
+    """Convolution of each channel of images by kernels of its own."""
+
+    _kernel_names = ("depthwise",)
+
+    def __init__(
+        self,
+        kernel_size,
+        strides=1,
+        padding="valid",
+        depth_multiplier=1,
+        data_format=None,
+        dilation_rate=1,
+        activation=None,
+        use_bias=True,
+        depthwise_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        depthwise_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        depthwise_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._configure(
+            None,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            1,
+            activation,
+            use_bias,
+            {
+                "depthwise_initializer": depthwise_initializer,
+                "bias_initializer": bias_initializer,
+                "depthwise_regularizer": depthwise_regularizer,
+                "bias_regularizer": bias_regularizer,
+                "depthwise_constraint": depthwise_constraint,
+                "bias_constraint": bias_constraint,
+            },
+        )
+        self.depth_multiplier = depth_multiplier
+
+    def build(self, input_shape):
+        channels = self._channels(input_shape)
+        self._check_output(input_shape)
+        settings = {part: getattr(self, f"depthwise_{part}") for part in PARTS}
+        shape = (*self.kernel_size, channels, self.depth_multiplier)
+        self.depthwise_kernel = self.add_weight("depthwise_kernel", shape, **settings)
+        if self.use_bias:
+            self.bias = self._weight("bias", (channels * self.depth_multiplier,))
+        self.built = True
+
+    def _output_channels(self, channels):
+        return None if channels is None else channels * self.depth_multiplier
+
+    def _convolve(self, inputs):
+        kernel, strides, dilations = self.depthwise_kernel, self.strides, self.dilation_rate
+        if self.rank == 1:
+            inputs, kernel = expand_dims(inputs, 1), expand_dims(kernel, 0)
+            strides, dilations = strides * 2, (1, *dilations)
+        outputs = depthwise_conv2d(
+            inputs, kernel, (1, *strides, 1), self.padding.upper(), "NHWC", dilations
+        )
+        return squeeze(outputs, [1]) if self.rank == 1 else outputs
+
+    def get_config(self):
+        config = super().get_config()
+        for name in ("filters", "groups"):
+            config.pop(name)
+        return {**config, "depth_multiplier": self.depth_multiplier}
+
+
+class DepthwiseConv1D(DepthwiseConv2D):
+    """Convolution of each channel of (batch, steps, channels) by kernels of its own."""
+
+    rank = 1
+
+
+class SeparableConv2D(Convolution):
+    """Convolution of each channel by itself, then of all channels at each position."""
+
+    _kernel_names = ("depthwise", "pointwise")
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        strides=1,
+        padding="valid",
+        data_format=None,
+        dilation_rate=1,
+        depth_multiplier=1,
+        activation=None,
+        use_bias=True,
+        depthwise_initializer="glorot_uniform",
+        pointwise_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        depthwise_regularizer=None,
+        pointwise_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        depthwise_constraint=None,
+        pointwise_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._configure(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            1,
+            activation,
+            use_bias,
+            {
+                "depthwise_initializer": depthwise_initializer,
+                "pointwise_initializer": pointwise_initializer,
+                "bias_initializer": bias_initializer,
+                "depthwise_regularizer": depthwise_regularizer,
+                "pointwise_regularizer": pointwise_regularizer,
+                "bias_regularizer": bias_regularizer,
+                "depthwise_constraint": depthwise_constraint,
+                "pointwise_constraint": pointwise_constraint,
+                "bias_constraint": bias_constraint,
+            },
+        )
+        self.depth_multiplier = depth_multiplier
+
+    def build(self, input_shape):
+        channels = self._channels(input_shape)
+        self._check_output(input_shape)
+        wide = channels * self.depth_multiplier
+        shapes = {
+            "depthwise": (*self.kernel_size, channels, self.depth_multiplier),
+            "pointwise": (*[1] * self.rank, wide, self.filters),
+        }
+        for name, shape in shapes.items():
+            settings = {part: getattr(self, f"{name}_{part}") for part in PARTS}
+            setattr(self, f"{name}_kernel", self.add_weight(f"{name}_kernel", shape, **settings))
+        if self.use_bias:
+            self.bias = self._weight("bias", (self.filters,))
+        self.built = True
+
+    def _convolve(self, inputs):
+        depthwise, pointwise = self.depthwise_kernel, self.pointwise_kernel
+        strides, dilations, padding = self.strides, self.dilation_rate, self.padding.upper()
+        if self.rank == 1:
+            if padding == "CAUSAL":
+                left = dilations[0] * (self.kernel_size[0] - 1)
+                inputs, padding = pad(inputs, [[0, 0], [left, 0], [0, 0]]), "VALID"
+            inputs = expand_dims(inputs, 1)
+            depthwise, pointwise = expand_dims(depthwise, 0), expand_dims(pointwise, 0)
+            strides, dilations = strides * 2, (1, *dilations)
+        outputs = depthwise_conv2d(inputs, depthwise, (1, *strides, 1), padding, "NHWC", dilations)
+        outputs = conv2d(outputs, pointwise, (1, 1), "VALID", "NHWC", (1, 1))
+        return squeeze(outputs, [1]) if self.rank == 1 else outputs
+
+    def get_config(self):
+        config = super().get_config()
+        config.pop("groups")
+        return {**config, "depth_multiplier": self.depth_multiplier}
+
+
+class SeparableConv1D(SeparableConv2D):
+    """Convolution of each channel of steps by itself, then of all channels at each step."""
+
+    rank = 1
+    _causal = True
