@@ -1,0 +1,135 @@
+"""What layers add to a training: losses, updates and metrics."""
+
+from __future__ import annotations
+
+from tapeflow.core import nest
+from tapeflow.core.context import current_graph, executing_eagerly
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public_methods
+from tapeflow.keras.engine.tracking import unique
+
+
+@public_methods
+class LayerLosses:
+    """What a layer is as a part of a training."""
+
+    # Whether any layer of the process has been given a loss tensor: if not, none need be forgotten.
+    _losses_exist = False
+
+    def add_loss(self, losses, **kwargs):
+        """Adds scalar tensors, or functions that give them, to what `losses` returns."""
+        for loss in nest.flatten(losses):
+            if callable(loss):
+                self._loss_functions.append(loss)
+            elif loss is not None:
+                self._losses.append(convert_to_tensor(loss))
+                LayerLosses._losses_exist = True
+
+    @property
+    def losses(self):
+        """The losses added since the last call began, and the regularization of weights."""
+        found = []
+        for layer in self._all_layers():
+            found += layer._losses
+            for function in layer._loss_functions:
+                loss = function()
+                found.append(loss if hasattr(loss, "dtype") else convert_to_tensor(loss))
+        return found
+
+    def _clear_losses(self):
+        for layer in self._all_layers():
+            if layer._losses:
+                layer._losses.clear()
+
+    def _all_layers(self):
+        """This layer and all layers in it, each once."""
+        seen, queue = {}, [self]
+        while queue:
+            layer = queue.pop(0)
+            if id(layer) not in seen:
+                seen[id(layer)] = layer
+                queue += layer._sublayers()
+        return list(seen.values())
+
+    def add_update(self, updates, inputs=None):
+        """Runs updates that are functions. In a graph of 1.x, what they add waits in `updates`."""
+        graph = current_graph()
+        waits = graph is not None and not graph.building_function
+        for update in nest.flatten(updates):
+            made = update() if callable(update) else update
+            if waits and made is not None:
+                self._updates.append(getattr(made, "op", made))
+
+    @property
+    def updates(self):
+        """The operations left to run, of this layer and the layers in it: none but in a graph of 1.x."""
+        if executing_eagerly():
+            return []
+        return [update for layer in self._all_layers() for update in layer._own_updates()]
+
+    def _own_updates(self):
+        if not self.trainable and not self.stateful:
+            return []
+        graph = current_graph()
+        if graph is not None and not graph.building_function:
+            from tapeflow.keras.engine.graph_tensors import compute_calls
+
+            compute_calls(self._nodes, graph)
+        return self._updates
+
+    def get_updates_for(self, inputs):
+        """The updates that depend on some tensors; those that depend on none the layer was called on, for None."""
+        return _those_that_depend(self.updates, inputs, self._graph_inputs())
+
+    def get_losses_for(self, inputs):
+        """The losses that depend on some tensors; those that depend on none the layer was called on, for None."""
+        return _those_that_depend(self.losses, inputs, self._graph_inputs())
+
+    def _graph_inputs(self):
+        return [x for layer in self._all_layers() for x in layer.__dict__.get("_called_on", ())]
+
+    def add_metric(self, value, name=None, aggregation=None, **kwargs):
+        """Keeps the mean of `value` under `name`.
+
+        Raises ValueError for a value without a name that does not come from a metric.
+        """
+        from tapeflow.keras.metrics import Mean
+
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric aggregation. You provided "
+                f"aggregation=`{aggregation}`"
+            )
+        source = getattr(value, "_metric_obj", None)
+        if source is not None:
+            if source not in self._own_metrics:
+                self._own_metrics.append(source)
+            return value
+        if name is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                "name='mean_activation', aggregation='mean')`"
+            )
+        for metric in self._own_metrics:
+            if metric.name == name:
+                return metric(value)
+        metric = Mean(name=name)
+        self._own_metrics.append(metric)
+        return metric(value)
+
+    @property
+    def metrics(self):
+        """The metrics of this layer and the layers in it."""
+        found = []
+        for layer in self._all_layers():
+            found += layer._own_metrics
+            found += [value for value in layer._held() if getattr(value, "_is_metric", False)]
+        return unique(found)
+
+
+def _those_that_depend(values, inputs, called_on):
+    """Of tensors and operations of a graph, those that can be reached from `inputs`, or from nothing called on."""
+    from tapeflow.keras.engine.graph_tensors import graph_tensors, reached_from
+
+    starts = called_on if inputs is None else nest.flatten(graph_tensors(inputs))
+    return [value for value in values if reached_from(value, starts) is (inputs is not None)]

@@ -1,0 +1,233 @@
+"""The weights of layers: how they are made, found, read and set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import executing_eagerly, init_scope, name_scope
+from tapeflow.core.public import public_methods
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import constraints, initializers, regularizers, session
+from tapeflow.keras.engine.autocast import AutoCastVariable
+from tapeflow.keras.engine.tracking import OwnWeights, unique
+from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
+from tapeflow.train.trackable import attached
+
+
+@public_methods
+class LayerWeights:
+    """What a layer is as the owner of variables."""
+
+    # Whether weights are cast to the compute dtype where that differs.
+    _casts_weights = True
+
+    def add_weight(
+        self,
+        name=None,
+        shape=None,
+        dtype=None,
+        initializer=None,
+        regularizer=None,
+        trainable=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=None,
+        aggregation=None,
+        partitioner=None,
+        **kwargs,
+    ):
+        """Makes a variable that belongs to the layer.
+
+        Floats start Glorot-uniform and everything else with zeros when there is no initializer.
+
+        Args:
+          synchronization, aggregation: those of the variable; the aggregation also by its name in lower case.
+          use_resource: accepted; all variables are resources.
+
+        Raises ValueError for a `partitioner`: a weight is one variable.
+        """
+        if partitioner is not None:
+            raise ValueError(f"Layer {self.name}: weights are whole, `partitioner` must be None, got {partitioner}.")
+        for argument in kwargs:
+            if argument not in (
+                "collections",
+                "experimental_autocast",
+                "caching_device",
+                "getter",
+                "autocast",
+                "layout",
+            ):
+                raise TypeError(f"Unknown keyword argument: {argument}")
+        shape = TensorShape(() if shape is None else shape)
+        dtype = dtypes.as_dtype(dtype) if dtype is not None else self._variable_dtype_object
+        initializer = initializers.get(initializer)
+        if initializer is None:
+            if dtype.is_floating:
+                initializer = initializers.GlorotUniform()
+            elif dtype.is_integer or dtype.is_bool:
+                initializer = initializers.Zeros()
+            else:
+                raise ValueError(
+                    f"An initializer for variable {name} of type {dtype} is required for layer "
+                    f"{self.name}. Received: {initializer}."
+                )
+        on_read = getattr(synchronization, "name", None) == "ON_READ"
+        if on_read and trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                "non-trainable variables. You have specified trainable=True and "
+                "synchronization=VariableSynchronization.ON_READ."
+            )
+        variable = Variable(
+            lambda: initializer(shape, dtype=dtype),
+            trainable=(not on_read) if trainable is None else bool(trainable),
+            name=name,
+            dtype=dtype,
+            constraint=constraints.get(constraint),
+            synchronization=synchronization or VariableSynchronization.AUTO,
+            aggregation=_aggregation(aggregation),
+        )
+        self._own_weights.append(variable)
+        if name is not None:
+            self.__dict__.setdefault("_named_weights", {})[name] = variable
+            if "_pending_restores" in self.__dict__:
+                attached(self, name, variable)
+        regularizer = regularizers.get(regularizer)
+        if regularizer is not None:
+            self._loss_functions.append(lambda: _penalty(regularizer, variable))
+        casts = kwargs.get("experimental_autocast", kwargs.get("autocast", True))
+        casts = casts and self._casts_weights and self._autocast
+        if casts and self._is_mixed and dtype.is_floating:
+            return AutoCastVariable(variable)
+        return variable
+
+    @property
+    def _is_mixed(self):
+        return self._compute_dtype_object != self._variable_dtype_object
+
+    def add_variable(self, *args, **kwargs):
+        """The old name of add_weight."""
+        return self.add_weight(*args, **kwargs)
+
+    @property
+    def _trainable_weights(self):
+        """The layer's own variables to train, as a list that takes more."""
+        return OwnWeights(self._own_weights, True)
+
+    @_trainable_weights.setter
+    def _trainable_weights(self, weights):
+        OwnWeights(self._own_weights, True).extend(weights)
+
+    @property
+    def _non_trainable_weights(self):
+        return OwnWeights(self._own_weights, False)
+
+    @_non_trainable_weights.setter
+    def _non_trainable_weights(self, weights):
+        OwnWeights(self._own_weights, False).extend(weights)
+
+    @property
+    def trainable_weights(self):
+        """The variables to train, of this layer and the layers in it."""
+        return unique(self._gather(True)) if self._trainable else []
+
+    @property
+    def non_trainable_weights(self):
+        """The variables not to train, of this layer and the layers in it."""
+        if self._trainable:
+            return unique(self._gather(False))
+        return unique(self._gather(True) + self._gather(False))
+
+    def _gather(self, trainable):
+        """Variables that are trainable or not, those of this layer first."""
+        found = [weight for weight in self._own_weights if weight.trainable is trainable]
+        if not self._tracked:
+            return found
+        for value in self._held():
+            if isinstance(value, Variable):
+                if value.trainable is trainable:
+                    found.append(value)
+            elif not value._is_metric:
+                found += value.trainable_weights if trainable else value.non_trainable_weights
+        return found
+
+    @property
+    def weights(self):
+        """All variables."""
+        if self._tracked:
+            return unique(self.trainable_weights + self.non_trainable_weights)
+        own = self._own_weights
+        return [w for w in own if w.trainable] + [w for w in own if not w.trainable]
+
+    @property
+    def variables(self):
+        """All variables."""
+        return self.weights
+
+    @property
+    def trainable_variables(self):
+        """The variables to train."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self):
+        """The variables not to train."""
+        return self.non_trainable_weights
+
+    def get_weights(self):
+        """The values of all variables as NumPy arrays."""
+        return session.values_of(self.weights)
+
+    def set_weights(self, weights):
+        """Sets all variables from arrays. Raises ValueError for a wrong number or shape."""
+        variables = self.weights
+        if len(variables) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of '
+                f"length {len(weights)}, but the layer was expecting {len(variables)} weights. "
+                f"Provided weights: {str(weights)[:50]}..."
+            )
+        for variable, value in zip(variables, weights):
+            if not TensorShape(variable.shape).is_compatible_with(np.shape(value)):
+                raise ValueError(
+                    f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible with "
+                    f"provided weight shape {np.shape(value)}."
+                )
+        session.set_values(zip(variables, weights))
+
+    def _load_initial_weights(self):
+        if self._initial_weights is not None:
+            with init_scope():
+                self.set_weights(self._initial_weights)
+            self._initial_weights = None
+
+    def count_params(self):
+        """The number of scalars in the weights. Raises ValueError before the layer is built."""
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on layer {self.name}, but the layer isn't built. "
+                f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
+            )
+        return int(sum(np.prod(weight.shape.as_list()) for weight in self.weights))
+
+
+def _aggregation(value):
+    """An aggregation from itself, its name, or None. Raises ValueError for another name."""
+    if not isinstance(value, str):
+        return value or VariableAggregation.NONE
+    try:
+        return VariableAggregation[value.upper()]
+    except KeyError:
+        names = [kind.name.lower() for kind in VariableAggregation]
+        raise ValueError(
+            f"Invalid value for argument `aggregation`. Expected None or one of {names}. Received: aggregation={value}"
+        ) from None
+
+
+def _penalty(regularizer, variable):
+    """The penalty on a variable; in graphs, under the variable's name."""
+    if variable._parts is None and executing_eagerly():
+        return regularizer(variable)
+    with name_scope(f"{variable.name.partition(':')[0]}/Regularizer/"):
+        return regularizer(variable)
