@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core import config, device
 from tapeflow.core.device import canonical_name
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.distribute.strategy import Strategy
 
 __all__ = [
@@ -27,7 +28,7 @@ def _resolved(name: Any) -> str:
     """A device that there is, for the name of one; where there is none of the kind, the name itself."""
     try:
         return device.find(name).name
-    except Exception:
+    except InvalidArgumentError:
         return canonical_name(name)
 
 
@@ -53,7 +54,7 @@ class MirroredStrategy(Strategy):
             return contextlib.nullcontext()
         try:
             device.find(self._devices[i])
-        except Exception:  # named, but not there: the first stands for it
+        except InvalidArgumentError:  # named, but not there: the first stands for it
             return contextlib.nullcontext()
         return context.device(self._devices[i])
 

@@ -255,7 +255,7 @@ class _Recoverable(_Wrapped):
             self.close()
             self._sess = self._create()
             return False
-        except Exception:
+        except Exception:  # what went wrong ends the loop; the next run, or the close, tells of it
             return True
 
     def _retried(self, call):

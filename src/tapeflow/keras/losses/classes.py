@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
+from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, reduced
@@ -107,32 +106,8 @@ def _made(name, function, given_name, arguments=(), last=(), **defaults):
     order["name"] = given_name
     order |= {n: defaults[n] for n in last if not n.startswith("<")}
     order["dtype"] = None
-    signature = inspect.Signature(
-        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
-        + [
-            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)
-            for n, v in order.items()
-        ]
-    )
-
-    def __init__(self, *args, **kwargs):
-        try:
-            bound = signature.bind(self, *args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{name}.__init__(): {error}") from None
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        del given["self"]
-        LossFunctionWrapper.__init__(self, function, **given)
-
-    __init__.__signature__ = signature
-    body = {
-        "__init__": __init__,
-        "__doc__": f"{function.__doc__}\n\nSee `{function.__name__}`; weighted and reduced.",
-        "__module__": __name__,
-        "__qualname__": name,
-    }
-    return type(name, (LossFunctionWrapper,), body)
+    doc = f"{function.__doc__}\n\nSee `{function.__name__}`; weighted and reduced."
+    return class_of(name, LossFunctionWrapper, function, order, doc, __name__)
 
 
 MeanSquaredError = _made("MeanSquaredError", functions.mean_squared_error, "mean_squared_error")

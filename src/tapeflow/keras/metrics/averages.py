@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import losses
+from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import functions, ragged
 from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper
@@ -18,32 +17,8 @@ def _made(name, function, given_name, first=(), **defaults):
     """A class whose arguments are `first` ones, name and dtype, then the other settings of the function."""
     order = {n: defaults[n] for n in first} | {"name": given_name, "dtype": None}
     order |= {n: v for n, v in defaults.items() if n not in first}
-    signature = inspect.Signature(
-        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
-        + [
-            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=v)
-            for n, v in order.items()
-        ]
-    )
-
-    def __init__(self, *args, **kwargs):
-        try:
-            bound = signature.bind(self, *args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{name}.__init__(): {error}") from None
-        bound.apply_defaults()
-        given = dict(bound.arguments)
-        del given["self"]
-        MeanMetricWrapper.__init__(self, function, **given)
-
-    __init__.__signature__ = signature
-    body = {
-        "__init__": __init__,
-        "__doc__": f"The mean of `{function.__name__}`.\n\n{function.__doc__}",
-        "__module__": __name__,
-        "__qualname__": name,
-    }
-    return type(name, (MeanMetricWrapper,), body)
+    doc = f"The mean of `{function.__name__}`.\n\n{function.__doc__}"
+    return class_of(name, MeanMetricWrapper, function, order, doc, __name__)
 
 
 Accuracy = _made("Accuracy", functions.accuracy, "accuracy")

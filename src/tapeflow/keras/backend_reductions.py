@@ -1,0 +1,123 @@
+"""`keras.backend`: reductions, whose dtypes are floats where they were bool."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.backend_math import (
+    maximum,
+)
+from tapeflow.ops.argmax import argmax as argmax_of
+from tapeflow.ops.argmax import argmin as argmin_of
+from tapeflow.ops.casting import cast as cast_tensor
+from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.construction import zeros_like as zeros_like_of
+from tapeflow.ops.cumulative import cumprod as cumprod_of
+from tapeflow.ops.cumulative import cumsum as cumsum_of
+from tapeflow.ops.elementwise import sqrt as sqrt_of
+from tapeflow.ops.reduction import (
+    reduce_all,
+    reduce_any,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_std,
+    reduce_sum,
+    reduce_variance,
+)
+
+
+def _number(x):
+    x = convert_to_tensor(x)
+    return cast_tensor(x, settings.floatx()) if x.dtype == dtypes.bool else x
+
+
+def sum(x, axis=None, keepdims=False):
+    """The sum."""
+    return reduce_sum(x, axis, keepdims)
+
+
+def prod(x, axis=None, keepdims=False):
+    """The product."""
+    return reduce_prod(x, axis, keepdims)
+
+
+def mean(x, axis=None, keepdims=False):
+    """The mean."""
+    return reduce_mean(_number(x), axis, keepdims)
+
+
+def var(x, axis=None, keepdims=False):
+    """The variance."""
+    return reduce_variance(_number(x), axis, keepdims)
+
+
+def std(x, axis=None, keepdims=False):
+    """The standard deviation."""
+    return reduce_std(_number(x), axis, keepdims)
+
+
+def max(x, axis=None, keepdims=False):
+    """The largest."""
+    return reduce_max(x, axis, keepdims)
+
+
+def min(x, axis=None, keepdims=False):
+    """The smallest."""
+    return reduce_min(x, axis, keepdims)
+
+
+def any(x, axis=None, keepdims=False):
+    """Whether any is true."""
+    return reduce_any(cast_tensor(x, dtypes.bool), axis, keepdims)
+
+
+def all(x, axis=None, keepdims=False):
+    """Whether all are true."""
+    return reduce_all(cast_tensor(x, dtypes.bool), axis, keepdims)
+
+
+def logsumexp(x, axis=None, keepdims=False):
+    """log(sum(exp(x)))."""
+    return reduce_logsumexp(x, axis, keepdims)
+
+
+def argmax(x, axis=-1):
+    """Where the largest is."""
+    return argmax_of(x, axis)
+
+
+def argmin(x, axis=-1):
+    """Where the smallest is."""
+    return argmin_of(x, axis)
+
+
+def cumsum(x, axis=0):
+    """The sums so far."""
+    return cumsum_of(x, axis)
+
+
+def cumprod(x, axis=0):
+    """The products so far."""
+    return cumprod_of(x, axis)
+
+
+def sqrt(x):
+    """The root; of negative numbers, 0."""
+    x = convert_to_tensor(x)
+    return sqrt_of(maximum(x, zeros_like_of(x)))
+
+
+def clip(x, min_value, max_value):
+    """x cut off at two limits."""
+    if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)):
+        max_value = builtins.max(max_value, min_value)
+    low = -np.inf if min_value is None else min_value
+    return clip_by_value(x, low, np.inf if max_value is None else max_value)

@@ -1,0 +1,215 @@
+"""`keras.backend`: variables and their values, and what depends on whether a model trains."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.keras import session, settings
+from tapeflow.keras.engine import calling
+from tapeflow.keras.engine.phases import by_phase
+from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.settings import (
+    learning_phase,
+    set_learning_phase,
+)
+from tapeflow.ops.casting import cast as cast_tensor
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import ones as ones_of
+from tapeflow.ops.construction import ones_like as ones_like_of
+from tapeflow.ops.construction import range as range_of
+from tapeflow.ops.construction import zeros as zeros_of
+from tapeflow.ops.construction import zeros_like as zeros_like_of
+from tapeflow.ops.layout import expand_dims as expand_axis
+from tapeflow.ops.tensor_diagonal import eye as eye_of
+from tapeflow.ops.variable import Variable
+
+
+def variable(value, dtype=None, name=None, constraint=None):
+    """A variable, of floatx unless another dtype is given."""
+    return Variable(
+        convert_to_tensor(value, settings.default_dtype(dtype)), name=name, constraint=constraint
+    )
+
+
+def zeros(shape, dtype=None, name=None):
+    """A variable of zeros."""
+    return variable(zeros_of(shape, settings.default_dtype(dtype)), dtype, name)
+
+
+def ones(shape, dtype=None, name=None):
+    """A variable of ones."""
+    return variable(ones_of(shape, settings.default_dtype(dtype)), dtype, name)
+
+
+def eye(size, dtype=None, name=None):
+    """A variable that is the identity matrix."""
+    return variable(eye_of(size, dtype=settings.default_dtype(dtype)), dtype, name)
+
+
+def zeros_like(x, dtype=None, name=None):
+    """Zeros in the shape of x."""
+    return zeros_like_of(x, dtype)
+
+
+def ones_like(x, dtype=None, name=None):
+    """Ones in the shape of x."""
+    return ones_like_of(x, dtype)
+
+
+def arange(start, stop=None, step=1, dtype="int32"):
+    """start, start + step, ... below stop; from 0 to start when stop is None."""
+    if stop is None:
+        start, stop = 0, start
+    return cast_tensor(
+        range_of(start, builtins.max(start, stop) if step > 0 else stop, step), dtype
+    )
+
+
+def get_value(x):
+    """The NumPy value of a tensor or variable."""
+    if getattr(x, "_parts", None) is not None:
+        return session.values_of([x])[0]
+    if hasattr(x, "op") and not hasattr(x, "_parts") and not hasattr(x, "numpy"):
+        return session.get_session(x.graph).run(x)
+    return x.numpy() if hasattr(x, "numpy") else x
+
+
+eval = get_value
+
+
+def set_value(x, value):
+    """Sets a variable."""
+    session.set_values([(x, np.asarray(value, x.dtype.as_numpy_dtype))])
+
+
+def batch_get_value(tensors):
+    """The NumPy values of variables."""
+    return session.values_of(tensors)
+
+
+def batch_set_value(tuples):
+    """Sets variables, given as (variable, value) pairs."""
+    for x, value in tuples:
+        set_value(x, value)
+
+
+def update(x, new_x):
+    """Sets a variable."""
+    return x.assign(new_x)
+
+
+def update_add(x, increment):
+    """Adds to a variable."""
+    return x.assign_add(increment)
+
+
+def update_sub(x, decrement):
+    """Subtracts from a variable."""
+    return x.assign_sub(decrement)
+
+
+def moving_average_update(x, value, momentum):
+    """x * momentum + value * (1 - momentum), into x."""
+    return x.assign_sub((x - value) * cast_tensor(1.0 - momentum, x.dtype))
+
+
+def dtype(x):
+    """The name of the dtype of x."""
+    return x.dtype.base_dtype.name
+
+
+def ndim(x):
+    """The rank of x."""
+    return x.shape.rank
+
+
+def int_shape(x):
+    """The shape as a tuple of ints and None, or None."""
+    sizes = getattr(x, "shape", None)
+    return None if sizes is None or sizes.rank is None else tuple(sizes.as_list())
+
+
+def count_params(x):
+    """The number of elements of x."""
+    return x.shape.num_elements()
+
+
+def is_keras_tensor(x):
+    """Whether x is symbolic. Raises ValueError when it is no tensor at all."""
+    if not hasattr(x, "dtype") or isinstance(x, np.ndarray):
+        raise ValueError(
+            f"Unexpectedly found an instance of type `{type(x)}`. Expected a symbolic tensor instance."
+        )
+    return isinstance(x, KerasTensor)
+
+
+def cast(x, dtype):
+    """x in another dtype."""
+    return cast_tensor(x, dtype)
+
+
+def cast_to_floatx(x):
+    """x in floatx: a tensor of a tensor, a NumPy array of anything else."""
+    if hasattr(x, "dtype") and hasattr(x, "numpy"):
+        return cast_tensor(x, settings.floatx())
+    return np.asarray(x, dtype=settings.floatx())
+
+
+# Training or not
+
+
+@contextlib.contextmanager
+def learning_phase_scope(value):
+    """A block in which layers that are not told are training (1) or not (0)."""
+    saved = settings._settings["learning_phase"]
+    set_learning_phase(value)
+    try:
+        yield
+    finally:
+        settings._settings["learning_phase"] = saved
+
+
+def in_train_phase(x, alt, training=None):
+    """x (or x()) while training, alt otherwise."""
+    if training is None:
+        training = calling.state.training
+    if training is None:
+        training = learning_phase()
+
+    def value(chosen):
+        return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+    return by_phase(training, lambda: value(x), lambda: value(alt))
+
+
+def in_test_phase(x, alt, training=None):
+    """x (or x()) while not training, alt otherwise."""
+    return in_train_phase(alt, x, training)
+
+
+def switch(condition, then_expression, else_expression):
+    """One of two values, which may be functions, or elementwise for a condition of some rank."""
+    condition = convert_to_tensor(condition)
+    if condition.shape.rank == 0:
+
+        def value(chosen):
+            return chosen() if callable(chosen) and not hasattr(chosen, "dtype") else chosen
+
+        return by_phase(condition, lambda: value(then_expression), lambda: value(else_expression))
+    values = [
+        v() if callable(v) and not hasattr(v, "dtype") else convert_to_tensor(v)
+        for v in (then_expression, else_expression)
+    ]
+    if condition.shape.rank > values[0].shape.rank:
+        raise ValueError(
+            "Rank of `condition` should be less than or equal to rank of `then_expression` and "
+            f"`else_expression`. ndim(condition)={condition.shape.rank}, "
+            f"ndim(then_expression)={values[0].shape.rank}"
+        )
+    while condition.shape.rank < values[0].shape.rank:
+        condition = expand_axis(condition, -1)
+    return where(condition, *values)
