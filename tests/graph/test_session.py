@@ -345,3 +345,34 @@ def test_a_method_of_aggregation_that_is_none(graph, derive):
     derive(x * x, x, aggregation_method=tf.AggregationMethod.EXPERIMENTAL_TREE)
     with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7"):
         derive(x * x, x, aggregation_method=7)
+
+
+def test_a_reset_forgets_what_sessions_of_a_server_share(graph):
+    server = tf.train.Server.create_local_server()
+    v = tf.Variable(1.0, name="v")
+    with graph.container("other"):
+        w = tf.Variable(2.0, name="w")
+    ready = [tf.is_variable_initialized(v), tf.is_variable_initialized(w)]
+    first = tf.Session(server.target)
+    first.run(tf.global_variables_initializer())
+    assert tf.Session(server.target).run(ready) == [True, True]
+    tf.Session.reset(server.target, ["other"])
+    with pytest.raises(RuntimeError, match="closed"):
+        first.run(v)
+    assert tf.Session(server.target).run(ready) == [True, False]
+    tf.Session.reset(server.target)
+    assert tf.Session(server.target).run(ready) == [False, False]
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.Session.reset("grpc://nowhere:1")
+
+
+def test_a_name_in_two_containers_is_two_variables(graph):
+    v = tf.Variable(1.0, name="v")
+    with tf.Graph().as_default() as second, second.container("other"):
+        w = tf.Variable(2.0, name="v")
+        begin = w.initializer
+    server = tf.train.Server.create_local_server()
+    with tf.Session(server.target, graph=graph) as one, tf.Session(server.target, graph=second) as other:
+        one.run(v.initializer)
+        other.run(begin)
+        assert (one.run(v), other.run(w)) == (1, 2)

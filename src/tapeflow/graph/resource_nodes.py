@@ -57,17 +57,23 @@ def emit(emitter: Any, op: Operation) -> None:
     emitter.program.instructions.append(Instruction("python", run, inputs, outputs, op, True))
 
 
-def found(op: Operation, resources: dict[str, Any]) -> Any:
+def key_of(op: Operation) -> tuple[str, str]:
+    """By what a resource is found: its container and its name."""
+    return op.attrs.get("container") or "", op.attrs.get("shared_name") or op.name
+
+
+def found(op: Operation, resources: dict[tuple[str, str], Any]) -> Any:
     """The handle of what a node makes, among the resources of a session, made if it is not there.
 
     Raises InvalidArgumentError where another node of this shared name makes another kind of object.
     """
     kind = RESOURCE_OPS[op.type]
-    name = op.attrs.get("shared_name") or op.name
-    if name not in resources:
-        resources[name] = kind.make(name, op.attrs)
-        return resources[name]
-    made = object_of(resources[name])
+    key = key_of(op)
+    name = key[1]
+    if key not in resources:
+        resources[key] = kind.make(name, op.attrs)
+        return resources[key]
+    made = object_of(resources[key])
     asked = object_of(kind.make(name, op.attrs))
     if hasattr(made, "check_same"):
         made.check_same(asked)
@@ -75,7 +81,7 @@ def found(op: Operation, resources: dict[str, Any]) -> Any:
         raise InvalidArgumentError(
             None, op, f"'{name}' is a {type(made).__name__}, not what {op.type} makes."
         )
-    return resources[name]
+    return resources[key]
 
 
 resource_op.build = build

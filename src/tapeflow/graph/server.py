@@ -18,11 +18,20 @@ _servers: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
 class Shared:
-    """What sessions of one server share: values of variables, other resources, the lock for both."""
+    """What sessions of one server share: variables and other resources, by their containers and names."""
 
     def __init__(self) -> None:
-        self.variables: dict[str, Any] = {}
-        self.resources: dict[str, Any] = {}
+        self.variables: dict[tuple[str, str], Any] = {}
+        self.resources: dict[tuple[str, str], Any] = {}
+        self.sessions: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def reset(self, containers: Any) -> None:
+        """Closes the sessions, and forgets what is in some containers, or in all for none."""
+        for session in list(self.sessions):
+            session.close()
+        for kept in (self.variables, self.resources):
+            for key in [key for key in kept if not containers or key[0] in containers]:
+                del kept[key]
 
 
 def shared(target: str | bytes) -> Shared | None:

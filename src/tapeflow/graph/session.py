@@ -56,6 +56,18 @@ class _Partial:
         self.done: set[Any] = set()
 
 
+def _shared_of(target: Any) -> server.Shared | None:
+    """What the sessions of a target share; raises NotFoundError for a target that is none."""
+    shared = server.shared(target) if target else None
+    if target not in ("", b"", None, "local", b"local") and shared is None:
+        raise errors.NotFoundError(
+            None, None,
+            f"No session factory registered for the given session options: {{target: \"{target}\"}}. Sessions run in "
+            "this process.",
+        )  # fmt: skip
+    return shared
+
+
 @public_methods
 class BaseSession:
     """Runs operations of a graph.
@@ -79,22 +91,17 @@ class BaseSession:
             raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not hasattr(config, "gpu_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        shared = server.shared(target) if target else None
-        if target not in ("", b"", None, "local", b"local") and shared is None:
-            raise errors.NotFoundError(
-                None, None,
-                "No session factory registered for the given session options: "
-                f"{{target: \"{target}\"}}. Sessions run in "
-                "this process.",
-            )  # fmt: skip
+        shared = _shared_of(target)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._target = target if isinstance(target, bytes) else (target or "").encode()
         self._config = config
         self._closed = False
         self._lock = threading.RLock()
         # Values of variables and other resources, by their names.
-        self._variables: dict[str, Any] = {} if shared is None else shared.variables
-        self._resources: dict[str, Any] = {} if shared is None else shared.resources
+        self._variables: dict[tuple[str, str], Any] = {} if shared is None else shared.variables
+        self._resources: dict[tuple[str, str], Any] = {} if shared is None else shared.resources
+        if shared is not None:
+            shared.sessions.add(self)
         self._steps: dict[Any, _Step] = {}
         # The streams of its random ops start when it does.
         self._streams: streams.Numbers = weakref.WeakKeyDictionary()
@@ -258,21 +265,21 @@ class BaseSession:
         if make is None:
             return None
         with self._lock:
-            name = op.attrs.get("shared_name") or op.name
-            if name not in self._resources:
-                self._resources[name] = make()
-            return self._resources[name]
+            key = resource_nodes.key_of(op)
+            if key not in self._resources:
+                self._resources[key] = make()
+            return self._resources[key]
 
     def _variable(self, op: Operation) -> Any:
-        name = op.attrs["shared_name"] or op.name
+        key = resource_nodes.key_of(op)
         with self._lock:
-            found = self._variables.get(name)
+            found = self._variables.get(key)
             if found is None:
                 found = Variable.__new__(Variable)
                 found._init(op.attrs["dtype"], True)
-                found.name = f"{name}:0"
+                found.name = f"{key[1]}:0"
                 found._declared = as_shape(op.attrs["shape"])
-                self._variables[name] = found
+                self._variables[key] = found
             return found
 
     # Runs in parts, and prepared ones.
@@ -434,7 +441,17 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        """Resets resources of a process elsewhere; there are none here."""
+        """Closes the sessions of a server, and forgets the variables and other resources that they share.
+
+        Args:
+          target: that of the server; other sessions share nothing.
+          containers: the names of the containers that are meant; None for all.
+
+        Raises NotFoundError for a target that is none.
+        """
+        shared = _shared_of(target)
+        if shared is not None:
+            shared.reset(containers)
 
 
 class InteractiveSession(BaseSession):
