@@ -134,8 +134,10 @@ def test_digits_in_batches():
         data = input_data.read_data_sets("MNIST_data", one_hot=True)
         x, y = data.train.next_batch(32)
         print(x.shape, y.shape, y.sum(), 0 <= x.min() < x.max() <= 1, len(data.test.images))
+        x, y = data.train.next_batch(2, fake_data=True)
+        print(x == [[1] * 784] * 2, y == [[1] + [0] * 9] * 2)
     """)
-    assert shown == ["(32, 784) (32, 10) 32.0 True 2000"]
+    assert shown == ["(32, 784) (32, 10) 32.0 True 2000", "True True"]
 
 
 def test_install_in_a_process():

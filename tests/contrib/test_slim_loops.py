@@ -116,3 +116,18 @@ def test_what_runs_before_each_evaluation(step, tmp_path):
     )  # fmt: skip
     assert (final, len(sessions)) == (4, 1)
     assert list((tmp_path / "eval").glob("events*"))
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_progress_of_evaluations(step, tmp_path, monkeypatch, shown):
+    from tapeflow.compat.v1 import logging
+    from tapeflow.contrib import training
+
+    slim.learning.train(step, str(tmp_path), number_of_steps=1)
+    lines = []
+    monkeypatch.setattr(logging, "info", lambda text, *values: lines.append(text % values))
+    path = tf.train.latest_checkpoint(str(tmp_path))
+    hook = training.StopAfterNEvalsHook(2, log_progress=shown)
+    training.evaluate_once(path, eval_ops=step, hooks=[hook])
+    found = [line for line in lines if "Evaluation" in line]
+    assert found == (["Evaluation [1/2]", "Evaluation [2/2]"] if shown else [])

@@ -376,3 +376,12 @@ def test_a_name_in_two_containers_is_two_variables(graph):
         one.run(v.initializer)
         other.run(begin)
         assert (one.run(v), other.run(w)) == (1, 2)
+
+
+def test_an_assignment_to_parts_without_reading_them(graph):
+    v = tf.get_variable("v", [4], initializer=tf.ones_initializer(), partitioner=tf.fixed_size_partitioner(2))
+    ops = v.assign([1.0, 2.0, 3.0, 4.0], read_value=False)
+    assert all(isinstance(op, tf.Operation) for op in ops)
+    with tf.Session() as sess:
+        sess.run(ops)
+        assert sess.run(v.as_tensor()).tolist() == [1, 2, 3, 4]

@@ -28,6 +28,9 @@ class WrappedFunction(ConcreteFunction):
         Args:
           feeds: tensors of `graph`, in any structure.
           fetches: tensors or operations of `graph`, or names of such, in any structure.
+          input_signature: (args, kwargs) of specs, one for each tensor of `feeds`: what the function is called with.
+
+        Raises ValueError for feeds that are no tensors, and for a signature of another number of specs.
         """
         own = self._graph
         fetches = nest.map_structure(lambda x: _element(own, x), fetches)
@@ -64,8 +67,19 @@ class WrappedFunction(ConcreteFunction):
         )
         cut.targets = [copies[id(op)] for op in targets if id(op) in copies]
         cut.pruned = True
-        specs = [TensorSpec(x.shape, x.dtype, x.op.name) for x in rest]
-        return WrappedFunction(cut, name, (tuple(specs), {}), [x.op.name for x in rest])
+        if input_signature is None:
+            specs = [TensorSpec(x.shape, x.dtype, x.op.name) for x in rest]
+            return WrappedFunction(cut, name, (tuple(specs), {}), [x.op.name for x in rest])
+        args, kwargs = input_signature
+        args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
+        positional = len(nest.flatten(args))
+        names = [x.op.name for x in rest[:positional]]
+        for key in sorted(kwargs):
+            parts = nest.flatten(kwargs[key])
+            names += [key] if parts == [kwargs[key]] else [f"{key}_{i}" for i in range(len(parts))]
+        if len(names) != len(rest):
+            raise ValueError(f"input_signature has {len(names)} specs for {len(rest)} feeds: {input_signature}")
+        return WrappedFunction(cut, name, (tuple(args), dict(kwargs)), names, positional)
 
 
 def _element(graph: Any, x: Any) -> Any:

@@ -71,9 +71,9 @@ class PartitionedVariable:
         return values[0] if len(values) == 1 else concat(values, axis)
 
     def assign(self, value, use_locking=False, name=None, read_value=True) -> list[Any]:
-        """Assigns the parts of `value` to the variables."""
+        """Assigns the parts of `value` to the variables; returns these, or the operations if not `read_value`."""
         return [
-            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()))
+            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()), read_value=read_value)
             for v in self._parts
         ]
 

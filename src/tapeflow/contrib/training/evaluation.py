@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from tapeflow import train as _train
+from tapeflow.compat.v1 import logging
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.collections import GraphKeys
 from tapeflow.train.checkpoint_state import latest_checkpoint
@@ -55,7 +56,7 @@ class StopAfterNEvalsHook(SessionRunHook):
     """Stops an evaluation after that many runs of its operations."""
 
     def __init__(self, num_evals, log_progress=True):
-        self._num_evals = num_evals
+        self._num_evals, self._log_progress = num_evals, log_progress
         self._evals_completed = None
 
     def _set_evals_completed_tensor(self, updated_eval_step):
@@ -66,6 +67,9 @@ class StopAfterNEvalsHook(SessionRunHook):
 
     def after_run(self, run_context, run_values):
         done = run_values.results["evals_completed"]
+        if self._log_progress:
+            total = "" if self._num_evals is None else f"/{self._num_evals}"
+            logging.info("Evaluation [%d%s]", done, total)
         if self._num_evals is not None and done >= self._num_evals:
             run_context.request_stop()
 
