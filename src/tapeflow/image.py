@@ -5,20 +5,7 @@ from tapeflow.ops.bounding_box import (
     sample_distorted_bounding_box,
     stateless_sample_distorted_bounding_box,
 )
-from tapeflow.ops.image_codec import (
-    adjust_jpeg_quality,
-    decode_and_crop_jpeg,
-    decode_bmp,
-    decode_gif,
-    decode_image,
-    decode_jpeg,
-    decode_png,
-    decode_webp,
-    encode_jpeg,
-    encode_png,
-    extract_jpeg_shape,
-    is_jpeg,
-)
+from tapeflow.ops.image_bmp import decode_bmp
 from tapeflow.ops.image_color import (
     adjust_brightness,
     adjust_contrast,
@@ -37,6 +24,7 @@ from tapeflow.ops.image_color import (
     yuv_to_rgb,
 )
 from tapeflow.ops.image_crop import crop_and_resize, extract_glimpse, extract_patches
+from tapeflow.ops.image_decoding import decode_image
 from tapeflow.ops.image_geometry import (
     ResizeMethod,
     central_crop,
@@ -50,6 +38,16 @@ from tapeflow.ops.image_geometry import (
     rot90,
     transpose,
 )
+from tapeflow.ops.image_gif import decode_gif
+from tapeflow.ops.image_jpeg import (
+    adjust_jpeg_quality,
+    decode_and_crop_jpeg,
+    decode_jpeg,
+    encode_jpeg,
+    extract_jpeg_shape,
+    is_jpeg,
+)
+from tapeflow.ops.image_png import decode_png, encode_png
 from tapeflow.ops.image_quality import (
     image_gradients,
     psnr,
@@ -75,6 +73,7 @@ from tapeflow.ops.image_random import (
     stateless_random_jpeg_quality,
     stateless_random_saturation,
 )
+from tapeflow.ops.image_webp import decode_webp
 from tapeflow.ops.non_max_suppression import (
     combined_non_max_suppression,
     non_max_suppression,

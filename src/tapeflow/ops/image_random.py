@@ -12,13 +12,13 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import where
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.graph_scope import in_scope
-from tapeflow.ops.image_codec import adjust_jpeg_quality
 from tapeflow.ops.image_color import (
     adjust_brightness,
     adjust_contrast,
     adjust_hue,
     adjust_saturation,
 )
+from tapeflow.ops.image_jpeg import adjust_jpeg_quality
 from tapeflow.ops.image_shape import as_batch, as_images, unbatched
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.reduction import reduce_all

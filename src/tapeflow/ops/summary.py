@@ -237,7 +237,7 @@ def MergeSummary(xp, inputs):
         for data in np.ravel(part):
             try:
                 summary = protos.Summary.FromString(data)
-            except Exception:
+            except Exception:  # protobuf's own class differs between its versions
                 raise InvalidArgumentError(
                     None, None, "Could not parse one of the summary inputs"
                 ) from None

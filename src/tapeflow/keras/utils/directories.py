@@ -11,7 +11,7 @@ from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras import settings
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import one_hot
-from tapeflow.ops.image_codec import decode_image
+from tapeflow.ops.image_decoding import decode_image
 from tapeflow.ops.image_geometry import resize
 from tapeflow.ops.layout import expand_dims, transpose
 

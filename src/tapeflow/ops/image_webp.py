@@ -1,0 +1,39 @@
+"""WebP as tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.public import public
+from tapeflow.ops import shapes
+from tapeflow.ops.image_decoding import decoded
+from tapeflow.ops.image_files import as_contents, content_of, format_of
+from tapeflow.ops.image_samples import WEBP, bad_contents
+from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.validate import invalid
+
+
+@op("DecodeWebP", "contents: string -> image: dtype",
+    attrs={"channels": 0, "dtype": dtype(dtypes.uint8)}, shape=shapes.unknown)  # fmt: skip
+def DecodeWebP(xp, contents, channels, dtype):
+    data = content_of(contents)
+    if format_of(data) != "WEBP":
+        raise invalid("The contents are no WebP image. Op used: DecodeWebP")
+    return decoded(data, channels, dtype, "DecodeWebP", ("WEBP",))[None]
+
+
+@DecodeWebP.samples
+def _(rng):
+    gray = np.array([[[[128, 128, 128]]]], np.uint8)
+    yield Sample(as_contents(WEBP), expect=gray)
+    yield from bad_contents()
+
+
+DecodeWebP.gradient(None)
+
+
+@public
+def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None):
+    """A WebP as `[frames, height, width, channels]`, of its first frame."""
+    return DecodeWebP(contents, channels, dtypes.as_dtype(dtype))
