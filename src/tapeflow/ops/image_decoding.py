@@ -25,7 +25,7 @@ SEVERAL = ("JPEG", "PNG", "GIF")
 
 
 def decoded(contents, channels, kind, name, allowed, animated=False, ratio=1, recover=False):
-    """The picture that bytes of one of the `allowed` formats are, or all frames if `animated`; see the rows for the rest."""
+    """The picture that bytes of one of the `allowed` formats are, or all frames of it if `animated`."""
     data = content_of(contents)
     form = format_of(data)
     if form not in allowed:
