@@ -15,7 +15,8 @@ from tapeflow.core.extension_type import ExtensionType
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec, RaggedTensorValue
+from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
+from tapeflow.ops.ragged_value import RaggedTensorValue
 from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.variable import Variable
 

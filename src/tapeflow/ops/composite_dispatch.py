@@ -65,7 +65,8 @@ from tapeflow.ops import (
     trigonometric,
 )
 from tapeflow.ops.ragged_shape import DynamicRaggedShape
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue, as_ragged_or_tensor
+from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.ragged_value import RaggedTensorValue
 
 _UNARY = {
     activation: "elu gelu leaky_relu relu relu6 selu silu softplus softsign",

@@ -14,7 +14,8 @@ from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops.casting import cast
 from tapeflow.ops.hashing import fingerprint64
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue, as_ragged_or_tensor
+from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.ragged_value import RaggedTensorValue
 from tapeflow.ops.strings import attr_bytes, texts
 from tapeflow.ops.table import Sample, dtype, op, string
 from tapeflow.ops.validate import invalid

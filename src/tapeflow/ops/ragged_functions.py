@@ -22,11 +22,11 @@ from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.elementwise import ceil
 from tapeflow.ops.ragged_tensor import (
     RaggedTensor,
-    RaggedTensorValue,
     as_ragged_or_tensor,
     rowids_of_splits,
     splits_of_lengths,
 )
+from tapeflow.ops.ragged_value import RaggedTensorValue
 from tapeflow.ops.segment import unsorted_segment_sum
 from tapeflow.ops.sorting import argsort
 

@@ -12,7 +12,7 @@ from tapeflow.core import dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
-from tapeflow.ops import ragged_checks, reduction
+from tapeflow.ops import reduction
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.casting import cast
@@ -22,10 +22,20 @@ from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
+from tapeflow.ops.ragged_partitions import (
+    INDEX,
+    LENGTHS,
+    ROWIDS,
+    SPLITS,
+    UNIFORM,
+    partition,
+    required,
+    row_count,
+    static_rows,
+)
+from tapeflow.ops.ragged_value import RaggedTensorValue
 from tapeflow.ops.segment import unsorted_segment_sum
 from tapeflow.ops.static import static_value
-
-INDEX = (dtypes.int32, dtypes.int64)
 
 
 def is_ragged(value: Any) -> bool:
@@ -41,34 +51,6 @@ def as_ragged_or_tensor(value: Any, dtype: Any = None) -> Any:
             as_ragged_or_tensor(value.values), convert_to_tensor(value.row_splits), validate=False
         )
     return convert_to_tensor(value, dtype)
-
-
-def _partition(value: Any, name: str, dtype: Any = None) -> Any:
-    """A vector of places or lengths, of int32 or int64. Raises ValueError for another dtype."""
-    if hasattr(value, "dtype"):
-        tensor = convert_to_tensor(value)
-    else:
-        tensor = convert_to_tensor(value, dtype, dtypes.int64)
-    if tensor.dtype not in INDEX:
-        raise ValueError(f"{name} must have dtype int32 or int64, got {tensor.dtype.name}")
-    return tensor
-
-
-def _required(validate: bool, values: Any, tensor: Any, check: Any, *others: Any) -> Any:
-    """`tensor`, a partition of the values, once `check` finds no fault, unless it is not to `validate`.
-
-    Raises InvalidArgumentError for a fault, now or when the graph runs, as soon as what it takes is known.
-    """
-    if not validate:
-        return tensor
-    return ragged_checks.required(
-        check, tensor, lambda: _rows(values), _static_rows(values), *others
-    )
-
-
-def _static_rows(values: Any) -> int | None:
-    shape = values.shape
-    return None if shape.rank is None else shape.as_list()[0]
 
 
 @public_methods
@@ -96,11 +78,11 @@ class RaggedTensor:
 
         Raises InvalidArgumentError for splits that do not cut `values` into rows.
         """
-        values, row_splits = _made(values), _partition(row_splits, "row_splits")
+        values, row_splits = _made(values), partition(row_splits, "row_splits")
         row_splits.shape.assert_has_rank(1)
         if row_splits.shape.rank == 1 and row_splits.shape.as_list() == [0]:
             raise ValueError("row_splits tensor may not be empty.")
-        row_splits = _required(validate, values, row_splits, ragged_checks.SPLITS)
+        row_splits = required(validate, values, row_splits, SPLITS)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
             values, row_splits = (
                 values.with_row_splits_dtype(dtypes.int64),
@@ -111,19 +93,19 @@ class RaggedTensor:
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
         """Row i has `row_lengths[i]` values."""
-        values, lengths = _made(values), _partition(row_lengths, "row_lengths")
+        values, lengths = _made(values), partition(row_lengths, "row_lengths")
         lengths.shape.assert_has_rank(1)
-        lengths = _required(validate, values, lengths, ragged_checks.LENGTHS)
+        lengths = required(validate, values, lengths, LENGTHS)
         return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
 
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
         """Value j is in row `value_rowids[j]`; these must not decrease."""
-        values, rowids = _made(values), _partition(value_rowids, "value_rowids")
+        values, rowids = _made(values), partition(value_rowids, "value_rowids")
         rowids.shape.assert_has_rank(1)
         if isinstance(nrows, int) and nrows < 0:
             raise ValueError(f"Expected nrows >= 0; got {nrows}")
-        count, ids = _static_rows(values), _static_rows(rowids)
+        count, ids = static_rows(values), static_rows(rowids)
         if count is not None and ids is not None and ids != count:
             raise ValueError(f"There are {ids} value_rowids, but {count} values")
         bound = [] if nrows is None else [convert_to_tensor(nrows)]
@@ -132,7 +114,7 @@ class RaggedTensor:
             raise ValueError(
                 f"Expected nrows > value_rowids[-1], but nrows = {int(known)} and value_rowids[-1] = {int(last[-1])}"
             )
-        rowids = _required(validate, values, rowids, ragged_checks.ROWIDS, *bound)
+        rowids = required(validate, values, rowids, ROWIDS, *bound)
         if nrows is None:
             ends = concat([zeros([1], rowids.dtype), rowids[-1:] + 1], 0)
             nrows = ends[-1]
@@ -143,14 +125,14 @@ class RaggedTensor:
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
         """Row i begins at `values[row_starts[i]]`."""
-        values, starts = _made(values), _partition(row_starts, "row_starts")
-        end = reshape(cast(_rows(values), starts.dtype), [1])
+        values, starts = _made(values), partition(row_starts, "row_starts")
+        end = reshape(cast(row_count(values), starts.dtype), [1])
         return cls.from_row_splits(values, concat([starts, end], 0), validate=validate)
 
     @classmethod
     def from_row_limits(cls, values, row_limits, name=None, validate=True):
         """Row i ends before `values[row_limits[i]]`."""
-        values, limits = _made(values), _partition(row_limits, "row_limits")
+        values, limits = _made(values), partition(row_limits, "row_limits")
         splits = concat([zeros([1], limits.dtype), limits], 0)
         return cls.from_row_splits(values, splits, validate=validate)
 
@@ -160,14 +142,14 @@ class RaggedTensor:
     ):
         """Every row has `uniform_row_length` values."""
         values = _made(values)
-        length = _partition(uniform_row_length, "uniform_row_length", dtypes.int64)
-        known, count = static_value(length), _static_rows(values)
+        length = partition(uniform_row_length, "uniform_row_length", dtypes.int64)
+        known, count = static_value(length), static_rows(values)
         if known is not None and int(known) < 0:
             raise ValueError("`uniform_row_length` must be greater than or equal to zero.")
         if nrows is None:
             if known is not None and int(known) == 0:
                 raise ValueError("When uniform_row_length=0, nrows must be specified")
-            nrows = cast(_rows(values), length.dtype) // length
+            nrows = cast(row_count(values), length.dtype) // length
         rows = cast(nrows, length.dtype)
         rows_known = static_value(rows)
         if validate and known is not None and count is not None and rows_known is not None:
@@ -177,7 +159,7 @@ class RaggedTensor:
                     f"{int(rows_known)} rows of {int(known)} values, but there are {count} values",
                 )
         if rows_known is None or known is None or count is None:
-            length = _required(validate, values, length, ragged_checks.UNIFORM, rows)
+            length = required(validate, values, length, UNIFORM, rows)
         splits = range_(cast(0, length.dtype), rows + 1) * length
         out = cls.from_row_splits(values, splits, validate=False)
         out._uniform_row_length = length
@@ -470,10 +452,6 @@ def _made(values: Any) -> Any:
     return values
 
 
-def _rows(values: Any) -> Any:
-    return values.nrows() if isinstance(values, RaggedTensor) else Shape(values)[0]
-
-
 def _nested(make, flat, parts, validate):
     if isinstance(parts, _native.Tensor):
         raise TypeError(f"Expected a list of Tensors, got {parts}")
@@ -490,63 +468,6 @@ def splits_of_lengths(lengths: Any) -> Any:
 def rowids_of_splits(splits: Any) -> Any:
     lengths = splits[1:] - splits[:-1]
     return repeat(range_(cast(Shape(lengths)[0], splits.dtype)), lengths)
-
-
-class RaggedTensorValue:
-    """The parts of a ragged tensor as arrays: what a session gives and takes for one."""
-
-    __slots__ = ("_row_splits", "_values")
-
-    def __init__(self, values, row_splits):
-        if not isinstance(row_splits, (np.ndarray, np.generic)) or row_splits.dtype not in (
-            np.int32,
-            np.int64,
-        ):
-            raise TypeError(f"row_splits must be int32 or int64 numpy array, got {row_splits!r}")
-        if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
-            raise TypeError(f"values must be convertible to a numpy array, got {values!r}")
-        self._values, self._row_splits = values, row_splits
-
-    row_splits = property(lambda self: self._row_splits, doc="Where rows begin and end.")
-    values = property(lambda self: self._values, doc="The values of all rows.")
-    dtype = property(lambda self: self._values.dtype, doc="The NumPy type of the values.")
-
-    @property
-    def flat_values(self):
-        """The values inside of all ragged dimensions."""
-        out = self._values
-        while isinstance(out, RaggedTensorValue):
-            out = out._values
-        return out
-
-    @property
-    def nested_row_splits(self):
-        """The splits of all ragged dimensions, the outermost first."""
-        inner = self._values
-        rest = inner.nested_row_splits if isinstance(inner, RaggedTensorValue) else ()
-        return (self._row_splits, *rest)
-
-    @property
-    def ragged_rank(self):
-        """How many dimensions are ragged."""
-        return len(self.nested_row_splits)
-
-    @property
-    def shape(self):
-        """The shape as a tuple, None for ragged dimensions."""
-        return (len(self._row_splits) - 1, None, *self._values.shape[1:])
-
-    def to_list(self):
-        """The values as nested lists."""
-        inner = self._values
-        flat = inner.to_list() if isinstance(inner, RaggedTensorValue) else inner.tolist()
-        return [flat[a:b] for a, b in itertools.pairwise(self._row_splits)]
-
-    def __str__(self):
-        return f"<tf.RaggedTensorValue {self.to_list()}>"
-
-    def __repr__(self):
-        return f"tf.RaggedTensorValue(values={self._values!r}, row_splits={self._row_splits!r})"
 
 
 def _components(ragged: RaggedTensor) -> list[Any]:

@@ -5,7 +5,8 @@ from tapeflow.core.context import name_scope_v1
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.placeholders import placeholder as dense_placeholder
 from tapeflow.ops.ragged_functions import constant_value
-from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorValue
+from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.ragged_value import RaggedTensorValue
 from tapeflow.ragged import (
     boolean_mask,
     constant,

@@ -1,4 +1,4 @@
-"""Whether vectors of places, lengths or rows partition the values of a ragged tensor.
+"""The partitions of ragged tensors: vectors of places, lengths or rows, and whether they fit the values.
 
 Each check says it twice: of arrays, which is quick, and as assertions, which raise and which graphs hold.
 """
@@ -10,12 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops import control
-from tapeflow.ops.array import Size, identity
+from tapeflow.ops.array import Shape, Size, identity
 from tapeflow.ops.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
 from tapeflow.ops.casting import cast
 from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.static import static_value
+
+INDEX = (dtypes.int32, dtypes.int64)
 
 _RAGGED = "Arguments to {} do not form a valid RaggedTensor"
 _PARTITION = "Arguments to {} do not form a valid RowPartition"
@@ -28,18 +32,40 @@ class Check(NamedTuple):
     assertions: Callable[..., list[Any]]
 
 
-def required(check: Check, tensor: Any, count: Any, known_count: int | None, *others: Any) -> Any:
-    """`tensor`, a partition of `count()` values, once `check` finds no fault.
+def partition(value: Any, name: str, dtype: Any = None) -> Any:
+    """A vector of places or lengths, of int32 or int64. Raises ValueError for another dtype."""
+    if hasattr(value, "dtype"):
+        tensor = convert_to_tensor(value)
+    else:
+        tensor = convert_to_tensor(value, dtype, dtypes.int64)
+    if tensor.dtype not in INDEX:
+        raise ValueError(f"{name} must have dtype int32 or int64, got {tensor.dtype.name}")
+    return tensor
+
+
+def required(validate: bool, values: Any, tensor: Any, check: Check, *others: Any) -> Any:
+    """`tensor`, a partition of the values, once `check` finds no fault, unless it is not to `validate`.
 
     Raises InvalidArgumentError for a fault, now or when the graph runs, as soon as what it takes is known.
     """
-    known = [static_value(t) for t in (tensor, *others)]
-    if known_count is not None and all(k is not None for k in known):
-        if check.holds(known[0], known_count, *known[1:]):
+    if not validate:
+        return tensor
+    known, count = [static_value(t) for t in (tensor, *others)], static_rows(values)
+    if count is not None and all(k is not None for k in known):
+        if check.holds(known[0], count, *known[1:]):
             return tensor
-    found = check.assertions(tensor, cast(count(), tensor.dtype), *others)
+    found = check.assertions(tensor, cast(row_count(values), tensor.dtype), *others)
     with control.control_dependencies([op for op in found if op is not None]):
         return identity(tensor)
+
+
+def row_count(values: Any) -> Any:
+    return values.nrows() if hasattr(values, "nrows") else Shape(values)[0]
+
+
+def static_rows(values: Any) -> int | None:
+    shape = values.shape
+    return None if shape.rank is None else shape.as_list()[0]
 
 
 def _rising(x: Any, message: str) -> Any:
