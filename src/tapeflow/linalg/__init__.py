@@ -33,16 +33,13 @@ from tapeflow.ops.linear_operator_matrix import (
     LinearOperatorTridiag,
     LinearOperatorZeros,
 )
+from tapeflow.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
 from tapeflow.ops.matmul import matmul, matvec, tensordot
 from tapeflow.ops.matrix_function import (
     adjoint,
     eigh_tridiagonal,
     expm,
     logm,
-    lu,
-    lu_matrix_inverse,
-    lu_reconstruct,
-    lu_solve,
     matrix_rank,
     matrix_transpose,
     norm,

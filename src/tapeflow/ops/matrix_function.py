@@ -21,27 +21,26 @@ from tapeflow.ops import (
     layout,
     reduction,
     selection,
-    shapes,
 )
-from tapeflow.ops.array import Rank, Shape
+from tapeflow.ops.array import Rank, Shape, identity
+from tapeflow.ops.assertions import assert_rank_at_least
 from tapeflow.ops.conjugate import conj
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.decomposition import adjoint_of, eigvalsh, svd
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.diagonal import MatrixDiag
 from tapeflow.ops.joining import ConcatV2, Pack
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.solve import (
     DENSE,
     MatrixSolve,
-    MatrixTriangularSolve,
     matrices,
     square_shape,
     wide,
 )
 from tapeflow.ops.static import joined, size_of
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.tensor_diagonal import eye
-from tapeflow.ops.validate import invalid
 
 
 def _each(xp, function, x):
@@ -192,131 +191,6 @@ def sqrtm(input, name=None):
     return MatrixSquareRoot(input)
 
 
-def _lu_shape(call):
-    shape = shapes.square(call.shape(0))
-    return [shape, None if shape is None else shape[:-1]]
-
-
-@op(
-    "Lu",
-    "input: T -> lu: T, p: output_idx_type",
-    types=DENSE,
-    attrs={"output_idx_type": dtype(dtypes.int32)},
-    shape=_lu_shape,
-)
-def Lu(xp, input, output_idx_type):
-    matrices(input, square=True)
-    packed, order = wide(input).copy(), np.empty(input.shape[:-1], output_idx_type.as_numpy_dtype)
-    factor = importlib.import_module("scipy.linalg").get_lapack_funcs("getrf", (packed,))
-    for at in np.ndindex(input.shape[:-2]):
-        if input.size:
-            packed[at], swaps, singular = factor(packed[at])
-            if singular:
-                raise invalid("Input is not invertible.")
-            rows = np.arange(len(swaps))
-            for i, j in enumerate(swaps):
-                rows[[i, j]] = rows[[j, i]]
-            order[at] = rows
-    return packed.astype(input.dtype), order
-
-
-@Lu.compiled()
-def _(xp, input, output_idx_type):
-    matrices(input, square=True)
-    packed, _, order = importlib.import_module("jax.lax").linalg.lu(wide(input))
-    return packed, order
-
-
-@Lu.gradient(needs="lu, p")
-def _(call, dlu, _):
-    """With P A = L U: P dA = L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H."""
-    lower, upper = _triangles(call.lu)
-    d_lower, d_upper = _strictly_lower(dlu), MatrixBandPart(dlu, 0, -1)
-    inner = arithmetic.AddV2(
-        _strictly_lower(matmul(lower, d_lower, adjoint_a=True)),
-        MatrixBandPart(matmul(d_upper, upper, adjoint_b=True), 0, -1),
-    )
-    left = MatrixTriangularSolve(lower, inner, True, True)
-    whole = adjoint_of(MatrixTriangularSolve(upper, adjoint_of(left), False, False))
-    return _unpermuted(whole, call.p)
-
-
-def _strictly_lower(x):
-    return MatrixSetDiag(MatrixBandPart(x, -1, 0), arithmetic.Mul(MatrixDiagPart(x), 0))
-
-
-def _triangles(lu):
-    one = arithmetic.AddV2(arithmetic.Mul(MatrixDiagPart(lu), 0), 1)
-    return MatrixSetDiag(MatrixBandPart(lu, -1, 0), one), MatrixBandPart(lu, 0, -1)
-
-
-def _permutation(p, kind):
-    """The matrix that brings rows into the order `p`."""
-    from tapeflow.ops.construction import range as range_
-
-    n = size_of(p, -1)
-    columns = casting.cast(range_(n), p.dtype)
-    return casting.cast(comparison.Equal(layout.ExpandDims(p, -1), columns), kind)
-
-
-def _unpermuted(x, p):
-    return matmul(_permutation(p, x.dtype), x, transpose_a=True)
-
-
-@Lu.samples
-def _(rng):
-    yield Sample(rng.normal(3, 3))
-    yield Sample(rng.normal(2, 2, 2), output_idx_type=dtypes.int64)
-    yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
-    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
-
-
-@Lu.reference
-def _(input, output_idx_type):
-    packed, order = input.copy(), np.zeros(input.shape[:-1], np.int64)
-    for at in np.ndindex(input.shape[:-2]):
-        m, rows = packed[at], list(range(input.shape[-1]))
-        for i in range(len(m)):
-            j = i + int(np.argmax(np.abs(m[i:, i])))
-            m[[i, j]] = m[[j, i]]
-            rows[i], rows[j] = rows[j], rows[i]
-            for k in range(i + 1, len(m)):
-                m[k, i] /= m[i, i]
-                m[k, i + 1 :] -= m[k, i] * m[i, i + 1 :]
-        order[at] = rows
-    return packed, order
-
-
-@public
-def lu(input, output_idx_type=dtypes.int32, name=None):
-    """Unit lower L and upper U triangles packed in one matrix, and the order of rows p with L @ U = input[p]; returns
-    (lu, p). Raises InvalidArgumentError for singular matrices."""
-    return Lu(input, dtypes.as_dtype(output_idx_type))
-
-
-@public
-def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
-    """The matrices of which `lower_upper` and `perm` are the `lu`."""
-    lower, upper = _triangles(convert_to_tensor(lower_upper))
-    return _unpermuted(matmul(lower, upper), convert_to_tensor(perm))
-
-
-@public
-def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
-    """The X of A @ X = rhs, where `lower_upper` and `perm` are the `lu` of A."""
-    lower, upper = _triangles(convert_to_tensor(lower_upper))
-    rhs = convert_to_tensor(rhs, dtype=lower.dtype)
-    ordered = matmul(_permutation(convert_to_tensor(perm), rhs.dtype), rhs)
-    return MatrixTriangularSolve(upper, MatrixTriangularSolve(lower, ordered, True), False)
-
-
-@public
-def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
-    """The inverses of the matrices of which `lower_upper` and `perm` are the `lu`."""
-    lower_upper = convert_to_tensor(lower_upper)
-    return lu_solve(lower_upper, perm, eye(size_of(lower_upper, -1), dtype=lower_upper.dtype))
-
-
 @public
 def adjoint(matrix, name=None):
     """The conjugate transposes of the innermost matrices."""
@@ -343,10 +217,23 @@ def _larger_size(a, kind):
     return casting.cast(arithmetic.maximum(m, n), kind)
 
 
+def _of_rank_two(a, validate_args):
+    if a.shape.rank is not None and a.shape.rank < 2:
+        raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
+    if a.shape.rank is None and validate_args:
+        check = assert_rank_at_least(a, 2, "Input `a` must have at least 2 dimensions.")
+        with control_dependencies([] if check is None else [check]):
+            return identity(a)
+    return a
+
+
 @public
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """How many singular values of each matrix are above `tol` (by default what rounding leaves of zero), int32."""
-    a = convert_to_tensor(a)
+    """How many singular values of each matrix are above `tol` (by default what rounding leaves of zero), int32.
+
+    Raises ValueError below rank 2; where that is not known, it is asserted with `validate_args`.
+    """
+    a = _of_rank_two(convert_to_tensor(a, dtype_hint=dtypes.float32), validate_args)
     s = svd(a, compute_uv=False)
     if tol is None:
         rounding = _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps
@@ -356,8 +243,15 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 @public
 def pinv(a, rcond=None, validate_args=False, name=None):
-    """The Moore-Penrose inverses; singular values below `rcond` times the largest count as zero."""
+    """The Moore-Penrose inverses; singular values below `rcond` times the largest count as zero.
+
+    Raises TypeError for whole numbers, ValueError below rank 2; where that is not known, it is asserted with
+    `validate_args`.
+    """
     a = convert_to_tensor(a)
+    if not (a.dtype.is_floating or a.dtype.is_complex):
+        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+    a = _of_rank_two(a, validate_args)
     s, u, v = svd(a)
     if rcond is None:
         rcond = 10.0 * _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps

@@ -29,16 +29,13 @@ from tapeflow.ops.cross import cross
 from tapeflow.ops.decomposition import cholesky, eigh, eigvalsh, qr, svd
 from tapeflow.ops.diagonal import band_part, diag, diag_part, set_diag, trace
 from tapeflow.ops.einsum import einsum
+from tapeflow.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
 from tapeflow.ops.matmul import matmul, matvec, tensordot
 from tapeflow.ops.matrix_function import (
     adjoint,
     eigh_tridiagonal,
     expm,
     logm,
-    lu,
-    lu_matrix_inverse,
-    lu_reconstruct,
-    lu_solve,
     matrix_rank,
     matrix_transpose,
     normalize,

@@ -1,0 +1,213 @@
+"""LU factors of matrices, and what follows from them."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import public
+from tapeflow.ops import arithmetic, casting, comparison, layout, reduction, shapes
+from tapeflow.ops.array import Rank, Shape, identity
+from tapeflow.ops.assertions import Assert, assert_equal_v1, assert_rank_at_least
+from tapeflow.ops.construction import range as range_
+from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.decomposition import adjoint_of
+from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.gather import gather
+from tapeflow.ops.joining import ConcatV2
+from tapeflow.ops.mapping import map_fn
+from tapeflow.ops.matmul import matmul
+from tapeflow.ops.solve import DENSE, MatrixTriangularSolve, matrices, wide
+from tapeflow.ops.static import size_of
+from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.validate import invalid
+
+
+def _lu_shape(call):
+    shape = shapes.square(call.shape(0))
+    return [shape, None if shape is None else shape[:-1]]
+
+
+@op(
+    "Lu",
+    "input: T -> lu: T, p: output_idx_type",
+    types=DENSE,
+    attrs={"output_idx_type": dtype(dtypes.int32)},
+    shape=_lu_shape,
+)
+def Lu(xp, input, output_idx_type):
+    matrices(input, square=True)
+    packed, order = wide(input).copy(), np.empty(input.shape[:-1], output_idx_type.as_numpy_dtype)
+    factor = importlib.import_module("scipy.linalg").get_lapack_funcs("getrf", (packed,))
+    for at in np.ndindex(input.shape[:-2]):
+        if input.size:
+            packed[at], swaps, singular = factor(packed[at])
+            if singular:
+                raise invalid("Input is not invertible.")
+            rows = np.arange(len(swaps))
+            for i, j in enumerate(swaps):
+                rows[[i, j]] = rows[[j, i]]
+            order[at] = rows
+    return packed.astype(input.dtype), order
+
+
+@Lu.compiled()
+def _(xp, input, output_idx_type):
+    matrices(input, square=True)
+    packed, _, order = importlib.import_module("jax.lax").linalg.lu(wide(input))
+    return packed, order
+
+
+@Lu.gradient(needs="lu, p")
+def _(call, dlu, _):
+    """With P A = L U: P dA = L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H."""
+    lower, upper = _triangles(call.lu)
+    d_lower, d_upper = _strictly_lower(dlu), MatrixBandPart(dlu, 0, -1)
+    inner = arithmetic.AddV2(
+        _strictly_lower(matmul(lower, d_lower, adjoint_a=True)),
+        MatrixBandPart(matmul(d_upper, upper, adjoint_b=True), 0, -1),
+    )
+    left = MatrixTriangularSolve(lower, inner, True, True)
+    whole = adjoint_of(MatrixTriangularSolve(upper, adjoint_of(left), False, False))
+    return _unpermuted(whole, call.p)
+
+
+def _strictly_lower(x):
+    return MatrixSetDiag(MatrixBandPart(x, -1, 0), arithmetic.Mul(MatrixDiagPart(x), 0))
+
+
+def _triangles(lu):
+    one = arithmetic.AddV2(arithmetic.Mul(MatrixDiagPart(lu), 0), 1)
+    return MatrixSetDiag(MatrixBandPart(lu, -1, 0), one), MatrixBandPart(lu, 0, -1)
+
+
+def _permutation(p, kind):
+    """The matrix that brings rows into the order `p`."""
+    n = size_of(p, -1)
+    columns = casting.cast(range_(n), p.dtype)
+    return casting.cast(comparison.Equal(layout.ExpandDims(p, -1), columns), kind)
+
+
+def _unpermuted(x, p):
+    return matmul(_permutation(p, x.dtype), x, transpose_a=True)
+
+
+@Lu.samples
+def _(rng):
+    yield Sample(rng.normal(3, 3))
+    yield Sample(rng.normal(2, 2, 2), output_idx_type=dtypes.int64)
+    yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
+    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
+
+
+@Lu.reference
+def _(input, output_idx_type):
+    packed, order = input.copy(), np.zeros(input.shape[:-1], np.int64)
+    for at in np.ndindex(input.shape[:-2]):
+        m, rows = packed[at], list(range(input.shape[-1]))
+        for i in range(len(m)):
+            j = i + int(np.argmax(np.abs(m[i:, i])))
+            m[[i, j]] = m[[j, i]]
+            rows[i], rows[j] = rows[j], rows[i]
+            for k in range(i + 1, len(m)):
+                m[k, i] /= m[i, i]
+                m[k, i + 1 :] -= m[k, i] * m[i, i + 1 :]
+        order[at] = rows
+    return packed, order
+
+
+@public
+def lu(input, output_idx_type=dtypes.int32, name=None):
+    """Unit lower L and upper U triangles packed in one matrix, and the order of rows p with L @ U = input[p]; returns
+    (lu, p). Raises InvalidArgumentError for singular matrices."""
+    return Lu(input, dtypes.as_dtype(output_idx_type))
+
+
+def _checked(lower_upper, perm, validate_args):
+    """Both as tensors: a stack of square matrices, and as many orders of their rows.
+
+    Raises ValueError for shapes that do not fit as far as they are known, InvalidArgumentError for the rest, with
+    `validate_args` when a graph runs.
+    """
+    lower_upper = convert_to_tensor(lower_upper, dtype_hint=dtypes.float32)
+    perm = convert_to_tensor(perm, dtype_hint=dtypes.int32)
+    rank, rows = lower_upper.shape.rank, perm.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError("Input `lower_upper` must have at least 2 dimensions.")
+    if None not in (rank, rows) and rank != rows + 1:
+        raise ValueError("`rank(lower_upper)` must equal `rank(perm) + 1`")
+    sizes = (None, None) if rank is None else lower_upper.shape.as_list()[-2:]
+    if None not in sizes and sizes[0] != sizes[1]:
+        raise ValueError("`lower_upper` must be square.")
+    n = Shape(lower_upper)[-1]
+    checks = []
+    if validate_args:
+        checks += [
+            assert_rank_at_least(lower_upper, 2, "Input `lower_upper` must have at least 2 dimensions."),
+            assert_equal_v1(
+                Rank(lower_upper), Rank(perm) + 1, message="`rank(lower_upper)` must equal `rank(perm) + 1`"
+            ),
+            assert_equal_v1(Shape(lower_upper)[-2], n, message="`lower_upper` must be square."),
+        ]
+    # A place that is none would be a row of zeros below.
+    below = comparison.less(perm, casting.cast(n, perm.dtype))
+    inside = comparison.logical_and(comparison.greater_equal(perm, 0), below)
+    checks.append(Assert(reduction.reduce_all(inside), ["perm must be places of rows in [0, ", n, "):", perm]))
+    with control_dependencies([check for check in checks if check is not None]):
+        return identity(lower_upper), identity(perm)
+
+
+@public
+def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+    """The matrices of which `lower_upper` and `perm` are the `lu`; see there for `validate_args`.
+
+    Raises ValueError for shapes that do not fit, InvalidArgumentError for a `perm` that is no order of all rows.
+    """
+    lower_upper, perm = _checked(lower_upper, perm, validate_args)
+    lower, upper = _triangles(lower_upper)
+    product = matmul(lower, upper)
+    if perm.shape.rank == 1 and product.shape.rank == 2:
+        return gather(product, layout.invert_permutation(perm), axis=0)
+    orders = layout.Reshape(perm, ConcatV2([[-1], Shape(perm)[-1:]], 0))
+    places = layout.Reshape(map_fn(layout.invert_permutation, orders), Shape(perm))
+    return matmul(_permutation(places, product.dtype), product)
+
+
+@public
+def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+    """The X of A @ X = rhs, where `lower_upper` and `perm` are the `lu` of A.
+
+    Shapes that do not fit are found where they are known, with `validate_args` also when a graph runs. Raises
+    ValueError or InvalidArgumentError for them, and the latter for a `perm` that names rows that are none.
+    """
+    lower_upper, perm = _checked(lower_upper, perm, validate_args)
+    rhs = convert_to_tensor(rhs, dtype=lower_upper.dtype)
+    if rhs.shape.rank is not None and rhs.shape.rank < 2:
+        raise ValueError("Input `rhs` must have at least 2 dimensions.")
+    message = "`lower_upper.shape[-1]` must equal `rhs.shape[-1]`."
+    if None not in (rhs.shape.rank, lower_upper.shape.rank):
+        columns, rows = lower_upper.shape.as_list()[-1], rhs.shape.as_list()[-2]
+        if None not in (columns, rows) and columns != rows:
+            raise ValueError(message)
+    if validate_args:
+        checks = [
+            assert_rank_at_least(rhs, 2, "Input `rhs` must have at least 2 dimensions."),
+            assert_equal_v1(Shape(lower_upper)[-1], Shape(rhs)[-2], message=message),
+        ]
+        with control_dependencies([check for check in checks if check is not None]):
+            rhs = identity(rhs)
+    lower, upper = _triangles(lower_upper)
+    ordered = matmul(_permutation(perm, rhs.dtype), rhs)
+    return MatrixTriangularSolve(upper, MatrixTriangularSolve(lower, ordered, True), False)
+
+
+@public
+def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+    """The inverses of the matrices of which `lower_upper` and `perm` are the `lu`; see `lu_solve` for errors."""
+    lower_upper, perm = _checked(lower_upper, perm, validate_args)
+    return lu_solve(lower_upper, perm, eye(size_of(lower_upper, -1), dtype=lower_upper.dtype), validate_args)
