@@ -45,13 +45,11 @@ class ConcreteFunction:
         name: str,
         signature: Any,
         names: Sequence[str],
-        positional: int | None = None,
     ):
         self._graph = graph
         self.function_name = name
         self._structured_input_signature = signature
         self._names = list(names)
-        self._positional = len(names) if positional is None else positional
         self._compiled: Any = Compiled(graph)
         self._without_shapes: Any = None  # what runs it for other shapes; False: nothing does
         self._outputs_structure = graph.structured_outputs

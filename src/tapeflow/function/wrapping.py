@@ -72,14 +72,13 @@ class WrappedFunction(ConcreteFunction):
             return WrappedFunction(cut, name, (tuple(specs), {}), [x.op.name for x in rest])
         args, kwargs = input_signature
         args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
-        positional = len(nest.flatten(args))
-        names = [x.op.name for x in rest[:positional]]
+        names = [x.op.name for x in rest[: len(nest.flatten(args))]]
         for key in sorted(kwargs):
             parts = nest.flatten(kwargs[key])
             names += [key] if parts == [kwargs[key]] else [f"{key}_{i}" for i in range(len(parts))]
         if len(names) != len(rest):
             raise ValueError(f"input_signature has {len(names)} specs for {len(rest)} feeds: {input_signature}")
-        return WrappedFunction(cut, name, (tuple(args), dict(kwargs)), names, positional)
+        return WrappedFunction(cut, name, (tuple(args), dict(kwargs)), names)
 
 
 def _element(graph: Any, x: Any) -> Any:
