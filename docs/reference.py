@@ -159,7 +159,9 @@ def entry(name, value):
     kind = "class " if inspect.isclass(value) else ""
     lines = [f"### {name.rpartition('.')[2]} {{#{name}}}", ""]
     others = [n for n in aliases()[id(value)] if n != name]
-    call = textwrap.fill(f"{kind}{name}{signature(value)}", 92, subsequent_indent="    ", break_on_hyphens=False)
+    call = textwrap.fill(
+        f"{kind}{name}{signature(value)}", 92, subsequent_indent="    ", break_on_hyphens=False
+    )
     lines += ["```py", call, "```", ""]
     body = html(inspect.getdoc(value) or "")
     if others:
