@@ -50,8 +50,19 @@ def homes():
     """The name under which each object stands in full, by identity."""
 
     def order(name):
-        old = name.startswith(("tf.compat.", "tf.contrib."))
-        return (old, "experimental" in name, name.count(".") == 1, name.count("."), name)
+        old = name.startswith(("tf.compat.", "tf.contrib.", "tf.keras.backend."))
+        at_root = (
+            name.count(".") == 1
+        )  # where classes are looked for, but functions by their namespaces
+        misplaced = at_root != inspect.isclass(public()[name])
+        return (
+            old,
+            "experimental" in name,
+            misplaced,
+            not name.startswith("tf.keras."),
+            name.count("."),
+            name,
+        )
 
     found = {}
     for name in sorted((n for n, value in public().items() if is_documented(value)), key=order):
@@ -160,7 +171,7 @@ def entry(name, value):
     lines = [f"### {name.rpartition('.')[2]} {{#{name}}}", ""]
     others = [n for n in aliases()[id(value)] if n != name]
     call = textwrap.fill(
-        f"{kind}{name}{signature(value)}", 92, subsequent_indent="    ", break_on_hyphens=False
+        f"{kind}{name}{signature(value)}", 84, subsequent_indent="    ", break_on_hyphens=False
     )
     lines += ["```py", call, "```", ""]
     body = html(inspect.getdoc(value) or "")
