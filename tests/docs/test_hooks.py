@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tapeflow.graph import passes
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -83,6 +85,12 @@ def test_drawings():
     assert all(name in words["house"] for name in ["keras", "graph", "ops", "native"])
     mentioned = " ".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
     assert all(f"drawn/{name}.svg" in mentioned for name in found)
+
+
+def test_the_table_of_passes_is_whole():
+    text = (ROOT / "docs" / "rooms" / "graph.md").read_text()
+    listed = [line.split(" | ")[0].strip("| ") for line in text.splitlines() if line.startswith("| ")]
+    assert [name for name in listed if name in dict(passes.PASSES)] == list(dict(passes.PASSES))
 
 
 @pytest.mark.slow
