@@ -89,7 +89,9 @@ def test_drawings():
 
 def test_the_table_of_passes_is_whole():
     text = (ROOT / "docs" / "rooms" / "graph.md").read_text()
-    listed = [line.split(" | ")[0].strip("| ") for line in text.splitlines() if line.startswith("| ")]
+    listed = [
+        line.split(" | ")[0].strip("| ") for line in text.splitlines() if line.startswith("| ")
+    ]
     assert [name for name in listed if name in dict(passes.PASSES)] == list(dict(passes.PASSES))
 
 

@@ -3,11 +3,14 @@
 TB_PYTHON, or else TF_PYTHON, names a Python that has TensorBoard. With DRAW=1 the picture in docs/ is written anew.
 """
 
+import gzip
 import importlib.util
 import io
+import json
 import os
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -147,6 +150,25 @@ def test_graph(shows):
         "output",
         "SparseSoftmaxCrossEntropyWithLogits",
     )
+
+
+def test_the_profile(board):
+    """The plugin for profiles reads ours, where it is installed."""
+
+    def asked(path):
+        with urllib.request.urlopen(f"{board}/data/plugin/profile/{path}", timeout=120) as answer:
+            found = answer.read()
+        return json.loads(gzip.decompress(found) if found.startswith(b"\x1f\x8b") else found)
+
+    with urllib.request.urlopen(f"{board}/data/plugins_listing", timeout=120) as answer:
+        if "profile" not in json.load(answer):
+            pytest.skip("TensorBoard has no plugin for profiles")
+    (run,) = asked("runs")
+    (host,) = asked(f"hosts?run={run}&tag=trace_viewer@")
+    events = asked(f"data?run={run}&tag=trace_viewer@&host={host['hostname']}")["traceEvents"]
+    names = [event["name"] for event in events if event["ph"] == "X"]
+    assert names.count("train") == 3
+    assert names.count("train_step") == 3
 
 
 def test_the_picture_is_small():
