@@ -257,3 +257,15 @@ def test_iterators_of_graphs_are_saved_too(tmp_path):
         assert session.run(element) == 6
     with pytest.raises(ValueError, match=r"tf\.train\.Checkpoint"):
         tf.data.experimental.make_saveable_from_iterator(iter(Dataset.range(3)))
+
+
+def test_a_generator_that_asks_its_own_iterator():
+    def generate():
+        yield 0
+        next(iterator)
+        yield 1
+
+    iterator = iter(tf.data.Dataset.from_generator(generate, output_signature=tf.TensorSpec([], tf.int32)))
+    assert int(next(iterator)) == 0
+    with pytest.raises(tf.errors.OpError, match="generator already executing"):
+        next(iterator)

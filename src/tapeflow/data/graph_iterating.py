@@ -42,7 +42,7 @@ class _Pass:
         self.start = start  # of a one-shot iterator: begins the pass when the first element is wanted
         self.elements: Any = None
         self.made: Any = None  # begins a pass over the dataset of the last initializer
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.name = f"iterator_{next(_numbers)}"
         _passes[self.name] = self
 

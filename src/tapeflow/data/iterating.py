@@ -64,7 +64,7 @@ class Iterator:
 
     def __init__(self, dataset):
         self._dataset = dataset
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
         self._handle = None
         if context.executing_eagerly():
             self._elements = begun(dataset._start)
@@ -211,7 +211,7 @@ def _from_tensors(iterator, found):
         return leaves.unboxed(found[0])
     made = Iterator.__new__(Iterator)
     made._dataset = _Elements(iterator.element_spec)
-    made._lock = threading.Lock()
+    made._lock = threading.RLock()
     made._handle = found[0]
     return made
 

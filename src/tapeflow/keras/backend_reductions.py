@@ -9,9 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
-from tapeflow.keras.backend_math import (
-    maximum,
-)
+from tapeflow.keras.backend_math import maximum
 from tapeflow.ops.argmax import argmax as argmax_of
 from tapeflow.ops.argmax import argmin as argmin_of
 from tapeflow.ops.casting import cast as cast_tensor

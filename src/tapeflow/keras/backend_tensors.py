@@ -6,10 +6,7 @@ import builtins
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import losses, settings
-from tapeflow.keras.backend_math import (
-    reshape,
-    shape,
-)
+from tapeflow.keras.backend_math import reshape, shape
 from tapeflow.keras.backend_values import variable
 from tapeflow.ops.bias import bias_add as nn_bias_add
 from tapeflow.ops.broadcasting import repeat as repeat_along
