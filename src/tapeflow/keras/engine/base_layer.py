@@ -16,8 +16,6 @@ from tapeflow.keras import (
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.connections import Connections
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
-from tapeflow.keras.engine.layer_losses import LayerLosses
-from tapeflow.keras.engine.layer_weights import LayerWeights
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked
@@ -37,7 +35,7 @@ _ARGUMENTS = {
 
 
 @public_methods
-class Layer(LayerWeights, LayerLosses, Connections, Protocol, Tracked):
+class Layer(Connections, Protocol, Tracked):
     """A function of tensors with weights.
 
     Subclasses define `call(inputs, ...)`, and `build(input_shape)` where weights depend on shapes.

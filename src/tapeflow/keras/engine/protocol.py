@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine.layer_losses import LayerLosses
+from tapeflow.keras.engine.layer_weights import LayerWeights
 
 
 def _plain(shape):
@@ -22,7 +24,7 @@ def _plain(shape):
     return shape
 
 
-class Protocol:
+class Protocol(LayerWeights, LayerLosses):
     """Methods of layers that do not depend on what the layer does."""
 
     # Whether masks of inputs are passed on.
@@ -34,9 +36,6 @@ class Protocol:
     built: bool
     compute_output_shape: Any
     name: str
-    trainable_variables: list[Any]
-    non_trainable_variables: list[Any]
-    losses: list[Any]
     _input_shape_seen: Any
     _policy: Any
     _compute_dtype_object: Any
