@@ -205,3 +205,33 @@ def test_fit_learns():
     y = x.sum((1, 2))[:, None] / 4
     history = model.fit(x, y, epochs=8, verbose=0).history["loss"]
     assert history[-1] < 0.5 * history[0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"strides": 2, "padding": "same"},
+        {"go_backwards": True, "time_major": True},
+        {"use_bias": False, "dilation_rate": 2},
+        {"data_format": "channels_first"},
+    ],
+)
+def test_images_of_all_steps_go_through_one_convolution(settings, monkeypatch):
+    layer = layers.ConvLSTM2D(2, 2, return_sequences=True, **settings)
+    x = RNG.normal(size=(2, 3, 5, 6, 5)).astype(np.float32)
+    layer(x)
+
+    def variables(_):
+        return layer.trainable_variables
+
+    one = results(layer, x, variables)
+    two = results(
+        tf.function(layer, input_signature=[tf.TensorSpec([None, None, 5, 6, 5])]), x, variables
+    )
+    owner = next(c for c in type(layer).__mro__ if "_step_function" in vars(c))
+    monkeypatch.setattr(owner, "_step_function", layers.RNN._step_function)
+    loop = results(layer, x, variables)
+    for a, b, c in zip(one, two, loop, strict=True):
+        np.testing.assert_allclose(a, c, rtol=1e-4, atol=2e-5)
+        np.testing.assert_allclose(b, c, rtol=1e-4, atol=2e-5)

@@ -121,19 +121,23 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         )
 
     def call(self, inputs, states, training=None):
+        return self.step(self.project(inputs, training), states, training)
+
+    def project(self, inputs, training):
+        """The part of the step that needs no states."""
+        masks = self.get_dropout_mask_for_cell(inputs, training, 4)
+        x = self._gates(inputs, masks, self.kernel, self.strides, self.padding, self.dilation_rate)
+        if self.bias is None:
+            return x
+        first = self.data_format == "channels_first"
+        return x + (reshape(self.bias, [-1, *[1] * self.rank]) if first else self.bias)
+
+    def step(self, projected, states, training):
+        """The rest of the step."""
         h, c = states
         axis = 1 if self.data_format == "channels_first" else -1
-        x_masks = self.get_dropout_mask_for_cell(inputs, training, 4)
         h_masks = self.get_recurrent_dropout_mask_for_cell(h, training, 4)
-        x = self._gates(
-            inputs, x_masks, self.kernel, self.strides, self.padding, self.dilation_rate
-        )
-        if self.bias is not None:
-            bias = self.bias
-            if axis == 1:
-                bias = reshape(bias, [-1, *[1] * self.rank])
-            x = x + bias
-        z = x + self._gates(h, h_masks, self.recurrent_kernel, 1, "same", None)
+        z = projected + self._gates(h, h_masks, self.recurrent_kernel, 1, "same", None)
         i, f, candidate, o = split(z, 4, axis=axis)
         gate = self.recurrent_activation
         c = gate(f) * c + gate(i) * self.activation(candidate)
@@ -233,6 +237,17 @@ class _ConvLSTM(RNN):
         super().__init__(cell, return_sequences, return_state, go_backwards, stateful, **kwargs)
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.input_spec = [InputSpec(ndim=self.rank + 3)]
+
+    def _step_function(self, inputs, training, n_constants):
+        cell = self.cell
+        dropout = cell.dropout and training is not None and training is not False
+        if n_constants or dropout or type(cell) is not ConvLSTMCell:
+            return super()._step_function(inputs, training, n_constants)
+        # Images of all steps go through one convolution.
+        sizes = sizes_of(inputs)
+        projected = cell.project(reshape(inputs, [-1, *sizes[2:]]), training)
+        sequence = reshape(projected, [*sizes[:2], *sizes_of(projected)[1:]])
+        return lambda x, states: cell.step(x, states, training), sequence
 
     def _image(self, sizes):
         """The sizes (batch, ..., filters) of outputs and states for inputs without their steps."""
