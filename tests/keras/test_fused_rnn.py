@@ -212,7 +212,7 @@ def test_fit_learns():
     [
         {},
         {"strides": 2, "padding": "same"},
-        {"go_backwards": True, "time_major": True},
+        {"go_backwards": True},
         {"use_bias": False, "dilation_rate": 2},
         {"data_format": "channels_first"},
     ],

@@ -74,7 +74,7 @@ def _stacked(
         parts = [producers[v].inputs[side] for v in terms]
         shapes = [program.values[v].shape for v in parts]
         stacks.append(program.value(dtype, (sum(s[0] for s in shapes), shapes[0][1])))
-        payload = (REGISTRY["ConcatV2"], {}, [len(parts)])
+        payload: Any = (REGISTRY["ConcatV2"], {}, [len(parts)])
         made.append(Instruction("op", payload, [*parts, first], [stacks[-1]], total.label, False))
     product = (REGISTRY["MatMul"], {"transpose_a": True}, None)
     rest = [v for v in total.inputs if v not in set(terms)]
