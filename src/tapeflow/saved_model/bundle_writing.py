@@ -228,12 +228,12 @@ class _Shard:
     def _write(self, name: str, key: bytes, value: Any) -> np.ndarray:
         """Writes one tensor and its entry."""
         array = np.asarray(value)
-        checksum = 0
         if array.dtype.kind in "OSU":
-            data, checksum = _strings(name, array)
-            self.file.write(data)
-            return self._note(key, array, len(data), checksum)
-        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
+            text, checksum = _strings(name, array)
+            self.file.write(text)
+            return self._note(key, array, len(text), checksum)
+        data: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
+        checksum = 0
         for start in range(0, len(data), _BLOCK):
             block = data[start : start + _BLOCK]
             checksum = crc32c(block, checksum)
