@@ -11,10 +11,11 @@ import tensorflow as tf
 
 sys.path.insert(0, os.path.dirname(__file__))
 import checks
+import crosses
 import dataset_functions
 import everything
 
-PARTS = {"checks": checks, "datasets": dataset_functions}
+PARTS = {"checks": checks, "crosses": crosses, "datasets": dataset_functions}
 
 if sys.argv[1].startswith("save_"):
     tf.saved_model.save(PARTS[sys.argv[1][5:]].make(tf), sys.argv[2])

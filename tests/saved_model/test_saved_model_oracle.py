@@ -68,7 +68,10 @@ def test_written_by_tensorflow(tmp_path):
     assert graph.signatures["serving_default"](tf.ones([1, 2]))["y"].numpy().tolist() == [[3.0]]
 
 
-@pytest.mark.parametrize(("part", "script"), [("checks", "checks.py"), ("datasets", "dataset_functions.py")])
+@pytest.mark.parametrize(
+    ("part", "script"),
+    [("checks", "checks.py"), ("crosses", "crosses.py"), ("datasets", "dataset_functions.py")],
+)
 def test_parts_mean_the_same_on_both_sides(part, script, tmp_path):
     functions = runpy.run_path(str(SCRIPT.with_name(script)))
     expected, look = functions["EXPECTED"], functions["look_at"]

@@ -1,4 +1,4 @@
-"""Ops that are defined and cannot run: TensorFlow knows them, and programs that build, read and write graphs use them.
+"""Ops that are defined without a row, most of which cannot run: programs that build, read and write graphs use them.
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
 the name: stateful.
@@ -29,10 +29,14 @@ ListInput a: N*T ->; N int; T type
 ListOutput -> a: T; T list(type)
 OpWithDefaultAttr -> a: int32; default_float float 123.0
 OpWithFutureDefaultAttr ->
+RaggedCross ragged_values: ragged_values_types, ragged_row_splits: ragged_splits_types, sparse_indices: Nsparse*int64, sparse_values: sparse_values_types, sparse_shape: Nsparse*int64, dense_inputs: dense_types -> output_values: out_values_type, output_row_splits: out_row_splits_type; Nsparse int; input_order string; hashed_output bool; num_buckets int; hash_key int; ragged_values_types list(type); ragged_splits_types list(type); sparse_values_types list(type); dense_types list(type); out_values_type type; out_row_splits_type type
+RaggedTensorToTensor shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors*Tindex -> result: T; T type; Tindex type; Tshape type; num_row_partition_tensors int; row_partition_types list(string)
 RefInputIntInput a: int32, b: int32 ->
 RefOutput -> a: int32
 RefOutputFloatOutput -> a: float32, b: float32
 RequiresOlderGraphVersion! -> version: int32
+SparseCross indices: N*int64, values: sparse_types, shapes: N*int64, dense_inputs: dense_types -> output_indices: int64, output_values: out_type, output_shape: int64; N int; hashed_output bool; num_buckets int; hash_key int; sparse_types list(type); dense_types list(type); out_type type; internal_type type
+SparseCrossV2 indices: N*int64, values: sparse_types, shapes: N*int64, dense_inputs: dense_types, sep: string -> output_indices: int64, output_values: string, output_shape: int64; N int; sparse_types list(type); dense_types list(type)
 StringListAttr ->; a list(string); b string
 TwoFloatInputs a: float32, b: float32 ->
 TwoFloatInputsFloatOutput a: float32, b: float32 -> c: float32

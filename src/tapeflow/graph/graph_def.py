@@ -9,10 +9,11 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import attributes, dataset_definitions, op_defs
+from tapeflow.graph import attributes, op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.graph.written_as import WRITTEN_AS
 from tapeflow.ops.resource_op import object_of
 
 # The version of GraphDef that is written; those that read it must be as new as the second number.
@@ -83,6 +84,8 @@ def written_type(op: Operation) -> str:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
         return _STATELESS[op.type]
+    if op.type in WRITTEN_AS:
+        return WRITTEN_AS[op.type][0]
     if op.type == "Const" and _is_shared_by_datasets(op.attrs["value"]):
         return "DummySeedGenerator"
     return op.type
@@ -118,10 +121,12 @@ def write_node(
     node.name = op.name
     node.op = written_type(op)
     node.device = op.device or ""
-    node.input.extend(map(refer, op.inputs))
+    own = WRITTEN_AS.get(op.type)
+    inputs, given = (op.inputs, None) if own is None else own[1](op)
+    node.input.extend(map(refer, inputs))
     node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
     definition = op_def(op)
-    values = _values(op, definition)
+    values = _values(op, definition) if given is None else given
     kinds = {a.name: a.type for a in definition.attr}
     for name, value in values.items():
         kind = kinds.get(name)
@@ -205,7 +210,8 @@ def _otherwise(op: Operation, attr: Any) -> Any:
 
 def _sizes(op: Operation, definition: Any) -> list[int]:
     """How many tensors each argument of the definition is."""
-    if op.type in dataset_definitions.KINDS:  # which may have several lists
+    lists = sum(bool(a.type_list_attr) for a in definition.input_arg)
+    if lists > 1 or (lists and any(a.number_attr for a in definition.input_arg)):
         return [len(op_defs.dtypes_of(a, op.attrs)) for a in definition.input_arg]
     if any(a.type_list_attr for a in definition.input_arg):
         singles = len(definition.input_arg) - 1

@@ -16,8 +16,10 @@ from tapeflow.graph import (
     attributes,
     building,
     calls,  # noqa: F401 (says how calls run)
+    crossing,  # noqa: F401 (likewise)
     dataset_definitions,
     op_defs,
+    ragged_nodes,  # noqa: F401 (likewise)
     resource_nodes,
 )
 from tapeflow.graph.conditional import Body

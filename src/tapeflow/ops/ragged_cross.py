@@ -81,13 +81,13 @@ def RaggedCrossColumns(
             )
     glue = attr_bytes(separator)
 
-    def crossed(parts):
+    def combined(parts):
         if hashed_output:
             return _hashed(parts, hash_key, num_buckets)
         return glue.join(p if isinstance(p, bytes) else str(int(p)).encode() for p in parts)
 
     rows = [
-        [crossed(parts) for parts in itertools.product(*row)]
+        [combined(parts) for parts in itertools.product(*row)]
         for row in zip(*columns, strict=True)
     ]  # fmt: skip
     values = [value for row in rows for value in row]
@@ -132,7 +132,8 @@ def _column(value, position):
     return cast(rows.values, dtypes.int64), rows.row_splits
 
 
-def _crossed(inputs, **attrs):
+def crossed(inputs, **attrs):
+    """The crossing as a ragged tensor; attrs are those of the row."""
     kind = dtypes.int64 if attrs.get("hashed_output") else dtypes.string
     if not len(inputs):
         return RaggedTensor.from_row_splits(
@@ -166,13 +167,13 @@ def cross(inputs, name=None):
     Inputs are ragged, sparse or dense, of rank 2, of strings or integers. Raises ValueError for others,
     InvalidArgumentError for different numbers of rows.
     """
-    return _crossed(inputs)
+    return crossed(inputs)
 
 
 @public
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """`cross` with each combination hashed, into [0, num_buckets) if that is not zero."""
-    return _crossed(inputs, **_hash_attrs(num_buckets, hash_key))
+    return crossed(inputs, **_hash_attrs(num_buckets, hash_key))
 
 
 def _require(inputs, kinds, text):
@@ -194,11 +195,19 @@ def sparse_cross(inputs, name=None, separator=None):
         inputs, (SparseTensor, _native.Tensor), "All inputs must be Tensor or SparseTensor."
     )
     glue = "_X_" if separator is None else separator
-    return _crossed(inputs, separator=glue).to_sparse()
+    return crossed(_sparse_first(inputs), separator=glue).to_sparse()
 
 
 @public
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """The values of each row crossed and hashed: a sparse tensor of int64. Raises TypeError for inputs not sparse."""
-    inputs = _require(inputs, SparseTensor, "All inputs must be SparseTensors")
-    return _crossed(inputs, **_hash_attrs(num_buckets, hash_key)).to_sparse()
+    """The values of each row crossed and hashed: a sparse tensor of int64.
+
+    Raises TypeError for inputs that are neither sparse tensors nor tensors.
+    """
+    inputs = _require(inputs, (SparseTensor, _native.Tensor), "All inputs must be SparseTensors")
+    return crossed(_sparse_first(inputs), **_hash_attrs(num_buckets, hash_key)).to_sparse()
+
+
+def _sparse_first(inputs):
+    """The inputs in the order in which they are joined and hashed: dense ones come last."""
+    return sorted(inputs, key=lambda x: not isinstance(x, SparseTensor))

@@ -1,0 +1,43 @@
+"""Rows that are this library's own, and the ops of TensorFlow that GraphDefs have for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.core import dtypes
+
+# By the name of the row: the op, and what gives its inputs and attrs for an operation.
+WRITTEN_AS: dict[str, tuple[str, Callable[[Any], tuple[list[Any], dict[str, Any]]]]] = {}
+
+
+def _writes(row: str, kind: str) -> Callable[[Any], Any]:
+    """Decorates what gives the inputs and attrs of the op `kind`, of the same outputs, for an operation of `row`."""
+
+    def register(function: Any) -> Any:
+        WRITTEN_AS[row] = (kind, function)
+        return function
+
+    return register
+
+
+@_writes("RaggedCrossColumns", "RaggedCross")
+def _crossing(op: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The inputs and attrs of a `RaggedCross` of ragged columns only, in the order of ours."""
+    texts, numbers, _ = op.input_sizes
+    given = {"S": iter(op.inputs[:texts]), "N": iter(op.inputs[texts : texts + numbers])}
+    splits = op.inputs[texts + numbers :]
+    order = op.get_attr("input_order")
+    order = order.decode() if isinstance(order, bytes) else order
+    values = [next(given[letter]) for letter in order]
+    attrs = {name: op.get_attr(name) for name in ("hashed_output", "num_buckets", "hash_key", "out_values_type")}
+    return [*values, *splits], {
+        **attrs,
+        "Nsparse": 0,
+        "input_order": "R" * len(values),
+        "ragged_values_types": [x.dtype for x in values],
+        "ragged_splits_types": [x.dtype for x in splits],
+        "sparse_values_types": [],
+        "dense_types": [],
+        "out_row_splits_type": dtypes.int64,
+    }
