@@ -87,7 +87,8 @@ class ByRule:
         if self._adds_up:
             self._apply_sparse(grad.values, grad.indices, var)
         else:
-            self._apply_sparse(*without_duplicates(grad), var)
+            values, indices = without_duplicates(grad)
+            self._apply_sparse(values, indices, var)
 
     def _apply_together(self, pairs: list[Any]) -> list[Any]:
         """Changes the variables that share a rule and its scalars; returns the other pairs, in their order.
