@@ -1,5 +1,8 @@
 """Graphs with lookup tables and lists of tensors are written: to event files, beside checkpoints, as GraphDefs."""
 
+import pytest
+
+import tapeflow as tf2
 import tapeflow.compat.v1 as tf
 
 
@@ -21,6 +24,33 @@ def test_a_graph_with_a_table(tmp_path):
     with tf.Graph().as_default() as other:
         tf.import_graph_def(definition, name="")
         assert len(other.get_operations()) >= len(definition.node)
+        with tf.Session() as session:  # the table is one of its own
+            with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
+                session.run(found.name)
+            session.run([op.name for op in graph.get_collection("table_initializer")])
+            assert session.run(found.name).tolist() == [1, -1]
+
+
+def test_a_table_in_a_saved_model(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        words = tf.placeholder(tf.string, [None])
+        fixed = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(["a", "b"], [5, 6]), default_value=-1
+        )
+        outputs = {"numbers": fixed.lookup(words)}
+        session.run([tf.tables_initializer(), tf.global_variables_initializer()])
+        tf.saved_model.simple_save(
+            session, str(tmp_path / "model"), {"words": words}, outputs, tf.tables_initializer()
+        )
+    loaded = tf2.saved_model.load(str(tmp_path / "model"))
+    made = loaded.signatures["serving_default"](words=tf2.constant(["b", "z", "a"]))
+    assert made["numbers"].numpy().tolist() == [6, -1, 5]
+
+    @tf2.function
+    def inside(words):
+        return loaded.signatures["serving_default"](words=words)["numbers"] + 1
+
+    assert inside(tf2.constant(["b"])).numpy().tolist() == [7]
 
 
 def test_the_gradient_of_rows_of_an_unknown_number(tmp_path):

@@ -14,6 +14,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.graph.written_as import WRITTEN_AS
+from tapeflow.ops.lookup_rows import Table
 from tapeflow.ops.resource_op import object_of
 
 # The version of GraphDef that is written; those that read it must be as new as the second number.
@@ -111,10 +112,18 @@ def write_node(
     function_name: Callable[[Any], str],
     refer: Callable[[SymbolicTensor], str],
 ) -> None:
-    """Fills a `NodeDef`. What lives in this process only, as tables do, is written as a placeholder for it."""
+    """Fills a `NodeDef`.
+
+    A table, which is an object of this process, is written as the node that makes one; other such objects as
+    placeholders.
+    """
     if op.type == "Const" == written_type(op) and op.outputs[0].dtype == dtypes.resource:
         node.name, node.op, node.device = op.name, "Placeholder", op.device or ""
         node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
+        held = object_of(op.attrs["value"])
+        if isinstance(held, Table) and not held.forbidden:
+            _write_table(held, node)
+            return
         node.attr["dtype"].type = op.outputs[0].dtype.as_datatype_enum
         node.attr["shape"].shape.SetInParent()
         return
@@ -143,6 +152,16 @@ def write_node(
         node.attr[name].CopyFrom(made)
     for name, value in op.extra_attrs.items():
         node.attr[name].CopyFrom(attributes.guessed(value))
+
+
+def _write_table(table: Table, node: Any) -> None:
+    node.op = "HashTableV2" if table.fixed else "MutableHashTableV2"
+    if table.value_shape:
+        node.op = "MutableHashTableOfTensorsV2"
+        node.attr["value_shape"].CopyFrom(attributes.of(TensorShape(table.value_shape), "shape"))
+    node.attr["shared_name"].s = table.shared_name.encode()
+    node.attr["key_dtype"].type = table.key_dtype.as_datatype_enum
+    node.attr["value_dtype"].type = table.value_dtype.as_datatype_enum
 
 
 def _add_shapes(op: Operation, node: Any) -> None:

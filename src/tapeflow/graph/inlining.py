@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import context
-from tapeflow.graph import building
+from tapeflow.graph import building, resource_nodes
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
@@ -106,6 +106,7 @@ def copy_operation(
     copy.custom_gradient = op.custom_gradient
     copy.defined_at = op.defined_at
     copy._extra = op._extra
+    resource_nodes.copied(op, copy)
     for other in op.control_inputs:
         known = copies.get(id(other))
         if known is not None:

@@ -42,8 +42,8 @@ def emit(emitter: Any, op: Operation) -> None:
     """The instruction of a node, or the handle of what it makes."""
     kind = RESOURCE_OPS[op.type]
     if kind.makes:
-        handle = emitter.resolve(op) if emitter.resolve is not None else None
-        emitter.constant(op.outputs[0], kind.make(op.name, op.attrs) if handle is None else handle)
+        handle = kept(op) if emitter.resolve is None else emitter.resolve(op)
+        emitter.constant(op.outputs[0], kept(op) if handle is None else handle)
         return
     attrs = op.attrs
     cancellation = getattr(getattr(emitter.resolve, "__self__", None), "_cancellation", None)
@@ -60,6 +60,21 @@ def emit(emitter: Any, op: Operation) -> None:
 def key_of(op: Operation) -> tuple[str, str]:
     """By what a resource is found: its container and its name."""
     return op.attrs.get("container") or "", op.attrs.get("shared_name") or op.name
+
+
+def kept(op: Operation) -> Any:
+    """The handle of what a node of a function makes: the function keeps it, and gives it to copies of the node."""
+    known = op.graph.__dict__.setdefault("_handles", {})
+    if op not in known:
+        known[op] = found(op, op.graph.__dict__.setdefault("_resources", {}))
+    return known[op]
+
+
+def copied(op: Operation, copy: Operation) -> None:
+    """Lets the copy of a function's node that makes something stand for the same object."""
+    kind = RESOURCE_OPS.get(op.type)
+    if kind is not None and kind.makes and op.graph.building_function:
+        copy.graph.__dict__.setdefault("_handles", {})[copy] = kept(op)
 
 
 def found(op: Operation, resources: dict[tuple[str, str], Any]) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import uuid
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,11 @@ class Table:
         self.fixed = fixed
         self.forbidden: dict[Any, str] = forbidden or {}
         self.entries: dict[Any, Any] | None = None if fixed else {}
+
+    @functools.cached_property
+    def shared_name(self) -> str:
+        """What all nodes that stand for this table are called together where graphs are written."""
+        return f"hash_table_{uuid.uuid4()}"
 
     def check_same(self, other: Table) -> None:
         """Raises InvalidArgumentError if `other` is a table of other keys or values."""
