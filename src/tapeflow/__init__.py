@@ -247,6 +247,7 @@ _LAZY_ROOMS = {
     "data": "tapeflow.data",
     "debugging": "tapeflow.debugging",
     "distribute": "tapeflow.distribute",
+    "estimator": "tapeflow.estimator",
     "experimental": "tapeflow.experimental",
     "feature_column": "tapeflow.feature_column",
     "graph_util": "tapeflow.graph_util",

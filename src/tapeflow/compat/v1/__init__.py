@@ -409,6 +409,7 @@ _LAZY_ROOMS = {
     "data": "tapeflow.compat.v1.data",
     "distribute": "tapeflow.compat.v1.distribute",
     "distributions": "tapeflow.compat.v1.distributions",
+    "estimator": "tapeflow.compat.v1.estimator",
     "experimental": "tapeflow.compat.v1.experimental",
     "feature_column": "tapeflow.compat.v1.feature_column",
     "flags": "tapeflow.compat.v1.flags",

@@ -1,0 +1,251 @@
+"""Estimators that are ready: linear models, deep networks, and both at once, over feature columns."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from tapeflow.compat import v1
+from tapeflow.estimator.estimator import Estimator
+from tapeflow.estimator.heads import Classes, Numbers
+from tapeflow.estimator.spec import ModeKeys
+
+_OPTIMIZERS = {
+    "Adagrad": v1.train.AdagradOptimizer,
+    "Adam": v1.train.AdamOptimizer,
+    "Ftrl": v1.train.FtrlOptimizer,
+    "RMSProp": v1.train.RMSPropOptimizer,
+    "SGD": v1.train.GradientDescentOptimizer,
+}
+_DEEP_RATE, _LINEAR_RATE = 0.05, 0.005
+SUM, MEAN = v1.losses.Reduction.SUM, v1.losses.Reduction.SUM_OVER_BATCH_SIZE
+
+
+def _optimizer(given, rate):
+    """An optimizer: one, a function that makes one, or its name. Raises ValueError for unknown names."""
+    if isinstance(given, str):
+        if given not in _OPTIMIZERS:
+            raise ValueError(
+                f"Unsupported optimizer name: {given}. Supported names are: {sorted(_OPTIMIZERS)}"
+            )
+        return _OPTIMIZERS[given](learning_rate=rate)
+    if isinstance(given, v1.train.Optimizer) or hasattr(given, "apply_gradients"):
+        return given
+    return given() if callable(given) else given
+
+
+def _step(optimizer, loss, variables):
+    """What changes the variables; the optimizer may be Keras's too."""
+    if isinstance(optimizer, v1.train.Optimizer):
+        return optimizer.minimize(loss, var_list=variables)
+    pairs = zip(v1.gradients(loss, variables), variables, strict=True)
+    return optimizer.apply_gradients([(g, v) for g, v in pairs if g is not None])
+
+
+def _trained(parts, loss):
+    """One operation for the steps of all (optimizer, scope), after the updates of normalizations; counts the step."""
+    graph = v1.get_default_graph()
+    with v1.control_dependencies(graph.get_collection("update_ops")):
+        steps = [
+            _step(optimizer, loss, graph.get_collection("trainable_variables", scope))
+            for optimizer, scope in parts
+        ]
+    with v1.control_dependencies(steps):
+        return v1.group(v1.train.get_global_step().assign_add(1))
+
+
+class _Deep:
+    """A network of dense layers."""
+
+    def __init__(self, units, columns, activation, rate, normalizes):
+        if not columns:
+            raise ValueError(f"feature_columns must be defined and not empty; got {columns}")
+        self._units, self._columns, self._activation = list(units), list(columns), activation
+        self._rate, self._normalizes = rate, normalizes
+
+    def __call__(self, features, mode, count):
+        training = mode == ModeKeys.TRAIN
+        with v1.variable_scope("dnn"):
+            with v1.variable_scope("input_from_feature_columns"):
+                net = v1.feature_column.input_layer(features, self._columns)
+            for i, units in enumerate(self._units):
+                net = v1.layers.dense(net, units, self._activation, name=f"hiddenlayer_{i}")
+                if self._rate is not None and training:
+                    net = v1.layers.dropout(net, self._rate, training=True)
+                if self._normalizes:
+                    with v1.variable_scope(f"hiddenlayer_{i}"):
+                        net = v1.layers.batch_normalization(
+                            net, momentum=0.999, training=training, name=f"batchnorm_{i}"
+                        )
+            return v1.layers.dense(net, count, name="logits")
+
+
+class _Linear:
+    """A weighted sum of columns."""
+
+    def __init__(self, columns, combiner):
+        if not columns:
+            raise ValueError(f"feature_columns must be defined and not empty; got {columns}")
+        self.columns, self._combiner = list(columns), combiner
+
+    def __call__(self, features, mode, count):
+        with v1.variable_scope("linear"):
+            return v1.feature_column.linear_model(features, self.columns, count, self._combiner)
+
+    @property
+    def rate(self):
+        """The default learning rate: smaller for many columns."""
+        return min(0.2, 1.0 / math.sqrt(len(self.columns)))
+
+
+class _Canned(Estimator):
+    """An estimator of a head and of parts, (network, optimizer, its default learning rate, its scope)."""
+
+    _reduction = MEAN
+
+    def __init__(self, head, parts, model_dir, config, warm_start_from):
+        def model_fn(features, labels, mode):
+            if not isinstance(features, dict):
+                raise ValueError(
+                    f"features should be a dictionary of `Tensor`s. Given type: {type(features)}"
+                )
+            logits = [network(features, mode, head.logits_dimension) for network, *_ in parts]
+
+            def train(loss):
+                return _trained(
+                    [(_optimizer(given, rate), scope) for _, given, rate, scope in parts], loss
+                )
+
+            return head.spec(
+                features, mode, labels, functools.reduce(lambda a, b: a + b, logits), train
+            )
+
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+    @classmethod
+    def _classes(cls, number, weight_column, vocabulary, reduction):
+        return Classes(number, weight_column, vocabulary, reduction or cls._reduction)
+
+    @classmethod
+    def _numbers(cls, dimension, weight_column, reduction):
+        return Numbers(dimension, weight_column, reduction or cls._reduction)
+
+
+class DNNClassifier(_Canned):
+    """A deep network that tells classes apart.
+
+    Args:
+      hidden_units: the numbers of units of the layers.
+      feature_columns: dense feature columns.
+      n_classes: of which the labels are numbers, or `label_vocabulary`'s strings.
+      weight_column: the name of the feature with the examples' weights.
+      optimizer: an optimizer, a function that makes one, or a name.
+      dropout: the part of units that is left out in training.
+      batch_norm: whether layers are followed by batch normalization.
+    """
+
+    def __init__(
+        self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
+        optimizer="Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
+        loss_reduction=None, batch_norm=False,
+    ):  # fmt: skip
+        network = _Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
+        head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
+        super().__init__(
+            head, [(network, optimizer, _DEEP_RATE, "dnn")], model_dir, config, warm_start_from
+        )
+
+
+class DNNRegressor(_Canned):
+    """A deep network that estimates numbers; see `DNNClassifier`."""
+
+    def __init__(
+        self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None,
+        optimizer="Adagrad", activation_fn=v1.nn.relu, dropout=None, config=None, warm_start_from=None,
+        loss_reduction=None, batch_norm=False,
+    ):  # fmt: skip
+        network = _Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
+        head = self._numbers(label_dimension, weight_column, loss_reduction)
+        super().__init__(
+            head, [(network, optimizer, _DEEP_RATE, "dnn")], model_dir, config, warm_start_from
+        )
+
+
+class LinearClassifier(_Canned):
+    """A linear model that tells classes apart, over dense and categorical columns; see `DNNClassifier`."""
+
+    def __init__(
+        self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
+        optimizer="Ftrl", config=None, warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
+    ):  # fmt: skip
+        network = _Linear(feature_columns, sparse_combiner)
+        head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
+        parts = [(network, optimizer, network.rate, "linear")]
+        super().__init__(head, parts, model_dir, config, warm_start_from)
+
+
+class LinearRegressor(_Canned):
+    """A linear model that estimates numbers; see `LinearClassifier`."""
+
+    def __init__(
+        self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
+        warm_start_from=None, loss_reduction=None, sparse_combiner="sum",
+    ):  # fmt: skip
+        network = _Linear(feature_columns, sparse_combiner)
+        head = self._numbers(label_dimension, weight_column, loss_reduction)
+        parts = [(network, optimizer, network.rate, "linear")]
+        super().__init__(head, parts, model_dir, config, warm_start_from)
+
+
+def _combined(
+    linear, linear_optimizer, combiner, deep, deep_optimizer, units, activation, rate, normalizes
+):
+    """The parts of a linear model and of a deep network, or of one of them. Raises ValueError for none."""
+    parts = []
+    if deep:
+        if not units:
+            raise ValueError(
+                "dnn_hidden_units must be defined when dnn_feature_columns is specified."
+            )
+        network = _Deep(units, deep, activation, rate, normalizes)
+        parts.append((network, deep_optimizer, _DEEP_RATE, "dnn"))
+    if linear:
+        network = _Linear(linear, combiner)
+        parts.append((network, linear_optimizer, min(_LINEAR_RATE, network.rate), "linear"))
+    if not parts:
+        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+    return parts
+
+
+class DNNLinearCombinedClassifier(_Canned):
+    """A linear model and a deep network side by side ("wide and deep") that tell classes apart."""
+
+    def __init__(
+        self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+        dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None, n_classes=2,
+        weight_column=None, label_vocabulary=None, config=None, warm_start_from=None, loss_reduction=None,
+        batch_norm=False, linear_sparse_combiner="sum",
+    ):  # fmt: skip
+        parts = _combined(
+            linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
+            dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm,
+        )  # fmt: skip
+        head = self._classes(n_classes, weight_column, label_vocabulary, loss_reduction)
+        super().__init__(head, parts, model_dir, config, warm_start_from)
+
+
+class DNNLinearCombinedRegressor(_Canned):
+    """A linear model and a deep network side by side that estimate numbers."""
+
+    def __init__(
+        self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+        dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None,
+        label_dimension=1, weight_column=None, config=None, warm_start_from=None, loss_reduction=None,
+        batch_norm=False, linear_sparse_combiner="sum",
+    ):  # fmt: skip
+        parts = _combined(
+            linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns, dnn_optimizer,
+            dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm,
+        )  # fmt: skip
+        head = self._numbers(label_dimension, weight_column, loss_reduction)
+        super().__init__(head, parts, model_dir, config, warm_start_from)

@@ -1,0 +1,186 @@
+"""Heads: what a canned estimator makes of logits: predictions, a loss, metrics, and what it exports."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.compat import v1
+from tapeflow.contrib.lookup import index_table_from_tensor
+from tapeflow.core import dtypes
+from tapeflow.estimator.export import (
+    DEFAULT,
+    ClassificationOutput,
+    PredictOutput,
+    RegressionOutput,
+)
+from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
+
+losses, metrics = v1.losses, v1.metrics
+
+
+class Head:
+    """What logits mean.
+
+    Args:
+      weight_column: the name of the feature that has the examples' weights.
+      reduction: of the loss of a batch, a `tf.losses.Reduction`.
+    """
+
+    logits_dimension = 1
+
+    def __init__(self, weight_column, reduction):
+        self._weight_column, self._reduction = weight_column, reduction
+
+    def spec(self, features, mode, labels, logits, make_train_op):
+        """The EstimatorSpec of a model with these logits. Raises ValueError for labels that do not fit."""
+        predictions = self.predictions(logits)
+        if mode == ModeKeys.PREDICT:
+            return EstimatorSpec(mode, predictions, export_outputs=self.exports(predictions))
+        if labels is None:
+            raise ValueError("You must provide a labels Tensor. Given: None.")
+        labels = self.labels(v1.convert_to_tensor(labels))
+        weights = self._weights(features)
+        unreduced = self.losses(labels, logits)
+        loss = losses.compute_weighted_loss(unreduced, weights, reduction=self._reduction)
+        if mode == ModeKeys.EVAL:
+            found = {"average_loss": metrics.mean(unreduced, weights)}
+            found |= self.metrics(labels, predictions, weights)
+            return EstimatorSpec(mode, predictions, loss, eval_metric_ops=found)
+        return EstimatorSpec(mode, predictions, loss, make_train_op(loss))
+
+    def _weights(self, features):
+        if self._weight_column is None:
+            return 1.0
+        column = self._weight_column
+        weights = features[column if isinstance(column, str) else column.key]
+        return v1.reshape(v1.cast(weights, dtypes.float32), [-1, 1])
+
+
+class Classes(Head):
+    """One of several classes; of two classes there is one logit.
+
+    Raises ValueError for fewer than two classes, and for another number of names.
+    """
+
+    def __init__(self, number, weight_column, vocabulary, reduction):
+        super().__init__(weight_column, reduction)
+        if number < 2:
+            raise ValueError(f"n_classes must be >= 2. Given: {number}")
+        if vocabulary and len(vocabulary) != number:
+            raise ValueError(
+                f"Length of label_vocabulary must be n_classes={number}. Given: {len(vocabulary)}"
+            )
+        self._number, self._names = number, list(vocabulary or ())
+        self._binary = number == 2
+        self.logits_dimension = 1 if self._binary else number
+
+    def labels(self, labels):
+        """Numbers of classes, (n, 1)."""
+        if self._names:
+            if labels.dtype != dtypes.string:
+                raise ValueError(
+                    f"Labels dtype should be string when label_vocabulary is given. Instead got {labels.dtype}"
+                )
+            labels = index_table_from_tensor(self._names).lookup(labels)
+        elif labels.dtype == dtypes.string:
+            raise ValueError("Labels are strings: label_vocabulary must be given.")
+        labels = labels if labels.shape.rank != 1 else v1.expand_dims(labels, 1)
+        return v1.cast(labels, dtypes.float32 if self._binary else dtypes.int64)
+
+    def losses(self, labels, logits):
+        """The loss of each example, (n, 1)."""
+        if self._binary:
+            return v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        found = v1.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=v1.reshape(labels, [-1]), logits=logits
+        )
+        return v1.expand_dims(found, 1)
+
+    def predictions(self, logits):
+        """What is said of each example."""
+        made = {"logits": logits}
+        both = logits
+        if self._binary:
+            made["logistic"] = v1.nn.sigmoid(logits, name="logistic")
+            both = v1.concat([logits * 0, logits], 1)
+        made["probabilities"] = v1.nn.softmax(both, name="probabilities")
+        ids = v1.expand_dims(v1.argmax(both, axis=1), 1)
+        names = v1.convert_to_tensor(np.array(self._names or list(map(str, range(self._number)))))
+        count = v1.shape(logits)[0]
+        numbers = v1.convert_to_tensor(np.arange(self._number, dtype=np.int32))
+        return made | {
+            "class_ids": ids,
+            "classes": v1.gather(names, ids) if self._names else v1.as_string(ids),
+            "all_class_ids": v1.tile(v1.expand_dims(numbers, 0), [count, 1]),
+            "all_classes": v1.tile(v1.expand_dims(names, 0), [count, 1]),
+        }
+
+    def exports(self, predictions):
+        """What the model exports."""
+        classes = ClassificationOutput(predictions["probabilities"], predictions["all_classes"])
+        made = {DEFAULT: classes, "classification": classes, "predict": PredictOutput(predictions)}
+        if self._binary:
+            made["regression"] = RegressionOutput(predictions["logistic"])
+        return made
+
+    def metrics(self, labels, predictions, weights):
+        """(value, update) by name."""
+        ids = predictions["class_ids"]
+        found = {"accuracy": metrics.accuracy(labels, v1.cast(ids, labels.dtype), weights)}
+        if not self._binary:
+            return found
+        likely = predictions["logistic"]
+        of_labels = metrics.mean(labels, weights)
+        return found | {
+            "precision": metrics.precision(labels, ids, weights),
+            "recall": metrics.recall(labels, ids, weights),
+            "auc": metrics.auc(labels, likely, weights),
+            "auc_precision_recall": metrics.auc(
+                labels, likely, weights, curve="PR", summation_method="careful_interpolation"
+            ),
+            "label/mean": of_labels,
+            "prediction/mean": metrics.mean(likely, weights),
+            "accuracy_baseline": (v1.maximum(of_labels[0], 1 - of_labels[0]), of_labels[1]),
+        }
+
+
+class Numbers(Head):
+    """Numbers as they are."""
+
+    def __init__(self, dimension, weight_column, reduction):
+        super().__init__(weight_column, reduction)
+        if dimension < 1:
+            raise ValueError(f"Invalid label_dimension {dimension}.")
+        self.logits_dimension = dimension
+
+    def labels(self, labels):
+        """(n, dimension)."""
+        labels = v1.cast(labels, dtypes.float32)
+        labels = labels if labels.shape.rank != 1 else v1.expand_dims(labels, 1)
+        if labels.shape[-1] not in (None, self.logits_dimension):
+            raise ValueError(
+                "Mismatched label shape. Expected labels dimension="
+                f"{self.logits_dimension}.  Received {labels.shape[-1]}. Suggested Fix:If your classifier expects "
+                "one-hot encoding label,check your n_classes argument to the estimator and/or the shape of your label."
+            )
+        return labels
+
+    def losses(self, labels, logits):
+        """The squared errors."""
+        return (labels - logits) ** 2
+
+    def predictions(self, logits):
+        """The numbers."""
+        return {"predictions": v1.identity(logits)}
+
+    def exports(self, predictions):
+        """What the model exports."""
+        value = RegressionOutput(predictions["predictions"])
+        return {DEFAULT: value, "regression": value, "predict": PredictOutput(predictions)}
+
+    def metrics(self, labels, predictions, weights):
+        """(value, update) by name."""
+        return {
+            "prediction/mean": metrics.mean(predictions["predictions"], weights),
+            "label/mean": metrics.mean(labels, weights),
+        }
