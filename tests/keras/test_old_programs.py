@@ -254,3 +254,30 @@ def test_what_call_asks_for_beside_its_inputs_no_method_gives(method):
     model.compile("sgd", "mse")
     with pytest.raises(ValueError, match=rf"Models passed to `{method}` can only .* found: \['other'\]"):
         getattr(model, method)(X, *([] if method == "predict" else [X]))
+
+
+def test_a_subclass_made_of_plain_arguments_is_saved_and_made_again(tmp_path):
+    @keras.utils.register_keras_serializable("made_again")
+    class Plain(keras.Model):
+        def __init__(self, units=2, activation="relu", **kwargs):
+            super().__init__(**kwargs)
+            self.dense = layers.Dense(units, activation)
+
+        def call(self, x):
+            return self.dense(x)
+
+    model = Plain(3, name="plain")
+    wanted = model(X)
+    assert model.get_config() == {"units": 3, "activation": "relu", "name": "plain"}
+    model.save(tmp_path / "plain.keras")
+    again = keras.models.load_model(tmp_path / "plain.keras")
+    assert isinstance(again, Plain)
+    np.testing.assert_array_equal(again(X), wanted)
+
+    class Other(keras.Model):
+        def __init__(self, layer):
+            super().__init__()
+            self.layer = layer
+
+    with pytest.raises(NotImplementedError, match=r"Other does not have a `get_config\(\)` method"):
+        Other(layers.Dense(1)).get_config()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 from tapeflow.core import nest
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
@@ -28,7 +31,10 @@ class Model(Training, Layer):
             from tapeflow.keras.engine.functional import Functional
 
             return object.__new__(Functional)
-        return object.__new__(cls)
+        made = object.__new__(cls)
+        if _are_plain((args, kwargs)):
+            made.__dict__["_made_by"] = args, kwargs
+        return made
 
     def __init__(self, *args, **kwargs):
         if len(args) == 1 and type(self) is not Model and "name" not in kwargs:
@@ -175,11 +181,32 @@ class Model(Training, Layer):
         return summary.shape_of_calls(layer)
 
     def get_config(self):
-        """The config of a functional or Sequential model. Raises NotImplementedError for a subclass."""
-        raise NotImplementedError(
-            f"{type(self).__name__} does not have a `get_config()` method: the arguments of a subclass "
-            "of Model are its own, so that it has to say itself how it is made again."
-        )
+        """The arguments that a subclass was made with, where they are plain; other models have their own.
+
+        Raises NotImplementedError for a subclass that was given other objects.
+        """
+        if "_made_by" not in self.__dict__:
+            raise NotImplementedError(
+                f"{type(self).__name__} does not have a `get_config()` method, and was made with arguments that "
+                "a config cannot hold: it has to say itself how it is made again."
+            )
+        args, kwargs = self._made_by
+        parameters = inspect.signature(type(self).__init__)
+        bound = parameters.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        config: dict[str, Any] = {}
+        for (name, value), kind in zip(
+            bound.arguments.items(), parameters.parameters.values(), strict=True
+        ):
+            if kind.kind is kind.VAR_KEYWORD:
+                config |= value
+                config.setdefault("name", self.name)
+            elif kind.kind is not kind.VAR_POSITIONAL:
+                config[name] = value
+        config.pop(next(iter(parameters.parameters)))
+        if "name" in config:
+            config["name"] = self.name
+        return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -278,3 +305,12 @@ def _shapes(shape):
 def _are_symbolic(args, kwargs):
     candidates = [*args[:2], kwargs.get("inputs"), kwargs.get("outputs")]
     return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(candidates))
+
+
+def _are_plain(value: Any) -> bool:
+    """Whether a config can hold a value as it is: numbers, strings, and containers of them."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_are_plain, value))
+    if isinstance(value, dict):
+        return all(map(_are_plain, value.values()))
+    return value is None or isinstance(value, (bool, int, float, str))
