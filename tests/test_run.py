@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = '''
 """A program."""
 import sys
@@ -60,6 +62,16 @@ def test_an_error_shows_the_line(tmp_path):
     done = run(str(file))
     assert f'File "{file}", line 3' in done.stderr
     assert "InvalidArgumentError" in done.stderr
+
+
+@pytest.mark.parametrize("line", ["tf.reshape([1, 2], [3])", "tf.placeholder", "boom()"])
+def test_a_traceback_has_the_program_s_lines_only(tmp_path, line):
+    file = tmp_path / "bad.py"
+    file.write_text(f"import tensorflow as tf\n\ndef f():\n    {line}\n\nf()\n")
+    shown = run(str(file)).stderr.splitlines()
+    files = [x.split('"')[1] for x in shown if x.lstrip().startswith("File ")]
+    assert files == [str(file)] * 2
+    assert shown[0] == "Traceback (most recent call last):"
 
 
 def test_graph_mode_until_the_program_enables_eager_execution(tmp_path):

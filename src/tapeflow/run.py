@@ -13,9 +13,12 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from types import TracebackType
 
 from tapeflow.alias import install_as_tensorflow
+from tapeflow.core.public import PACKAGE_DIRECTORY
 
 USAGE = "usage: python -m tapeflow.run [--v1] (program.py | -m module | -c code) [args...]"
 
@@ -39,6 +42,7 @@ def main(argv: Sequence[str]) -> int | None:
         print(f"tapeflow.run: there is no file {target!r}\n{USAGE}", file=sys.stderr)
         return 2
     install_as_tensorflow(v1=v1)
+    sys.excepthook = _show
     if kind == "-c":
         sys.argv = ["-c", *arguments]
         sys.path[0] = ""
@@ -52,6 +56,28 @@ def main(argv: Sequence[str]) -> int | None:
         sys.path[0] = os.path.dirname(os.path.abspath(target))
         _run_file(target)
     return None
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Prints an exception as `python program.py` would: without the frames of this package and of runpy."""
+    if not os.environ.get("TAPEFLOW_FULL_TRACEBACK"):
+        frames = [frame for frame, _ in traceback.walk_tb(trace)]
+        theirs = [not _is_ours(frame.f_code.co_filename) for frame in frames]
+        if any(theirs):
+            trace = _linked(trace, iter(theirs))
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(PACKAGE_DIRECTORY + os.sep) or file == "<frozen runpy>"
+
+
+def _linked(trace: TracebackType | None, kept: Iterator[bool]) -> TracebackType | None:
+    """The entries of a traceback for which `kept` says so."""
+    if trace is None:
+        return None
+    keep, rest = next(kept), _linked(trace.tb_next, kept)
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno) if keep else rest
 
 
 def _program(name: str, file: str | None) -> dict[str, object]:

@@ -43,7 +43,10 @@ def explain(module: str, name: str, present: Any) -> str:
     else:
         text = f"{full} is not in tapeflow, nor among the public names of TensorFlow"
     near = _nearest(table_space, name, present, era, v1)
-    return f"{text}. {near}" if near else f"{text}."
+    text = f"{text}. {near}" if near else f"{text}."
+    if "tf.compat.v1." in near:
+        text += " A program of 1.x runs with `python -m tapeflow.run --v1`, or after install_as_tensorflow(v1=True)."
+    return text
 
 
 def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> str:
