@@ -8,8 +8,8 @@ cell is the least time of all rounds, since other programs only ever add to it. 
 be quiet all the same. A peer whose values are not tapeflow's is left out of that row.
 
 One table is of operations and eager programs, one of functions and sessions, one of the library of operations
-in three sizes: about 100, 1e5 and 1e7 numbers, and one of training, data and checkpoints (`--tables`). That one takes
-6 GB of memory, and of disk as many in the folder that $BENCH_TMP names.
+in three sizes: about 100, 1e5 and 1e7 numbers, one of training, data and checkpoints, and one of optimizers (`--tables`).
+That of training takes 6 GB of memory, and of disk as many in the folder that $BENCH_TMP names.
 """
 
 import argparse
@@ -173,8 +173,31 @@ TRAINING = Table(
     ],
     sizes=[("overhead", "`fit` beyond that loop", "{:.1f} %", 5)],
 )
+OPTIMIZERS = Table(
+    peers={
+        "tapeflow": ("tf_optimizers tapeflow", None),
+        "tapeflow, compiled": ("tf_optimizers tapeflow function", None),
+        "tf.function": ("tf_optimizers tensorflow function", "TF_PYTHON"),
+        "PyTorch foreach": ("torch_optimizers foreach", "TORCH_PYTHON"),
+        "PyTorch fused": ("torch_optimizers fused", "TORCH_PYTHON"),
+        "JAX jit": ("jax_optimizers", "JAX_PYTHON"),
+    },
+    rivals=("tf.function", "PyTorch foreach", "PyTorch fused", "JAX jit"),
+    times=[
+        (f"{key}_{size}", f"{what}, 100 variables of {size}", FASTEST)
+        for size in ("10x10", "64x64")
+        for key, what in (("sgd", "SGD"), ("momentum", "momentum"), ("adam", "Adam"), ("rmsprop", "RMSprop"))
+    ]
+    + [
+        (f"sparse_{key}_{rows}", f"{what}, {rows} rows of 1M x 64 looked up, step", FASTEST)
+        for key, what in (("sgd", "SGD"), ("adagrad", "Adagrad"), ("adam", "Adam"))
+        for rows in (1024, 8192)
+    ],
+    sizes=[],
+)
 TABLES = {
     "operations": OPERATIONS, "functions": FUNCTIONS, "library": LIBRARY, "training": TRAINING,
+    "optimizers": OPTIMIZERS,
 }  # fmt: skip
 
 

@@ -25,16 +25,20 @@ def cases(mode="fused"):
         layer = torch.nn.Embedding.from_pretrained(torch.from_numpy(table.copy()), freeze=False, sparse=True)
         optimizer = make(layer.parameters())
         for size, rows in looked_up.items():
-
-            def step(layer=layer, optimizer=optimizer, indices=torch.from_numpy(rows)):
-                optimizer.zero_grad()
-                loss = (layer(indices) ** 2).sum()
-                loss.backward()
-                optimizer.step()
-                return loss
-
+            step = train(layer, optimizer, torch.from_numpy(rows))
             found[f"{key}_{size}"] = ("step()", {"step": step})
     return found
+
+
+def train(layer, optimizer, rows):
+    def step():
+        optimizer.zero_grad()
+        loss = (layer(rows) ** 2).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
 
 
 DENSE = {
