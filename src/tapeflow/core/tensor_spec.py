@@ -238,6 +238,8 @@ class TensorSpec(TypeSpec):
         """The spec of a tensor. Raises ValueError if `tensor` is none."""
         if not isinstance(tensor, _tensor_classes):
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
+        if name is None and not hasattr(tensor, "numpy"):  # of a graph, where tensors have names
+            name = tensor.op.name
         return TensorSpec(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:

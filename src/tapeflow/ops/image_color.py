@@ -7,18 +7,21 @@ import colorsys
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, reduction, shapes
-from tapeflow.ops.array import identity
+from tapeflow.ops.array import Rank, identity
+from tapeflow.ops.assertions import Assert
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import Cast, cast, saturate_cast
 from tapeflow.ops.comparison import logical_and
+from tapeflow.ops.construction import ones
+from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.division_no_nan import divide_no_nan
 from tapeflow.ops.graph_scope import in_scope
 from tapeflow.ops.image_shape import as_images
-from tapeflow.ops.joining import stack
+from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.joining import unstack as unstacked
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.matmul import tensordot
@@ -204,8 +207,13 @@ def _(images, scale):
     return _pixelwise(pixel)(images, scale)
 
 
+def _contrast_rule(call):
+    shapes.scalar_shape(call, 1)
+    return [shapes.at_least(call.shape(0), 3)]
+
+
 @op("AdjustContrastv2", "images: T, contrast_factor: float32 -> output: T", types=_SINGLE,
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=_contrast_rule)  # fmt: skip
 def AdjustContrastv2(xp, images, contrast_factor):
     if images.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
@@ -307,11 +315,15 @@ def adjust_contrast(images, contrast_factor):
 def adjust_gamma(image, gamma=1, gain=1):
     """`gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
 
-    Raises ValueError for a negative gamma.
+    Raises ValueError for a negative gamma, InvalidArgumentError for one that is a tensor.
     """
-    known = static_value(gamma)
-    if known is not None and known < 0:
-        raise ValueError("Gamma should be a non-negative real number.")
+    text = "Gamma should be a non-negative real number."
+    if is_tensor(gamma):
+        check = Assert(gamma >= 0, [text])
+        with control_dependencies([] if check is None else [check]):
+            gamma = identity(gamma)
+    elif gamma < 0:
+        raise ValueError(text)
     return in_floats(lambda x: gain * x**gamma, image)
 
 
@@ -348,6 +360,8 @@ def grayscale_to_rgb(images, name=None):
         raise ValueError("A grayscale image must be at least two-dimensional.")
     if rank is not None and images.shape[-1] not in (1, None):
         raise ValueError("Last dimension of a grayscale image should be size 1.")
+    if rank is None:
+        return tile(images, concat([ones([Rank(images) - 1], dtypes.int32), [3]], 0))
     return tile(images, [1] * (rank - 1) + [3])
 
 

@@ -11,9 +11,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, elementwise, reduction
 from tapeflow.ops.activation import relu
-from tapeflow.ops.array import identity
+from tapeflow.ops.array import Shape, identity
 from tapeflow.ops.assertions import assert_greater_equal_v1
-from tapeflow.ops.broadcasting import tile
+from tapeflow.ops.broadcasting import broadcast_dynamic_shape, tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.construction import zeros
@@ -155,6 +155,19 @@ def _floats(first, second, peak):
     )
 
 
+def _of_unknown_rank(likeness, first, second):
+    """`likeness` of images of which the batch dimensions are not known, by one of them; None where they are known."""
+    first, second = convert_to_tensor(first), convert_to_tensor(second)
+    if first.shape.rank is not None and second.shape.rank is not None:
+        return None
+    shapes = Shape(first), Shape(second)
+    flat = [
+        Reshape(x, stack([-1, shape[-3], shape[-2], shape[-1]]))
+        for x, shape in zip((first, second), shapes, strict=True)
+    ]
+    return Reshape(likeness(*flat), broadcast_dynamic_shape(shapes[0][:-3], shapes[1][:-3]))
+
+
 def _fitting(image, size):
     """`image`, checked to be as large as the window of `size`."""
     checks = [assert_greater_equal_v1(length, size) for length in sizes_of(image)[-3:-1]]
@@ -169,6 +182,12 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
     With `return_index_map` it is that of each place under the window. Raises ValueError for shapes that do not fit,
     InvalidArgumentError for images smaller than the window.
     """
+    if not return_index_map:
+        found = _of_unknown_rank(
+            lambda a, b: ssim(a, b, max_val, filter_size, filter_sigma, k1, k2), img1, img2
+        )
+        if found is not None:
+            return found
     first, second, peak = _floats(img1, img2, max_val)
     first = _fitting(first, filter_size)
     values, _ = _ssim_of_channels(
@@ -206,6 +225,11 @@ def ssim_multiscale(
     k2=0.03,
 ):
     """Structural similarity over images halved again and again, weighted by `power_factors` (Wang et al., 2003)."""
+    found = _of_unknown_rank(
+        lambda a, b: ssim_multiscale(a, b, max_val, power_factors, filter_size, filter_sigma, k1, k2), img1, img2
+    )
+    if found is not None:
+        return found
     first, second, peak = _floats(img1, img2, max_val)
     parts = []
     for step in range(len(power_factors)):

@@ -105,11 +105,28 @@ def _filled(values, limit: int, pad: bool):
     return np.pad(values, (0, limit - len(values))) if pad else values
 
 
+def _require_shapes(call, scalars):
+    """Raises InvalidArgumentError for boxes, scores or the `scalars` inputs behind them of other shapes."""
+    shapes.require_ranks(call, 2, 1, *[0] * scalars)
+    boxes, scores = (shapes.with_rank(call.shape(i), rank) for i, rank in ((0, 2), (1, 1)))
+    shapes.same_dimension(boxes[0], scores[0])
+    shapes.exactly(boxes[1], 4)
+
+
 def _rule(call):
     return [(None,)]
 
 
+def _boxes_rule(scalars):
+    def rule(call):
+        _require_shapes(call, scalars)
+        return [(None,)]
+
+    return rule
+
+
 def _padded_rule(call):
+    _require_shapes(call, 3)
     limit = call.value(2)
     known = int(limit) if limit is not None and call.attr("pad_to_max_output_size") else None
     return [(known,), ()]
@@ -191,7 +208,7 @@ _TWO = {"T": _FLOATS, "T_threshold": _FLOATS}
 
 
 @op("NonMaxSuppression", "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
-    attrs={"iou_threshold": 0.5}, shape=_rule)  # fmt: skip
+    attrs={"iou_threshold": 0.5}, shape=_boxes_rule(1))  # fmt: skip
 def NonMaxSuppression(xp, boxes, scores, max_output_size, iou_threshold):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
 
@@ -206,7 +223,7 @@ def _(boxes, scores, max_output_size, iou_threshold):
 
 @op("NonMaxSuppressionV2",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> selected_indices: int32",
-    types=_TWO, shape=_rule)  # fmt: skip
+    types=_TWO, shape=_boxes_rule(2))  # fmt: skip
 def NonMaxSuppressionV2(xp, boxes, scores, max_output_size, iou_threshold):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
 
@@ -219,7 +236,7 @@ _LEAST = np.array(0.4, np.float32)
 
 @op("NonMaxSuppressionV3",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
-    "-> selected_indices: int32", types=_TWO, shape=_rule)  # fmt: skip
+    "-> selected_indices: int32", types=_TWO, shape=_boxes_rule(3))  # fmt: skip
 def NonMaxSuppressionV3(xp, boxes, scores, max_output_size, iou_threshold, score_threshold):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)[0]
 
