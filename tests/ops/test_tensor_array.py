@@ -54,8 +54,25 @@ def test_gradient():
         ),
         (lambda a: (a.write(0, 1.0).read(0), a.read(0)), tf.errors.InvalidArgumentError, "twice"),
         (lambda a: a.unstack([1.0, 2.0, 3.0]), ValueError, "Cannot unstack 3 tensors"),
+        (lambda a: a.scatter([-1], [1.0]), tf.errors.OutOfRangeError, r"negative indices \(index -1\)"),
+        (lambda a: a.unstack([1.0, 2.0]).concat(), tf.errors.InvalidArgumentError, "saw a scalar shape at index 0"),
+        (lambda a: a.split([1.0, 2.0], 1), tf.errors.InvalidArgumentError, r"lengths to be a vector, .* \[\]"),
+        (lambda a: a.split([1.0, 2.0], [1]), tf.errors.InvalidArgumentError, r"sum of lengths is 1 .* \[2\]"),
+        (lambda a: a.split(1.0, [1]), tf.errors.InvalidArgumentError, r"value to be at least a vector, .* \[\]"),
+        (lambda a: a.split([1.0], [1]), tf.errors.InvalidArgumentError, r"size of lengths \(2 vs. 1\)"),
     ],
 )
 def test_errors(function, error, text):
     with pytest.raises(error, match=text):
         function(tf.TensorArray(tf.float32, 2))
+
+
+def test_only_reading_takes_elements_away():
+    array = tf.TensorArray(tf.float32, 3).unstack([1.0, 2.0, 3.0])
+    for _ in range(2):
+        assert array.stack().numpy().tolist() == [1.0, 2.0, 3.0]
+        assert array.gather([2, 0]).numpy().tolist() == [3.0, 1.0]
+    assert array.scatter([1], [5.0]).stack().numpy().tolist() == [1.0, 5.0, 3.0]
+    array.read(1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="twice"):
+        array.stack()

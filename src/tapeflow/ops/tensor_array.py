@@ -23,6 +23,7 @@ from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.tensor_list import TensorListReserve, TensorListSetItem
 from tapeflow.ops.tensor_list_reading import TensorListGetItem
 from tapeflow.ops.tensor_list_rows import TensorListFromTensor
+from tapeflow.ops.validate import invalid
 
 _Eager = _native.EagerTensor
 _Tensor = _native.Tensor
@@ -165,6 +166,14 @@ class TensorArray:
         if _is_symbolic(index):
             return self._staged().read(index)
         at = int(concrete_value(index))
+        value = self._held(at)
+        if self._clear_after_read:
+            self._tensors[at] = None
+            self._cleared.add(at)
+        return value
+
+    def _held(self, at):
+        """The element at `at`, which stays there."""
         if not 0 <= at < len(self._tensors):
             raise OutOfRangeError(
                 None,
@@ -181,9 +190,6 @@ class TensorArray:
                     "(perhaps try setting clear_after_read = false?)",
                 )
             value = self._blank()
-        if self._clear_after_read:
-            self._tensors[at] = None
-            self._cleared.add(at)
         return value
 
     def _blank(self):
@@ -202,7 +208,11 @@ class TensorArray:
         if _is_symbolic(index):
             return self._staged().write(index, value)
         at = int(concrete_value(index))
-        if at < 0 or (at >= len(self._tensors) and not self._dynamic_size):
+        if at < 0:
+            raise OutOfRangeError(
+                None, None, f"Writing to negative indices (index {at}) is not allowed."
+            )
+        if at >= len(self._tensors) and not self._dynamic_size:
             raise OutOfRangeError(
                 None,
                 None,
@@ -222,17 +232,23 @@ class TensorArray:
         if not self._tensors:
             shape = self.element_shape.as_list() if self.element_shape.is_fully_defined() else []
             return zeros([0, *shape], self._dtype)
-        return Pack([self.read(i) for i in range(len(self._tensors))])
+        return Pack([self._held(i) for i in range(len(self._tensors))])
 
     def gather(self, indices, name=None):
         """The elements at `indices`, stacked."""
         if static_value(indices) is None:
             return self._staged().gather(indices)
-        return Pack([self.read(int(i)) for i in concrete_value(indices)])
+        return Pack([self._held(int(i)) for i in concrete_value(indices)])
 
     def concat(self, name=None):
         """All elements joined along their first dimension."""
-        return concat([self.read(i) for i in range(len(self._tensors))], 0)
+        parts = [self._held(i) for i in range(len(self._tensors))]
+        for at, part in enumerate(parts):
+            if not part.shape.rank:
+                raise InvalidArgumentError(
+                    None, None, f"Concat saw a scalar shape at index {at} but requires at least vectors."
+                )
+        return concat(parts, 0)
 
     def unstack(self, value, name=None):
         """The array with the slices of `value` along its first dimension as elements."""
@@ -268,9 +284,21 @@ class TensorArray:
             return self._staged().split(value, lengths)
         sizes = concrete_value(lengths)
         if sizes.ndim != 1:
-            raise InvalidArgumentError(
-                None, None, f"lengths must be a vector, got shape {sizes.shape}"
+            raise invalid(f"Expected lengths to be a vector, received shape: {list(sizes.shape)} ")
+        if not value.shape.rank:
+            raise invalid("Expected value to be at least a vector, but received shape: [] ")
+        if sizes.sum() != value.shape[0]:
+            raise invalid(
+                "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+                f"{sizes.sum()} and value's shape is: {value.shape.as_list()} "
             )
+        if len(sizes) != len(self._tensors) and not self._dynamic_size:
+            raise invalid(
+                "TensorArray's size is not equal to the size of lengths "
+                f"({len(self._tensors)} vs. {len(sizes)}), and the TensorArray is not marked as "
+                "dynamically resizeable."
+            )
+        self._tensors = [None] * len(sizes)
         return self._written(enumerate(split(value, sizes)))
 
     def close(self, name=None):
