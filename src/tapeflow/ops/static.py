@@ -42,8 +42,8 @@ def _holds_symbolic(x) -> bool:
 def get_static_value(tensor, partial=False):
     """The value of a tensor that is known without running a graph, else None; no tensor comes back as it is.
 
-    With `partial`, an integer vector of which some elements are known comes as an array of objects, with None for
-    the others.
+    With `partial`, an integer vector of which some elements are known, and a stack of tensors of which some are,
+    come as an array of objects, with None for the others.
     """
     if isinstance(tensor, _Eager):
         return tensor.numpy()
@@ -57,6 +57,13 @@ def get_static_value(tensor, partial=False):
         found = partial_values.elements(tensor)
         if found is not None:
             return np.array(found, object)
+    if value is None and partial and tensor.op.type == "Pack" and not tensor.op.get_attr("axis"):
+        parts = [x.constant_value() for x in tensor.op.inputs]
+        if any(part is not None for part in parts):
+            stacked = np.empty(len(parts), object)
+            for i, part in enumerate(parts):
+                stacked[i] = part
+            return stacked
     return value
 
 

@@ -75,11 +75,16 @@ def _(rng):
     yield Sample([[1.0, 2.0]], [3], raises=InvalidArgumentError)
 
 
+def _split_rule(call):
+    shapes.at_least(call.shape(0), 1)
+    return [()]
+
+
 @op(
     "TensorListSplit",
     "tensor: element_dtype, element_shape: shape_type, lengths: int64 -> output_handle: variant",
     types={"element_dtype": ANY, "shape_type": INDEX},
-    shape=shapes.scalar,
+    shape=_split_rule,
 )
 def TensorListSplit(xp, tensor, element_shape, lengths):
     shape = list_payload.parsed(element_shape)
