@@ -177,12 +177,15 @@ def _from_tensor_slices(made: Any, tensors: Any, name: Any = None) -> Any:
 
 
 @_writes("text_lines", "tf_records")
-def _files(made: Any, filenames: Any, compression_type: Any, num_parallel_reads: Any) -> Any:
+def _files(
+    made: Any, filenames: Any, compression_type: Any, num_parallel_reads: Any, buffer_size: Any = None
+) -> Any:
     if hasattr(filenames, "from_recipe") or num_parallel_reads is not None:
         raise NoOpForIt("files that are read side by side")
     kind = "TextLineDataset" if made._made_of[0] == "text_lines" else "TFRecordDataset"
     compression = convert_to_tensor(records.text_of(compression_type))
-    return add(kind, [convert_to_tensor(filenames, dtypes.string), compression, _int(0)], {}).outputs[0]
+    given = [convert_to_tensor(filenames, dtypes.string), compression, _int(buffer_size)]
+    return add(kind, given, {}).outputs[0]
 
 
 # By functions.
