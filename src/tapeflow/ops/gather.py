@@ -359,11 +359,11 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """The elements or slices of `params` whose coordinates are the rows of `indices`.
 
     The first `batch_dims` dimensions of both are matched one by one.
-    Raises InvalidArgumentError for coordinates outside of `params`.
+    Raises InvalidArgumentError for coordinates outside of `params`, which have zeros if the policy is "IGNORE".
     """
     batch_dims = int(batch_dims)
     if batch_dims == 0:
-        return GatherNd(params, indices, bad_indices_policy)
+        return _gathered_nd(params, indices, bad_indices_policy)
     params, indices = convert_to_tensor(params), convert_to_tensor(indices)
     if indices.shape.rank is not None and batch_dims >= indices.shape.rank:
         raise ValueError(
@@ -387,7 +387,15 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     for i in range(batch_dims):
         line = range_(0, size_of(params, i), dtype=indices.dtype)
         columns.append(BroadcastTo(Reshape(line, joined([-1], rank - 1 - i)), whole))
-    return GatherNd(params, ConcatV2([*columns, indices], -1), bad_indices_policy)
+    return _gathered_nd(params, ConcatV2([*columns, indices], -1), bad_indices_policy)
+
+
+def _gathered_nd(params, indices, policy):
+    if policy and scatter.bad_indices_ignored(policy):
+        from tapeflow.ops.bad_indices import gathered  # which is made of this row
+
+        return gathered(GatherNd, params, indices)
+    return GatherNd(params, indices, policy)
 
 
 @public

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, casting, comparison, gather, shapes
+from tapeflow.ops.array import Shape
 from tapeflow.ops.construction import ZerosLike
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op, string
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -190,9 +192,34 @@ def _reference(out, indices, updates, combine):
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     """A tensor of `shape`, zero but for `updates` added up at the coordinates in the rows of `indices`.
 
-    Raises InvalidArgumentError where shapes do not fit or coordinates lie outside.
+    Raises InvalidArgumentError where shapes do not fit or coordinates lie outside; these are left out if the policy is
+    "IGNORE".
     """
+    if bad_indices_ignored(bad_indices_policy):
+        shape = convert_to_tensor(shape)
+        return _without_bad(lambda at, new: ScatterNd(at, new, shape), indices, updates, shape)
     return ScatterNd(indices, updates, shape, bad_indices_policy)
+
+
+def bad_indices_ignored(policy) -> bool:
+    """Whether bad indices are left out. Raises InvalidArgumentError for a policy that is none."""
+    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
+        raise invalid(f"Unknown bad indices handling attribute: {policy}")
+    return policy == "IGNORE"
+
+
+def _without_bad(write, indices, updates, shape):
+    from tapeflow.ops.bad_indices import scattered  # which is made of these rows
+
+    return scattered(write, indices, updates, shape)
+
+
+def _written(row, tensor, indices, updates, policy):
+    """`row` of a tensor that is written into; see `scatter_nd` for the policy."""
+    if not bad_indices_ignored(policy):
+        return row(tensor, indices, updates, policy)
+    tensor = convert_to_tensor(tensor)
+    return _without_bad(lambda at, new: row(tensor, at, new), indices, updates, Shape(tensor))
 
 
 @op(
@@ -227,7 +254,7 @@ def _(input, indices, updates, bad_indices_policy):
 @public
 def scatter_nd_non_aliasing_add(input, indices, updates, bad_indices_policy="", name=None):
     """`input` with `updates` added at the coordinates `indices`."""
-    return ScatterNdNonAliasingAdd(input, indices, updates, bad_indices_policy)
+    return _written(ScatterNdNonAliasingAdd, input, indices, updates, bad_indices_policy)
 
 
 def _tensor_scatter(xp, tensor, indices, updates, how, policy):
@@ -406,22 +433,22 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
 @public
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with `updates` added at the coordinates `indices`, duplicates adding up."""
-    return TensorScatterAdd(tensor, indices, updates, bad_indices_policy)
+    return _written(TensorScatterAdd, tensor, indices, updates, bad_indices_policy)
 
 
 @public
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with `updates` subtracted at the coordinates `indices`, duplicates adding up."""
-    return TensorScatterSub(tensor, indices, updates, bad_indices_policy)
+    return _written(TensorScatterSub, tensor, indices, updates, bad_indices_policy)
 
 
 @public
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with the lesser of it and `updates` at the coordinates `indices`."""
-    return TensorScatterMin(tensor, indices, updates, bad_indices_policy)
+    return _written(TensorScatterMin, tensor, indices, updates, bad_indices_policy)
 
 
 @public
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with the greater of it and `updates` at the coordinates `indices`."""
-    return TensorScatterMax(tensor, indices, updates, bad_indices_policy)
+    return _written(TensorScatterMax, tensor, indices, updates, bad_indices_policy)
