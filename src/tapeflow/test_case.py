@@ -305,8 +305,11 @@ class TestCase(unittest.TestCase):
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
         """Two names of one device, however they are written."""
-        names = [DeviceSpec.from_string(str(d or "")).to_string() for d in (device1, device2)]
-        self.assertEqual(*names, msg or f"Devices {device1} and {device2} are not equal.")
+        first, second = (DeviceSpec.from_string(str(d or "")) for d in (device1, device2))
+        self.assertEqual(
+            first.to_string(), second.to_string(),
+            msg or f"Devices {device1} and {device2} are not equal.",
+        )  # fmt: skip
 
     def assertEmpty(self, container: Any, msg: str | None = None) -> None:
         """Something of length 0."""

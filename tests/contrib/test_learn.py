@@ -1,6 +1,7 @@
 """Texts as numbers of words."""
 
 import numpy as np
+import pytest
 
 from tapeflow.contrib import learn
 
@@ -28,3 +29,11 @@ def test_rare_words_are_unknown():
     processor = learn.preprocessing.VocabularyProcessor(3, min_frequency=1)
     assert [x.tolist() for x in processor.fit_transform(TEXTS)] == [[2, 1, 0], [2, 1, 0], [0, 0, 0]]
     assert learn.ModeKeys.INFER == "infer"
+
+
+def test_digits_by_name():
+    digits = learn.datasets.load_dataset("mnist")
+    assert digits.train.images.shape[1:] == (784,)
+    assert len(digits.test.labels) == len(digits.test.images)
+    with pytest.raises(ValueError, match="Name of dataset is not found: iris"):
+        learn.datasets.load_dataset("iris")

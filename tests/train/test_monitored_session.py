@@ -237,3 +237,19 @@ def test_workers_wait_for_the_chief(graph):
 def test_mistakes(graph, make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_a_tensor_to_log_goes_by_the_name_of_its_operation():
+    with tf.Graph().as_default():
+        tf.identity([1.0, 2.0], name="pair")
+        first, _ = tf.split(tf.constant([3.0, 4.0]), 2, name="halves")
+        seen = []
+        hook = tf.train.LoggingTensorHook(["pair"], every_n_iter=1, formatter=seen.append)
+        with tf.train.MonitoredSession(hooks=[hook]) as session:
+            session.run(first)
+        np.testing.assert_array_equal(seen[0]["pair"], [1.0, 2.0])
+    with tf.Graph().as_default():
+        tf.split(tf.constant([3.0, 4.0]), 2, name="halves")
+        hook = tf.train.LoggingTensorHook(["halves"], every_n_iter=1)
+        with pytest.raises(ValueError, match="Name halves is ambiguous"):
+            hook.begin()

@@ -15,14 +15,17 @@ from tapeflow.saved_model.signature_defs import (
 )
 
 DEFAULT = "serving_default"
-_RECEIVER = "features receiver_tensors receiver_tensors_alternatives"
 
 
 def _named(tensors, default):
     return dict(tensors) if isinstance(tensors, dict) else {default: tensors}
 
 
-class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", _RECEIVER)):
+class ServingInputReceiver(
+    collections.namedtuple(
+        "ServingInputReceiver", "features receiver_tensors receiver_tensors_alternatives"
+    )
+):
     """The features of a model, and the tensors that they are made of when it is served.
 
     Args:
@@ -44,7 +47,11 @@ class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", _RECEI
         )
 
 
-class TensorServingInputReceiver(collections.namedtuple("TensorServingInputReceiver", _RECEIVER)):
+class TensorServingInputReceiver(
+    collections.namedtuple(
+        "TensorServingInputReceiver", "features receiver_tensors receiver_tensors_alternatives"
+    )
+):
     """A ServingInputReceiver whose features are one tensor, as the model function gets it."""
 
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):

@@ -18,13 +18,13 @@ class ModeKeys:
     PREDICT = "infer"
 
 
-_FIELDS = (
-    "mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks "
-    "scaffold evaluation_hooks prediction_hooks"
-)
-
-
-class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
+class EstimatorSpec(
+    collections.namedtuple(
+        "EstimatorSpec",
+        "mode predictions loss train_op eval_metric_ops export_outputs training_chief_hooks training_hooks "
+        "scaffold evaluation_hooks prediction_hooks",
+    )
+):
     """Operations and objects of a model.
 
     Args:

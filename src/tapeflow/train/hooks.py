@@ -29,13 +29,20 @@ def step_tensor(hook):
 
 
 def _element(obj):
-    """The tensor or operation of the default graph that `obj` is, or names."""
+    """The tensor or operation of the default graph that `obj` is, or the tensor that it names."""
     graph = get_default_graph()
     if isinstance(obj, Operation) or is_symbolic_tensor(obj):
         if obj.graph is not graph:
             raise ValueError(f"Passed {obj} should be in the current graph {graph}.")
         return obj
-    return graph.as_graph_element(obj)
+    if not isinstance(obj, str) or ":" in obj:
+        return graph.as_graph_element(obj)
+    found = graph.as_graph_element(f"{obj}:0")
+    if len(found.op.outputs) > 1:
+        raise ValueError(
+            f"Name {obj} is ambiguous, as this `Operation` has multiple outputs (at least 2)."
+        )
+    return found
 
 
 @public_methods

@@ -1,8 +1,40 @@
 """`tf.estimator` of 1.x: the same, but losses of batches are sums in the estimators that are ready."""
 
 from tapeflow import estimator as _estimator
-from tapeflow.estimator import *  # noqa: F403
-from tapeflow.estimator import __all__ as __all__
+from tapeflow.estimator import (
+    BestExporter,
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    Estimator,
+    EstimatorSpec,
+    EvalSpec,
+    Exporter,
+    FeedFnHook,
+    FinalExporter,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LatestExporter,
+    LoggingTensorHook,
+    ModeKeys,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    RunConfig,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+    TrainSpec,
+    VocabInfo,
+    WarmStartSettings,
+    export,
+    inputs,
+    train_and_evaluate,
+)
 from tapeflow.estimator.canned import SUM as _SUM
 
 
@@ -34,3 +66,45 @@ class DNNLinearCombinedClassifier(_estimator.DNNLinearCombinedClassifier):
 class DNNLinearCombinedRegressor(_estimator.DNNLinearCombinedRegressor):
     __doc__ = _estimator.DNNLinearCombinedRegressor.__doc__
     _reduction = _SUM
+
+
+__all__ = [
+    "BestExporter",
+    "CheckpointSaverHook",
+    "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedRegressor",
+    "DNNRegressor",
+    "Estimator",
+    "EstimatorSpec",
+    "EvalSpec",
+    "Exporter",
+    "FeedFnHook",
+    "FinalExporter",
+    "FinalOpsHook",
+    "GlobalStepWaiterHook",
+    "LatestExporter",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LoggingTensorHook",
+    "ModeKeys",
+    "NanLossDuringTrainingError",
+    "NanTensorHook",
+    "ProfilerHook",
+    "RunConfig",
+    "SecondOrStepTimer",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "StepCounterHook",
+    "StopAtStepHook",
+    "SummarySaverHook",
+    "TrainSpec",
+    "VocabInfo",
+    "WarmStartSettings",
+    "export",
+    "inputs",
+    "train_and_evaluate",
+]

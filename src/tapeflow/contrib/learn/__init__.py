@@ -1,8 +1,8 @@
-"""`tf.contrib.learn`: the modes of a model and the preparation of texts."""
+"""`tf.contrib.learn`: the modes of a model, the digits, and the preparation of texts."""
 
-from tapeflow.contrib.learn import preprocessing
+from tapeflow.contrib.learn import datasets, preprocessing
 
-__all__ = ["ModeKeys", "preprocessing"]
+__all__ = ["ModeKeys", "datasets", "preprocessing"]
 
 
 class ModeKeys:

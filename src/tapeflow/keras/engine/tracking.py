@@ -144,7 +144,7 @@ class OwnWeights(list):
         for variable in variables:
             self.append(variable)
 
-    def __iadd__(self, variables):
+    def __iadd__(self, variables):  # type: ignore[misc]
         self.extend(variables)
         return self
 

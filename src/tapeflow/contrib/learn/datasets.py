@@ -1,0 +1,12 @@
+"""`tf.contrib.learn.datasets`: the digits; other data sets do not come with the package."""
+
+from tapeflow.alias import mnist_input as mnist
+
+__all__ = ["load_dataset", "mnist"]
+
+
+def load_dataset(name, size="small", test_with_fake_data=False):
+    """The data set of a name: "mnist". Raises ValueError for others."""
+    if name != "mnist":
+        raise ValueError(f"Name of dataset is not found: {name}. What comes with the package is 'mnist'.")
+    return mnist.read_data_sets("MNIST-data")
