@@ -82,6 +82,10 @@ void float_power_row(const void* const* in, void* out, int64_t n, const Attr*) {
     for (int64_t i = 0; i < n; ++i) z[i] = x[i] * x[i];
     return;
   }
+  if (YRepeated && *y == 1) {  // as in the gradient of a square
+    for (int64_t i = 0; i < n; ++i) z[i] = x[i];
+    return;
+  }
   constexpr int64_t kBlock = 256;
   constexpr float inf = std::numeric_limits<float>::infinity();
   for (int64_t b = 0; b < n; b += kBlock) {

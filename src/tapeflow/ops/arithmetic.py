@@ -363,7 +363,9 @@ def Pow(xp, x, y):
 @Pow.gradient(needs="x, y, z")
 def _(call, dz):
     x, y = conj(call.x), conj(call.y)
-    of_x = Mul(Mul(dz, y), Pow(x, Sub(y, 1)))
+    of_x = Mul(Mul(dz, y), Pow(x, Sub(y, 1))) if call.wants("x") else None
+    if not call.wants("y"):
+        return of_x, None
     # Where the logarithm does not exist the power's derivative in y is taken as zero; so must be those of higher order.
     exists = comparison.NotEqual(x, 0) if x.dtype.is_complex else comparison.Greater(x, 0)
     log_x = elementwise.Log(comparison.SelectV2(exists, x, 1))
