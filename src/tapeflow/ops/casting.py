@@ -32,7 +32,11 @@ def Cast(xp, x, DstT, Truncate):
     if target.kind in "iu" and x.dtype.kind not in "iub" and target.itemsize < 4:
         # Numbers out of range wrap, as they do through the next wider integer.
         return x.astype(np.int32).astype(target)
-    return x.astype(target)
+    y = x.astype(target)
+    if Truncate and dtypes.as_dtype(x.dtype).is_floating and DstT.is_floating and target.itemsize < x.dtype.itemsize:
+        # What was rounded away from zero goes back by one step.
+        return xp.where(abs(y.astype(x.dtype)) > abs(x), xp.nextafter(y, target.type(0)), y)
+    return y
 
 
 def _word(kind):
@@ -55,6 +59,11 @@ def _(rng):
     yield Sample(
         np.array([1.9, -1.9, 0.0]), DstT=dtypes.int32, expect=np.array([1, -1, 0], np.int32)
     )
+    for kind, size in ((dtypes.bfloat16, 3.140625), (dtypes.float16, 3.140625), (dtypes.float32, 3.1415925)):
+        yield Sample(
+            np.array([3.14159265358, -3.14159265358, 1.0, np.inf]), DstT=kind, Truncate=True,
+            expect=np.array([size, -size, 1.0, np.inf]).astype(kind.as_numpy_dtype), differentiable=False,
+        )  # fmt: skip
     yield Sample(
         np.array([300, -1], np.int32), DstT=dtypes.uint8, expect=np.array([44, 255], np.uint8)
     )
