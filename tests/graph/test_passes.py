@@ -217,3 +217,19 @@ def test_sums_of_integer_products_stay():
 
     x = tf.constant([[1, 2, 3, 4]])
     assert "AddN" in changed(passes.stack_products, f, x, x, x)[1]
+
+
+def test_an_unrolled_loop_trains_while_its_graph_is_the_default():
+    """The passes of a session's plan make constants, which are not to become nodes."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, [4, 3, 5])
+        cell = v1.nn.rnn_cell.BasicLSTMCell(5)
+        outputs, _ = v1.nn.static_rnn(cell, tf.unstack(x), dtype=tf.float32)
+        step = v1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(tf.stack(outputs)))
+        session.run(v1.global_variables_initializer())
+        kernel = cell.trainable_variables[0].value()
+        before, count = session.run(kernel), len(graph.get_operations())
+        session.run(step, {x: np.ones([4, 3, 5])})
+        assert not np.array_equal(session.run(kernel), before)
+        assert len(graph.get_operations()) == count

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow._native import convert
+from tapeflow import _native
+from tapeflow.core import dtypes
 from tapeflow.graph.program import Instruction, Program
 
 _DTYPES = ("float32", "float64")
@@ -67,7 +68,8 @@ def _stacked(
     from tapeflow.ops.table import REGISTRY
 
     dtype = program.values[total.outputs[0]].dtype
-    first = program.constant(convert(np.int32(0)))
+    # Not converted: that would add a node to the graph whose session plans this.
+    first = program.constant(_native.tensor_of(np.array(0, np.int32), dtypes.int32))
     made = []
     stacks = []
     for side in (0, 1):
