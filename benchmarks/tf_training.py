@@ -119,7 +119,7 @@ def resnet(tf):
         if hasattr(layer, "kernel"):
             kernel, bias = layer.get_weights()
             layer.set_weights([inputs.kernel(layer.name, *kernel.shape), bias])
-    optimizer = tf.keras.optimizers.SGD(inputs.LEARNING_RATE, momentum=0.9)
+    optimizer = tf.keras.optimizers.SGD(inputs.LEARNING_RATE / 10, momentum=0.9)
     return model, optimizer, cross_entropy(tf), *inputs.images()
 
 

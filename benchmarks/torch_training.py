@@ -166,7 +166,7 @@ def resnet():
     last = linear(inputs.kernel("predictions", n_in, 1000), inputs.np.zeros(1000, "f4"))
     model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), last)
     model = model.to(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(model.parameters(), inputs.LEARNING_RATE, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), inputs.LEARNING_RATE / 10, momentum=0.9)
     x, y = inputs.images()
     x = torch.from_numpy(x).permute(0, 3, 1, 2)
     return model, optimizer, F.cross_entropy, x, torch.from_numpy(y).long()
