@@ -181,6 +181,15 @@ def test_sums_of_products_are_one_product():
     np.testing.assert_allclose(concrete(f, *xs)(*xs), f(*xs), rtol=1e-12)
 
 
+def test_sums_of_products_in_a_session_of_the_graph_being_built():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        xs = [tf.constant(np.full([1, 6], k), tf.float32) for k in range(1, 4)]
+        total = tf.add_n(
+            [tf.matmul(x, tf.random.uniform([1, 6]) * 0 + x, transpose_a=True) for x in xs]
+        )
+        np.testing.assert_allclose(session.run(total), np.full([6, 6], 1 + 4 + 9))
+
+
 def test_sums_of_products_keep_other_terms():
     _, xs = outer_products(1, 1, 1)
 
