@@ -83,7 +83,7 @@ class _Pass:
             return next(self.elements)
 
     def __del__(self) -> None:
-        if self.elements is not None:
+        if self.elements is not None and close_pass is not None:  # None at the interpreter's end
             close_pass(self.elements)
 
 
