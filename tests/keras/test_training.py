@@ -222,8 +222,16 @@ def test_functional_models_from_configs():
             np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
         assert [layer.name for layer in again.layers] == [layer.name for layer in model.layers]
         assert json.loads(again.to_json()) == json.loads(model.to_json())
+
+
+def test_a_model_of_its_own_arguments_needs_a_config():
+    class Own(keras.Model):
+        def __init__(self, thing):
+            super().__init__()
+
+    assert json.loads(Own(3).to_json())["config"]["thing"] == 3
     with pytest.raises(NotImplementedError):
-        type("Own", (keras.Model,), {})().to_json()
+        Own(object()).to_json()
 
 
 def test_configs_of_calls_with_states():

@@ -471,7 +471,7 @@ def test_assigning():
         3,
         [0],
         [(1, v.handle)],
-        [op("Neg", [0], [2]), op("AssignVariableOp", [1, 2], []), op("Neg", [0], [-1])],
+        [op("Neg", [0], [2]), op("AssignVariableOp", [1, 2], [], {"validate_shape": True}), op("Neg", [0], [-1])],
         [],
     )
     plan(tf.constant([3.0, 4.0]))

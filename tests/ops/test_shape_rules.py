@@ -302,6 +302,7 @@ class Node:
 
     def __init__(self, type, *inputs, shape=None, dtype=tf.int32, **attrs):
         self.op = self
+        self.outputs = [self]
         self.type = type
         self.inputs = inputs
         self.attrs = attrs
