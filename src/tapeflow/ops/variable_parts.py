@@ -66,7 +66,7 @@ def batch_coordinates(indices):
 @op(
     "ResourceCountUpTo",
     "resource: resource -> output: T",
-    attrs={"limit": integer, "T": dtype(dtypes.int64)},
+    attrs={"limit": integer, "T": dtype},
     shape=shapes.scalar,
     stateful=True,
 )
