@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import context, dtypes, errors
+from tapeflow.core import context, errors
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops import shapes, slicing, state
 from tapeflow.ops.static import joined, rank_of, size_of, static_value
