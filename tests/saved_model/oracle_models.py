@@ -14,8 +14,12 @@ import checks
 import crosses
 import dataset_functions
 import everything
+import old_parsers
+import parsers
 
-PARTS = {"checks": checks, "crosses": crosses, "datasets": dataset_functions}
+PARTS = {
+    "checks": checks, "crosses": crosses, "datasets": dataset_functions, "parsers": parsers, "old_parsers": old_parsers,
+}  # fmt: skip
 
 if sys.argv[1].startswith("save_"):
     tf.saved_model.save(PARTS[sys.argv[1][5:]].make(tf), sys.argv[2])

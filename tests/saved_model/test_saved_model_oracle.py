@@ -70,7 +70,8 @@ def test_written_by_tensorflow(tmp_path):
 
 @pytest.mark.parametrize(
     ("part", "script"),
-    [("checks", "checks.py"), ("crosses", "crosses.py"), ("datasets", "dataset_functions.py")],
+    [("checks", "checks.py"), ("crosses", "crosses.py"), ("datasets", "dataset_functions.py"),
+     ("parsers", "parsers.py")],
 )
 def test_parts_mean_the_same_on_both_sides(part, script, tmp_path):
     functions = runpy.run_path(str(SCRIPT.with_name(script)))
@@ -82,3 +83,14 @@ def test_parts_mean_the_same_on_both_sides(part, script, tmp_path):
     assert look(tf, loaded) == expected
     tf.saved_model.save(loaded, tmp_path / "again")
     assert json.loads(oracle(f"load_{part}", tmp_path / "again").splitlines()[-1]) == expected
+
+
+def test_old_nodes_that_parse(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    functions = runpy.run_path(str(SCRIPT.with_name("old_parsers.py")))
+    expected = functions["EXPECTED"]
+    oracle("save_old_parsers", tmp_path / "there")
+    loaded = tf.saved_model.load(tmp_path / "there")
+    assert functions["look_at"](tf, loaded) == expected
+    tf.saved_model.save(loaded, tmp_path / "again")
+    assert json.loads(oracle("load_old_parsers", tmp_path / "again").splitlines()[-1]) == expected

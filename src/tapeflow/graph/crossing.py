@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -15,23 +14,13 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.ragged_tensor import RaggedTensor
 
 
-def _parts(kind: str, attrs: Any, values: Sequence[Any]) -> list[list[Any]]:
-    """The inputs of a node by the arguments of its op."""
-    found, at = [], 0
-    for argument in op_defs.op_def(kind).input_arg:
-        count = len(op_defs.dtypes_of(argument, attrs))
-        found.append(list(values[at : at + count]))
-        at += count
-    return found
-
-
 def _sparse(indices: Any, values: Any, shapes: Any) -> list[Any]:
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
 
 
 def _ragged_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*given: Any) -> list[Any]:
-        values, splits, indices, sparse, shapes, dense = _parts("RaggedCross", attrs, given)
+        values, splits, indices, sparse, shapes, dense = op_defs.grouped("RaggedCross", attrs, given)
         ragged = [
             RaggedTensor.from_row_splits(*parts, validate=False)
             for parts in zip(values, splits, strict=True)
@@ -53,7 +42,7 @@ def _hashing(attrs: Any) -> dict[str, Any]:
 
 def _sparse_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*given: Any) -> list[Any]:
-        indices, values, shapes, dense, *sep = _parts(node.op, attrs, given)
+        indices, values, shapes, dense, *sep = op_defs.grouped(node.op, attrs, given)
         how = {"separator": sep[0][0].numpy().decode()} if sep else _hashing(attrs)
         made = ragged_cross.crossed([*_sparse(indices, values, shapes), *dense], **how).to_sparse()
         return [made.indices, made.values, made.dense_shape]

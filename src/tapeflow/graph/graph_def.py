@@ -13,7 +13,7 @@ from tapeflow.graph import attributes, op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.graph.written_as import WRITTEN_AS
+from tapeflow.graph.written_as import COMPOSED, WRITTEN_AS, composition
 from tapeflow.ops.lookup_rows import Table
 from tapeflow.ops.resource_op import object_of
 
@@ -93,7 +93,7 @@ def written_type(op: Operation) -> str:
 
 
 def _is_composite(op: Operation) -> bool:
-    return op.row is not None and op.row.composite is not None
+    return op.row is not None and (op.row.composite is not None or op.type in COMPOSED)
 
 
 def _is_shared_by_datasets(value: Any) -> bool:
@@ -195,7 +195,7 @@ def _values(op: Operation, definition: Any) -> dict[str, Any]:
             found[argument.number_attr] = size
     outputs = {a.type_list_attr for a in definition.output_arg if a.type_list_attr} - found.keys()
     for name in outputs:
-        found[name] = [y.dtype for y in op.outputs]
+        found[name] = op.attrs[name] if name in op.attrs else [y.dtype for y in op.outputs]
     for attr in definition.attr:
         name = attr.name
         if name in op.attrs and name not in found:
@@ -282,8 +282,9 @@ def _composite(op: Operation) -> dict[str, Any]:
 
     if op._composite is None:
         attrs = {**op.row.defaults, **op.attrs}
+        compose = op.row.composite or composition(op.type)
         with context.init_scope():
-            made = tracing.body(op.type, lambda *own: op.row.composite(*own, **attrs), op.inputs)
+            made = tracing.body(op.type, lambda *own: compose(*own, **attrs), op.inputs)
         op._composite = conditional.Body(made, list(made.outputs))
     return _call_of(op, op._composite)
 
@@ -412,9 +413,15 @@ def _inner_reference(tensor: SymbolicTensor) -> str:
 def output_sizes(op: Operation) -> list[tuple[str, int]]:
     """The names of the outputs in the op's definition, and how many tensors each is."""
     definition = op_def(op)
-    if any(a.type_list_attr for a in definition.output_arg):
+    if len(definition.output_arg) == 1 and definition.output_arg[0].type_list_attr:
         return [(definition.output_arg[0].name, len(op.outputs))]
-    if not any(a.number_attr for a in definition.output_arg):
+    if not any(a.number_attr or a.type_list_attr for a in definition.output_arg):
         return [(a.name, 1) for a in definition.output_arg]
     values = _values(op, definition)
-    return [(a.name, values[a.number_attr] if a.number_attr else 1) for a in definition.output_arg]
+
+    def size(a: Any) -> int:
+        if a.type_list_attr:
+            return len(values[a.type_list_attr])
+        return values[a.number_attr] if a.number_attr else 1
+
+    return [(a.name, size(a)) for a in definition.output_arg]

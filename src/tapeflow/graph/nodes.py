@@ -19,7 +19,9 @@ from tapeflow.graph import (
     crossing,  # noqa: F401 (likewise)
     dataset_definitions,
     op_defs,
+    parsing_nodes,  # noqa: F401 (likewise)
     ragged_nodes,  # noqa: F401 (likewise)
+    record_nodes,  # noqa: F401 (likewise)
     resource_nodes,
 )
 from tapeflow.graph.conditional import Body

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow import protos
@@ -119,6 +119,7 @@ _DEFAULTS: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
     "string": lambda text: text.strip('"'),
+    "list(int)": lambda text: [],
     "list(shape)": lambda text: [],
     "list(string)": lambda text: [],
     "list(type)": lambda text: [],
@@ -247,6 +248,25 @@ def dtypes_of(argument: Any, attrs: dict[str, Any]) -> list[DType]:
         return list(attrs[argument.type_list_attr])
     kind = attrs[argument.type_attr] if argument.type_attr else dtypes.as_dtype(argument.type)
     return [kind] * (attrs[argument.number_attr] if argument.number_attr else 1)
+
+
+def defaults(kind: str) -> dict[str, Any]:
+    """The attrs of an op that have defaults."""
+    return {
+        attr.name: attributes.value_of(attr.default_value, attr.type, attr.name)
+        for attr in op_def(kind).attr
+        if attr.HasField("default_value")
+    }
+
+
+def grouped(kind: str, attrs: dict[str, Any], values: Sequence[Any]) -> list[list[Any]]:
+    """The inputs of a node without a row by the arguments of its op."""
+    found, at = [], 0
+    for argument in op_def(kind).input_arg:
+        count = len(dtypes_of(argument, attrs))
+        found.append(list(values[at : at + count]))
+        at += count
+    return found
 
 
 def short(definition: Any) -> str:

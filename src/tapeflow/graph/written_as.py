@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,27 @@ from tapeflow.core import dtypes
 
 # By the name of the row: the op, and what gives its inputs and attrs for an operation.
 WRITTEN_AS: dict[str, tuple[str, Callable[[Any], tuple[list[Any], dict[str, Any]]]]] = {}
+
+# By the name of the row: the module with a function, in its `ROWS`, that makes the row's outputs of its inputs and
+# attrs by nodes that TensorFlow knows. GraphDefs have a call of it.
+COMPOSED = {
+    **dict.fromkeys(
+        (
+            "ParseExampleDenseFeature",
+            "ParseExampleRaggedFeature",
+            "ParseExampleSparseFeature",
+            "ParseSequenceDenseList",
+            "ParseSequenceSparseList",
+        ),
+        "written_parsing",
+    ),
+    **dict.fromkeys(("DecodeCSVColumn", "DecodeProtoField", "EncodeProtoField"), "written_records"),
+}
+
+
+def composition(row: str) -> Callable[..., Any]:
+    """The function for a row of `COMPOSED`."""
+    return importlib.import_module(f"tapeflow.graph.{COMPOSED[row]}").ROWS[row]
 
 
 def _writes(row: str, kind: str) -> Callable[[Any], Any]:
