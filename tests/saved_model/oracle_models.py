@@ -16,9 +16,11 @@ import dataset_functions
 import everything
 import old_parsers
 import parsers
+import training_steps
 
 PARTS = {
     "checks": checks, "crosses": crosses, "datasets": dataset_functions, "parsers": parsers, "old_parsers": old_parsers,
+    "training": training_steps,
 }  # fmt: skip
 
 if sys.argv[1].startswith("save_"):

@@ -94,3 +94,14 @@ def test_old_nodes_that_parse(tmp_path, monkeypatch):
     assert functions["look_at"](tf, loaded) == expected
     tf.saved_model.save(loaded, tmp_path / "again")
     assert json.loads(oracle("load_old_parsers", tmp_path / "again").splitlines()[-1]) == expected
+
+
+def test_steps_of_training(tmp_path):
+    functions = runpy.run_path(str(SCRIPT.with_name("training_steps.py")))
+    module = functions["make"](tf)
+    tf.saved_model.save(module, tmp_path)
+    want = functions["look_at"](tf, module)
+    found = json.loads(oracle("load_training", tmp_path).splitlines()[-1])
+    assert found.keys() == want.keys()
+    for name, value in want.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-6, err_msg=name)

@@ -13,7 +13,7 @@ from tapeflow.graph import attributes, op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.graph.written_as import COMPOSED, WRITTEN_AS, composition
+from tapeflow.graph.written_as import WRITTEN_AS, composition, is_composed
 from tapeflow.ops.lookup_rows import Table
 from tapeflow.ops.resource_op import object_of
 
@@ -80,7 +80,7 @@ def op_def(op: Operation) -> Any:
 def written_type(op: Operation) -> str:
     """The type of the node that an operation is written as."""
     if _is_composite(op):
-        return "PartitionedCall"
+        return "StatefulPartitionedCall" if op.stateful else "PartitionedCall"
     if op.type == "PartitionedCall" and op.stateful:
         return "StatefulPartitionedCall"
     if op.type in _STATELESS and not op.stateful:
@@ -93,7 +93,7 @@ def written_type(op: Operation) -> str:
 
 
 def _is_composite(op: Operation) -> bool:
-    return op.row is not None and (op.row.composite is not None or op.type in COMPOSED)
+    return op.row is not None and (op.row.composite is not None or is_composed(op.type))
 
 
 def _is_shared_by_datasets(value: Any) -> bool:

@@ -25,12 +25,34 @@ COMPOSED = {
         "written_parsing",
     ),
     **dict.fromkeys(("DecodeCSVColumn", "DecodeProtoField", "EncodeProtoField"), "written_records"),
+    **dict.fromkeys(
+        (
+            "ResourceApplyKerasCenteredRMSProp",
+            "ResourceApplyKerasRMSProp",
+            "ResourceApplyLion",
+            "ResourceApplyNadam",
+        ),
+        "written_training",
+    ),
 }
+# By the name of the row: why GraphDefs with it can only be read here. Nothing else may be one of TensorFlow's ops only
+# by its name: tests/graph/test_rows_of_our_own.py.
+ONLY_HERE = {
+    "CompareAndBitpack": "TensorFlow had the op, and has removed it",
+    "DenseCTCLoss": "TensorFlow's CTCLoss has no finite loss for labels that do not fit",
+}
+_TRAINING = ("ResourceMultiApply", "ResourceRowsApply")
+
+
+def is_composed(row: str) -> bool:
+    """Whether GraphDefs have a call for a row, of nodes that TensorFlow knows."""
+    return row in COMPOSED or row.startswith(_TRAINING)
 
 
 def composition(row: str) -> Callable[..., Any]:
-    """The function for a row of `COMPOSED`."""
-    return importlib.import_module(f"tapeflow.graph.{COMPOSED[row]}").ROWS[row]
+    """The function for a row that is composed."""
+    module = COMPOSED.get(row, "written_training")
+    return importlib.import_module(f"tapeflow.graph.{module}").ROWS[row]
 
 
 def _writes(row: str, kind: str) -> Callable[[Any], Any]:
