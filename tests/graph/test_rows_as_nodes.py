@@ -21,14 +21,12 @@ ROWS = sorted(
     if row.sample_source is not None and "table_handle" not in row.inputs
 )
 # What TensorFlow's definitions do not allow in a graph, and these rows do.
-_OWN = "no op of TensorFlow"
 _LENGTHS = "TensorFlow's rule for shapes overlooks `fft_length`"
 _LIMITS = "TensorFlow's rule for shapes forgets that n regions have n + 1 limits"
 MORE = {
     "ApproxTopK": "float64",
     "CompareAndBitpack": "TensorFlow has removed the op",
     "ConcatV2": "a list of one",
-    "DenseCTCLoss": _OWN,
     "FFTND": _LENGTHS,
     "FractionalAvgPool": _LIMITS,
     "FractionalMaxPool": _LIMITS,

@@ -12,6 +12,7 @@ import tensorflow as tf
 sys.path.insert(0, os.path.dirname(__file__))
 import checks
 import crosses
+import ctc_losses
 import dataset_functions
 import everything
 import old_parsers
@@ -20,7 +21,7 @@ import training_steps
 
 PARTS = {
     "checks": checks, "crosses": crosses, "datasets": dataset_functions, "parsers": parsers, "old_parsers": old_parsers,
-    "training": training_steps,
+    "training": training_steps, "ctc": ctc_losses,
 }  # fmt: skip
 
 if sys.argv[1].startswith("save_"):

@@ -105,3 +105,12 @@ def test_steps_of_training(tmp_path):
     assert found.keys() == want.keys()
     for name, value in want.items():
         np.testing.assert_allclose(found[name], value, rtol=1e-6, err_msg=name)
+
+
+def test_losses_of_dense_labels(tmp_path):
+    functions = runpy.run_path(str(SCRIPT.with_name("ctc_losses.py")))
+    tf.saved_model.save(functions["make"](tf), tmp_path / "here")
+    want = functions["look_at"](tf, tf.saved_model.load(tmp_path / "here"))
+    found = json.loads(oracle("load_ctc", tmp_path / "here").splitlines()[-1])
+    for mine, its in zip(want, found, strict=True):
+        np.testing.assert_allclose(its, mine, rtol=1e-5, atol=1e-6)

@@ -24,6 +24,7 @@ COMPOSED = {
         ),
         "written_parsing",
     ),
+    "DenseCTCLoss": "written_ctc",
     **dict.fromkeys(("DecodeCSVColumn", "DecodeProtoField", "EncodeProtoField"), "written_records"),
     **dict.fromkeys(
         (
@@ -37,10 +38,7 @@ COMPOSED = {
 }
 # By the name of the row: why GraphDefs with it can only be read here. Nothing else may be one of TensorFlow's ops only
 # by its name: tests/graph/test_rows_of_our_own.py.
-ONLY_HERE = {
-    "CompareAndBitpack": "TensorFlow had the op, and has removed it",
-    "DenseCTCLoss": "TensorFlow's CTCLoss has no finite loss for labels that do not fit",
-}
+ONLY_HERE = {"CompareAndBitpack": "TensorFlow had the op, and has removed it"}
 _TRAINING = ("ResourceMultiApply", "ResourceRowsApply")
 
 
