@@ -86,8 +86,9 @@ def test_gated_linear_unit_halves_the_axis():
     np.testing.assert_allclose(
         activations.glu(tf.transpose(x), 0), tf.transpose(activations.glu(x))
     )
-    with pytest.raises(ValueError, match="axis size must be divisible by 2"):
+    with pytest.raises(ValueError, match="axis size must be divisible by 2") as caught:
         activations.glu(tf.zeros([2, 3]))
+    assert caught.traceback[-1].path.name == "test_activations.py"
 
 
 def test_sparsemax_is_a_distribution_along_any_axis():

@@ -6,6 +6,7 @@ import copy
 
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
@@ -219,6 +220,7 @@ class Bidirectional(Wrapper):
         first = outputs if self.merge_mode is None else [outputs]
         return [*first, *states, *states]
 
+    @public
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
         inputs, initial_state, constants = standardize_args(
             inputs, initial_state, constants, self._num_constants

@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import regularizers
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
@@ -233,6 +234,7 @@ class RNN(Layer):
 
     # Calls
 
+    @public
     def __call__(self, inputs, initial_state=None, constants=None, **kwargs):
         inputs, initial_state, constants = standardize_args(
             inputs, initial_state, constants, self._num_constants
