@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import context
@@ -17,6 +17,13 @@ from tapeflow.ops.construction import zeros, zeros_like
 _Variable = _native.Variable
 
 
+class _Marks(NamedTuple):
+    """What depends on what a tape watches: ids of tensors, and the operations that made them."""
+
+    tensors: set[int]
+    operations: set[Operation]
+
+
 class Recording:
     """The operations that a tape saw, and what it watches."""
 
@@ -25,7 +32,7 @@ class Recording:
         self.stretches: list[list[float]] = []
         self.watch_accessed = watch_accessed
         self.watched: list[Any] = []
-        self._marks: tuple[Any, set[int]] | None = None
+        self._marks: tuple[Any, _Marks] | None = None
 
     def begin(self) -> None:
         self.stretches.append([len(self.graph.operations), float("inf")])
@@ -47,6 +54,12 @@ class Recording:
     def variables(self) -> list[Any]:
         """The variables watched: those told of, and the trainable ones that were read."""
         found: dict[int, Any] = {id(x): x for x, _ in self.watched if isinstance(x, _Variable)}
+        found.update((id(x), x) for x in self._accessed())
+        return list(found.values())
+
+    def _accessed(self) -> list[Any]:
+        """The trainable variables that recorded operations read, where the tape watches them by itself."""
+        found: dict[int, Any] = {}
         if self.watch_accessed:
             handles = {id(h): v for v, h in self.graph.variables_by_handle.items()}
             for op in self.graph.operations:
@@ -57,21 +70,27 @@ class Recording:
                             found.setdefault(id(v), v)
         return list(found.values())
 
-    def marks(self) -> set[int]:
-        """The ids of the tensors that depend on what is watched."""
+    def marks(self) -> _Marks:
+        """What depends on what is watched."""
         key = (self.graph.version, len(self.watched))
         if self._marks is not None and self._marks[0] == key:
             return self._marks[1]
-        found = {id(x) for x, _ in self.watched}
-        for v in self.variables():
-            handle = handle_of(self.graph, v)
-            if handle is not None:
-                found.add(id(handle))
+        # The number of operations that the graph had when a tensor became watched: what used it before is not recorded.
+        since: dict[int, int] = {}
+        for x, start in (*self.watched, *((v, 0) for v in self._accessed())):
+            # Operations of the graph take a placeholder for an eager tensor and a handle for a variable.
+            for each in (x, source_in(self.graph, x)):
+                if each is not None:
+                    since[id(each)] = min(start, since.get(id(each), start))
+        origin = gradients.Origins(set(since))
+        operations = set()
         for op in sorted(self.graph.operations, key=lambda op: op.index):
-            if self.has(op) and any(id(x) in found for x in op.inputs):
-                found.update(map(id, op.outputs))
-        self._marks = (key, found)
-        return found
+            if self.has(op) and any(since.get(id(origin(x)), op.index + 1) <= op.index for x in op.inputs):
+                operations.add(op)
+                since.update((id(y), op.index) for y in op.outputs)
+        marks = _Marks(set(since), operations)
+        self._marks = (key, marks)
+        return marks
 
     def gradient(
         self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool
@@ -98,13 +117,13 @@ class Recording:
         known = [
             i
             for i, x in enumerate(xs)
-            if x is not None and (id(x) in marks or x.op.graph is not self.graph)
+            if x is not None and (id(x) in marks.tensors or x.op.graph is not self.graph)
         ]
         found = gradients.gradients(
             ys,
             [x for i, x in enumerate(xs) if i in known and x is not None],
             weights,
-            recorded=self.has,
+            recorded=lambda op: op in marks.operations if op.graph is self.graph else self.has(op),
         )
         result: list[Any] = [None] * len(sources)
         for i, dx in zip(known, found, strict=True):
