@@ -51,7 +51,7 @@ class Layer(Connections, Protocol, Tracked):
     # and fails by itself on input that its spec forbids: its calls then skip all bookkeeping.
     _plain_call = False
     _checks_inputs = True
-    _is_metric = False
+    _is_layer = True
     # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
     _computes_mask = False
     _masks_itself = False

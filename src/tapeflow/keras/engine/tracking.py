@@ -27,6 +27,11 @@ class Tracked(Module):
     Containers are looked into when asked, so that what is appended to a list later counts too.
     """
 
+    # What the weights and metrics of a layer are gathered from; other objects, such as optimizers, are only tracked
+    # for checkpoints.
+    _is_layer = False
+    _is_metric = False
+
     def _start_tracking(self):
         self.__dict__["_tracked"] = {}
         self.__dict__["_tracked_variables"] = {}
@@ -92,15 +97,10 @@ class Tracked(Module):
             self._own_weights[:] = [weight for weight in self._own_weights if weight is not value]
 
     def _held(self):
-        """Layers and, inside containers, variables, in the order in which they were assigned."""
+        """Layers, metrics and, inside containers and modules, variables, in the order in which they were assigned."""
         held = []
         for value in self._tracked.values():
-            if isinstance(value, Tracked):
-                held.append(value)
-            elif isinstance(value, (list, tuple, dict)):
-                _collect(value, held)
-            elif isinstance(value, Module):
-                held += [plain(variable) for variable in value.variables]
+            _collect(value, held)
         return held
 
     def _attributes(self):
@@ -111,19 +111,23 @@ class Tracked(Module):
         """The layers held directly, each once."""
         seen = {}
         for value in self._held():
-            if isinstance(value, Tracked) and not getattr(value, "_is_metric", False):
+            if isinstance(value, Tracked) and value._is_layer:
                 seen.setdefault(id(value), value)
         return list(seen.values())
 
 
-def _collect(container, held):
-    for value in container.values() if isinstance(container, Mapping) else container:
-        if isinstance(value, (Tracked, Variable)):
-            held.append(plain(value))
-        elif isinstance(value, (list, tuple, dict)):
-            _collect(value, held)
-        elif isinstance(value, Module):
-            held += value.variables
+def _collect(value, held):
+    """Add to `held` the layers, metrics and variables that an attribute is or contains."""
+    if isinstance(value, Variable):
+        held.append(plain(value))
+    elif isinstance(value, Tracked):
+        if value._is_layer or value._is_metric:
+            held.append(value)
+    elif isinstance(value, (list, tuple, dict)):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            _collect(each, held)
+    elif isinstance(value, Module):
+        held += [plain(variable) for variable in value.variables]
 
 
 class OwnWeights(list):
