@@ -1,8 +1,27 @@
 """Of which TensorFlow this has the names and behaviour."""
 
+import os
+
 VERSION = "2.21.0"
 GIT_VERSION = "tapeflow-0.1.0"
 COMPILER_VERSION = ""
 GRAPH_DEF_VERSION = 2474
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
+
+_KERAS_2_WANTED = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
+_keras_2 = _KERAS_2_WANTED
+
+
+def keras_2() -> bool:
+    """Return whether `tf.keras` behaves as Keras 2 where it differs from Keras 3.
+
+    It does under `TF_USE_LEGACY_KERAS=1`, as TensorFlow 2.16 and later have it, and with the behavior of 1.x.
+    """
+    return _keras_2
+
+
+def use_keras_2(legacy: bool) -> None:
+    """Choose between Keras 2 and the Keras that the environment asks for."""
+    global _keras_2
+    _keras_2 = legacy or _KERAS_2_WANTED

@@ -60,14 +60,20 @@ class Recording:
     def _accessed(self) -> list[Any]:
         """The trainable variables that recorded operations read, where the tape watches them by itself."""
         found: dict[int, Any] = {}
-        if self.watch_accessed:
-            handles = {id(h): v for v, h in self.graph.variables_by_handle.items()}
-            for op in self.graph.operations:
-                if self.has(op):
-                    for x in op.inputs:
-                        v = handles.get(id(x))
-                        if v is not None and v.trainable:
-                            found.setdefault(id(v), v)
+        if not self.watch_accessed:
+            return []
+        handles: dict[int, Any] = {}
+        graph = self.graph
+        while graph is not None:
+            handles.update((id(h), v) for v, h in graph.variables_by_handle.items())
+            graph = graph.outer_graph
+        origin = gradients.Origins(set(handles))
+        for op in self.graph.operations:
+            if self.has(op):
+                for x in op.inputs:
+                    v = handles.get(id(origin(x)))
+                    if v is not None and v.trainable:
+                        found.setdefault(id(v), v)
         return list(found.values())
 
     def marks(self) -> _Marks:

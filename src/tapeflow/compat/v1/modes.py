@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core import context
+from tapeflow.core import context, release
 from tapeflow.core.context import enable_eager_execution, enable_tensor_equality
 from tapeflow.core.tensor_shape import disable_v2_tensorshape, enable_v2_tensorshape
 
@@ -24,6 +24,7 @@ def enable_v2_behavior() -> None:
     enable_v2_tensorshape()
     enable_resource_variables()
     enable_control_flow_v2()
+    release.use_keras_2(False)
 
 
 def disable_v2_behavior() -> None:
@@ -33,6 +34,7 @@ def disable_v2_behavior() -> None:
     disable_v2_tensorshape()
     disable_resource_variables()
     disable_control_flow_v2()
+    release.use_keras_2(True)
 
 
 def enable_resource_variables() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from collections.abc import Mapping
+
+from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor, is_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import functions, imbalanced
@@ -15,13 +18,22 @@ from tapeflow.ops.casting import cast
 _MEAN = Reduction.SUM_OVER_BATCH_SIZE
 
 
+def _cast_all(y, dtype):
+    """A tensor, or all tensors of a structure, in a dtype; lists of numbers are tensors."""
+    if isinstance(y, Mapping):
+        return {key: _cast_all(each, dtype) for key, each in y.items()}
+    if isinstance(y, (list, tuple)) and any(hasattr(each, "shape") for each in y):
+        return nest.map_structure(lambda each: cast(each, dtype), y)
+    return cast(y, dtype)
+
+
 class Loss:
     """A function of labels and predictions that gives a scalar, or one number per example.
 
     Args:
       name: a name for messages and results.
       reduction: one of Reduction; None is "none".
-      dtype: of the result; by default, that of the predictions, but at least floatx.
+      dtype: of the computation and the result; floatx by default. Keras 2: that of the predictions.
     """
 
     def __init__(self, name=None, reduction=_MEAN, dtype=None):
@@ -46,11 +58,10 @@ class Loss:
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         target = self._dtype
-        kind = getattr(y_pred, "dtype", None)
-        if target is None and kind in (dtypes.float16, dtypes.bfloat16):
+        if target is None and not keras_2():
             target = dtypes.as_dtype(settings.floatx())
         if target is not None:
-            y_pred = cast(y_pred, target)
+            y_true, y_pred = _cast_all(y_true, target), _cast_all(y_pred, target)
         values = convert_to_tensor(self.call(y_true, y_pred))
         return reduced(values, sample_weight, self.reduction)
 
@@ -74,8 +85,10 @@ class LossFunctionWrapper(Loss):
         self._settings = kwargs
 
     def call(self, y_true, y_pred):
+        tensors = is_tensor(y_true) and is_tensor(y_pred)
         y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
-        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+        if tensors or not keras_2():  # Keras 2 broadcasts arrays
+            y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
         return self.fn(y_true, y_pred, **self._settings)
 
     def get_config(self):

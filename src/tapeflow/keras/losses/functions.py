@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.arithmetic import maximum, squared_difference
@@ -24,26 +25,41 @@ from tapeflow.ops.reduction import reduce_all, reduce_max, reduce_mean, reduce_s
 from tapeflow.ops.static import joined, rank_of, size_of
 
 
-def _pair(y_true, y_pred):
+def _pair(y_true, y_pred, one_rank=False):
+    """Labels and predictions as tensors of one dtype; with `one_rank`, as far as possible of one rank."""
     y_pred = convert_to_tensor(y_pred)
-    return cast(y_true, y_pred.dtype), y_pred
+    if keras_2():
+        return cast(y_true, y_pred.dtype), y_pred
+    if not (y_pred.dtype.is_floating or y_pred.dtype.is_complex):
+        y_pred = cast(y_pred, settings.floatx())
+    y_true = cast(y_true, y_pred.dtype)
+    return squeeze_or_expand(y_true, y_pred)[:2] if one_rank else (y_true, y_pred)
+
+
+def _check_alike(y_true, y_pred):
+    """Raises ValueError where the shapes of labels and predictions are known to differ."""
+    if not y_true.shape.is_compatible_with(y_pred.shape):
+        raise ValueError(
+            f"y_true and y_pred must have the same shape. Received: y_true.shape={y_true.shape}, "
+            f"y_pred.shape={y_pred.shape}"
+        )
 
 
 def mean_squared_error(y_true, y_pred):
     """Mean over the last axis of (y_pred - y_true)^2."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_mean(squared_difference(y_pred, y_true), axis=-1)
 
 
 def mean_absolute_error(y_true, y_pred):
     """Mean over the last axis of |y_pred - y_true|."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_mean(abs_(y_pred - y_true), axis=-1)
 
 
 def mean_absolute_percentage_error(y_true, y_pred):
     """100 times the mean over the last axis of |y_true - y_pred| / |y_true|."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return 100.0 * reduce_mean(
         abs_((y_true - y_pred) / maximum(abs_(y_true), settings.epsilon())), axis=-1
     )
@@ -51,7 +67,7 @@ def mean_absolute_percentage_error(y_true, y_pred):
 
 def mean_squared_logarithmic_error(y_true, y_pred):
     """Mean over the last axis of (log(1 + y_true) - log(1 + y_pred))^2."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     logs = [log(maximum(y, settings.epsilon()) + 1.0) for y in (y_pred, y_true)]
     return reduce_mean(squared_difference(*logs), axis=-1)
 
@@ -84,7 +100,9 @@ def categorical_hinge(y_true, y_pred):
 
 def huber(y_true, y_pred, delta=1.0):
     """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    if keras_2():
+        y_pred = cast(y_pred, settings.floatx())
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     error = abs_(y_pred - y_true)
     value = where(error <= delta, 0.5 * square(error), delta * error - 0.5 * delta * delta)
     return reduce_mean(value, axis=-1)
@@ -92,7 +110,7 @@ def huber(y_true, y_pred, delta=1.0):
 
 def log_cosh(y_true, y_pred):
     """Mean over the last axis of log(cosh(y_pred - y_true))."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     x = y_pred - y_true
     return reduce_mean(x + softplus(-2.0 * x) - 0.6931471805599453, axis=-1)
 
@@ -104,6 +122,7 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
         classes = size_of(y_true, -1)
         classes = classes if isinstance(classes, int) else cast(classes, y_true.dtype)
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    _check_alike(y_true, y_pred)
     if from_logits:
         return softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
     epsilon = settings.epsilon()
@@ -114,6 +133,8 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
     """-log of the probability of class y_true; y_pred are probabilities, or logits."""
     y_pred = convert_to_tensor(y_pred)
+    if not (keras_2() or y_pred.dtype.is_floating):
+        y_pred = cast(y_pred, settings.floatx())
     labels = cast(y_true, dtypes.int64)
     rank = y_pred.shape.rank
     if rank is None or labels.shape.rank is None:
@@ -141,12 +162,15 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if not keras_2():  # which broadcasts them
+        _check_alike(y_true, y_pred)
     if from_logits:
         value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
         epsilon = settings.epsilon()
         p = clip_by_value(y_pred, epsilon, 1.0 - epsilon)
-        value = -(y_true * log(p + epsilon) + (1.0 - y_true) * log(1.0 - p + epsilon))
+        least = epsilon if keras_2() else 0.0
+        value = -(y_true * log(p + least) + (1.0 - y_true) * log(1.0 - p + least))
     return reduce_mean(value, axis=axis)
 
 
@@ -166,7 +190,7 @@ def poisson(y_true, y_pred):
 
 def cosine_similarity(y_true, y_pred, axis=-1):
     """Minus the cosine of the angle between the vectors along `axis`."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
@@ -190,20 +214,31 @@ def _matched_later(y_true, y_pred, sample_weight):
     return y_true, y_pred, sample_weight
 
 
+def _same_rank(x, y, kept=None):
+    """Where one of two tensors has one axis more than the other, and that is of size 1, both with as many axes.
+
+    Keras 2 takes the axis away; Keras 3 gives it to the other one, if that is a vector. What is `kept` stays as it is.
+    """
+    swap = len(x.shape) < len(y.shape)
+    more, less = (y, x) if swap else (x, y)
+    if len(more.shape) == len(less.shape) + 1 and more.shape[-1] == 1:
+        if len(less.shape) == 1 and not keras_2():
+            less = expand_dims(less, -1)
+        elif more is not kept:
+            more = squeeze(more, [-1])
+    return (less, more) if swap else (more, less)
+
+
 def squeeze_or_expand(y_true, y_pred, sample_weight=None):
     """Brings labels and weights to the rank of predictions by a last axis of size 1."""
     if any(x is not None and x.shape.rank is None for x in (y_true, y_pred, sample_weight)):
         return _matched_later(y_true, y_pred, sample_weight)
     if y_true is not None and y_pred is not None:
-        true_rank, pred_rank = len(y_true.shape), len(y_pred.shape)
-        if pred_rank - true_rank == 1 and y_pred.shape[-1] == 1:
-            y_pred = squeeze(y_pred, [-1])
-        elif true_rank - pred_rank == 1 and y_true.shape[-1] == 1:
-            y_true = squeeze(y_true, [-1])
+        y_true, y_pred = _same_rank(y_true, y_pred)
     if sample_weight is not None and len(sample_weight.shape):
-        rank, weight_rank = len(y_pred.shape), len(sample_weight.shape)
-        if weight_rank - rank == 1 and sample_weight.shape[-1] == 1:
-            sample_weight = squeeze(sample_weight, [-1])
+        if keras_2() or len(sample_weight.shape) > len(y_pred.shape):
+            sample_weight, y_pred = _same_rank(sample_weight, y_pred, y_pred if keras_2() else None)
+        rank = len(y_pred.shape)
         while len(sample_weight.shape) < rank:
             sample_weight = expand_dims(sample_weight, -1)
     return y_true, y_pred, sample_weight

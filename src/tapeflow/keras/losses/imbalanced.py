@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.keras.losses.functions import _pair
+from tapeflow.keras.losses.functions import _check_alike, _pair
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.arithmetic import pow as pow_
@@ -41,13 +42,16 @@ def binary_focal_crossentropy(
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if not keras_2():  # which broadcasts them
+        _check_alike(y_true, y_pred)
     if from_logits:
         value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
         p = sigmoid(y_pred)
     else:
         epsilon = settings.epsilon()
         p = clip_by_value(y_pred, epsilon, 1.0 - epsilon)
-        value = -(y_true * log(p) + (1.0 - y_true) * log(1.0 - p))
+        least = epsilon if keras_2() else 0.0
+        value = -(y_true * log(p + least) + (1.0 - y_true) * log(1.0 - p + least))
     right = y_true * p + (1.0 - y_true) * (1.0 - p)
     value = pow_(1.0 - right, cast(gamma, right.dtype)) * value
     if apply_class_balancing:
@@ -64,6 +68,8 @@ def categorical_focal_crossentropy(
         classes = size_of(y_true, -1)
         classes = classes if isinstance(classes, int) else cast(classes, y_true.dtype)
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    if keras_2():
+        _check_alike(y_true, y_pred)
     p = softmax(y_pred, axis=axis) if from_logits else y_pred
     p = p / reduce_sum(p, axis, True)
     epsilon = settings.epsilon()

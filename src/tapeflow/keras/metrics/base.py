@@ -8,18 +8,21 @@ import functools
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
+from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.registry import snake_case, to_config
 from tapeflow.keras.session import set_values
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.array import size
+from tapeflow.ops.broadcasting import broadcast_to
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import ones_like, zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.division_no_nan import divide_no_nan
-from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.reduction import reduce_mean, reduce_sum
 from tapeflow.ops.variable import Variable
 
 
@@ -229,6 +232,39 @@ def _weighted(values, sample_weight):
     return values * weight, weight
 
 
+def _of_samples(values, sample_weight, reduce):
+    """Weighted values and their weights, or None, with one number for each sample: the first axis, as Keras 3 has it.
+
+    Args:
+      reduce: what makes one number of those of a sample: `reduce_mean` or `reduce_sum`.
+    """
+    weight = None
+    if sample_weight is not None:
+        weight = cast(sample_weight, values.dtype)
+        if weight.shape.rank == (values.shape.rank or 0) + 1:
+            _, values, weight = squeeze_or_expand(None, values, weight)
+        rank = weight.shape.rank
+        if values.shape.rank > rank:
+            values = reduce(values, axis=list(range(rank, values.shape.rank)))
+        weight = broadcast_to(weight, shape_of(values))
+        values = values * weight
+        if rank > 1:
+            weight = reduce(weight, axis=list(range(1, rank)))
+    if values.shape.rank > 1:
+        values = reduce(values, axis=list(range(1, values.shape.rank)))
+    return values, weight
+
+
+def _by_samples(values, sample_weight):
+    """Whether values are reduced to one for each sample before they are summed: in Keras 3, where ranks are known."""
+    if keras_2() or values.shape.rank is None:
+        return False
+    if sample_weight is None:
+        return values.shape.rank > 1
+    rank = getattr(sample_weight, "shape", None)
+    return rank is None or getattr(rank, "rank", 0) is not None
+
+
 class Sum(Metric):
     """The sum of all values, weighted."""
 
@@ -238,7 +274,9 @@ class Sum(Metric):
 
     def update_state(self, values, sample_weight=None):
         values = cast(values, self._dtype)
-        if sample_weight is not None:
+        if _by_samples(values, sample_weight):
+            values, _ = _of_samples(values, sample_weight, reduce_sum)
+        elif sample_weight is not None:
             values, _ = _weighted(values, sample_weight)
         self.total.assign_add(reduce_sum(values))
 
@@ -256,7 +294,10 @@ class Mean(Metric):
 
     def update_state(self, values, sample_weight=None):
         values = cast(values, self._dtype)
-        if sample_weight is None:
+        if _by_samples(values, sample_weight):
+            values, weight = _of_samples(values, sample_weight, reduce_mean)
+            count = cast(size(values), self._dtype) if weight is None else reduce_sum(weight)
+        elif sample_weight is None:
             known = values.shape.num_elements()
             count = cast(size(values), self._dtype) if known is None else float(known)
         else:
@@ -286,8 +327,10 @@ class MeanMetricWrapper(Mean):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
-        y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
-        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+        if keras_2():
+            y_true, y_pred, _ = squeeze_or_expand(cast(y_true, self._dtype), cast(y_pred, self._dtype))
+        else:
+            y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
         super().update_state(self._fn(y_true, y_pred, **self._settings), sample_weight)
 
     def get_config(self):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.keras.losses.functions import _pair, without_last
+from tapeflow.keras.losses.functions import _pair, squeeze_or_expand, without_last
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.arithmetic import squared_difference
 from tapeflow.ops.array import shape as shape_of
@@ -26,10 +27,15 @@ def _matches(a, b):
 
 
 def binary_accuracy(y_true, y_pred, threshold=0.5):
-    """Mean over the last axis of whether y_pred > threshold equals y_true."""
+    """Whether y_pred > threshold equals y_true. (Keras 2: the mean of that over the last axis.)"""
     y_pred = convert_to_tensor(y_pred)
-    decided = cast(y_pred > cast(threshold, y_pred.dtype), y_pred.dtype)
-    return reduce_mean(_matches(cast(y_true, y_pred.dtype), decided), axis=-1)
+    if keras_2():
+        decided = cast(y_pred > cast(threshold, y_pred.dtype), y_pred.dtype)
+        return reduce_mean(_matches(cast(y_true, y_pred.dtype), decided), axis=-1)
+    y_true, y_pred, _ = squeeze_or_expand(convert_to_tensor(y_true), y_pred)
+    if not y_pred.dtype.is_floating:
+        y_pred = cast(y_pred, settings.floatx())
+    return _matches(y_true, cast(y_pred > cast(threshold, y_pred.dtype), y_true.dtype))
 
 
 def categorical_accuracy(y_true, y_pred):
@@ -41,7 +47,10 @@ def sparse_categorical_accuracy(y_true, y_pred):
     """Whether the largest prediction is at y_true."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     y_true = _class_numbers(y_true, y_pred)
-    return _matches(cast(y_true, dtypes.int64), argmax(y_pred, axis=-1))
+    matches = _matches(cast(y_true, dtypes.int64), argmax(y_pred, axis=-1))
+    if (matches.shape.rank or 0) > 1 and matches.shape[-1] == 1:
+        matches = squeeze(matches, [-1])
+    return matches
 
 
 def _class_numbers(y_true, y_pred):
@@ -77,12 +86,15 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
 def accuracy(y_true, y_pred):
     """Whether y_true equals y_pred."""
     y_pred = convert_to_tensor(y_pred)
-    return _matches(cast(y_true, y_pred.dtype), y_pred)
+    y_true = cast(y_true, y_pred.dtype)
+    if not keras_2():
+        y_true, y_pred, _ = squeeze_or_expand(y_true, y_pred)
+    return _matches(y_true, y_pred)
 
 
 def cosine_proximity(y_true, y_pred, axis=-1):
     """The cosine of the angle between the vectors along `axis`."""
-    y_true = cast(y_true, convert_to_tensor(y_pred).dtype)
+    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
