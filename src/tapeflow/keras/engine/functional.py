@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from tapeflow._native import Tensor
-from tapeflow.core import dtypes, nest
+from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
+from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.network import Network
 from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
-from tapeflow.ops.casting import cast
-from tapeflow.ops.layout import expand_dims, squeeze
 
 
 class Functional(Model):
@@ -158,7 +156,7 @@ class Functional(Model):
         values = {}
         for number, (tensor, value) in enumerate(zip(expected, given)):
             _check_input(self, tensor, value, number)
-            values[id(tensor)] = _conformed(tensor, value)
+            values[id(tensor)] = conformed(tensor, value)
         if mask is not None:
             for value, value_mask in zip(given, nest.flatten(mask)):
                 if value_mask is not None:
@@ -207,24 +205,6 @@ def _check_input(model, tensor, value, number):
             f'Input {number} of layer "{model.name}" is incompatible with the layer: expected '
             f"shape={tuple(want.as_list())}, found shape={tuple(have.as_list())}"
         )
-
-
-def _conformed(tensor, value):
-    """An input with the rank that was declared, where a last axis of size 1 makes the difference; and its dtype."""
-    if not isinstance(value, Tensor) or tensor.shape.rank is None or value.shape.rank is None:
-        return value
-    have, want = value.shape.rank, tensor.shape.rank
-    if have == want + 1 and value.shape.as_list()[-1] == 1:
-        value = squeeze(value, [-1])
-    elif have == want - 1 and tensor.shape.as_list()[-1] == 1:
-        value = expand_dims(value, -1)
-    if (
-        value.dtype != tensor.dtype
-        and value.dtype != dtypes.string
-        and tensor.dtype != dtypes.string
-    ):
-        value = cast(value, tensor.dtype)
-    return value
 
 
 def refuse_legacy(layers):

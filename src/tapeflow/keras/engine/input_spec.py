@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.casting import cast
+from tapeflow.ops.layout import expand_dims, squeeze
 
 
 class InputSpec:
@@ -113,3 +116,21 @@ def _problem(x, spec):
             if want is not None and have is not None and want != have:
                 return f"expected shape={spec.shape}, found shape={full}"
     return None
+
+
+def conformed(tensor, value):
+    """An input with the rank that was declared, where a last axis of size 1 makes the difference; and its dtype."""
+    if not isinstance(value, Tensor) or tensor.shape.rank is None or value.shape.rank is None:
+        return value
+    have, want = value.shape.rank, tensor.shape.rank
+    if have == want + 1 and value.shape.as_list()[-1] == 1:
+        value = squeeze(value, [-1])
+    elif have == want - 1 and tensor.shape.as_list()[-1] == 1:
+        value = expand_dims(value, -1)
+    if (
+        value.dtype != tensor.dtype
+        and value.dtype != dtypes.string
+        and tensor.dtype != dtypes.string
+    ):
+        value = cast(value, tensor.dtype)
+    return value

@@ -9,6 +9,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
 from tapeflow.keras.registry import to_config
@@ -140,7 +141,9 @@ class Sequential(Model):
         super().build(input_shape)
 
     def call(self, inputs, training=None, mask=None):
-        if self._input is None and isinstance(inputs, Tensor):
+        if self._input is not None:
+            inputs = conformed(self._input, inputs)
+        elif isinstance(inputs, Tensor):
             self._see(inputs.shape)
         for layer in self.layers:
             if mask is not None and calling.signature_of(layer).takes_mask:

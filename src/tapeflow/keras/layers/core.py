@@ -220,6 +220,10 @@ class SameShape(Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
+    def _as_floats(self, x):
+        """Numbers that are no floats in the dtype that the layer computes in."""
+        return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, self.compute_dtype)
+
     def compute_output_shape(self, input_shape):
         return TensorShape(input_shape)
 

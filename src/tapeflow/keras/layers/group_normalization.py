@@ -79,6 +79,7 @@ class GroupNormalization(SameShape):
         self.built = True
 
     def call(self, inputs):
+        inputs = self._as_floats(inputs)
         sizes = inputs.shape.as_list()
         axis = self.axis % len(sizes)
         dynamic = shape_of(inputs) if None in sizes else None
@@ -124,6 +125,7 @@ class RMSNormalization(SameShape):
         self.built = True
 
     def call(self, inputs):
+        inputs = self._as_floats(inputs)
         axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
         axes = [axis % inputs.shape.rank for axis in axes]
         along = [size if i in axes else 1 for i, size in enumerate(inputs.shape.as_list())]
@@ -147,7 +149,7 @@ class UnitNormalization(SameShape):
         self.axis = axis
 
     def call(self, inputs):
-        return l2_normalize(inputs, axis=self.axis, epsilon=1e-12)
+        return l2_normalize(self._as_floats(inputs), axis=self.axis, epsilon=1e-12)
 
     def get_config(self):
         return {**super().get_config(), "axis": self.axis}

@@ -85,7 +85,7 @@ class LayerNormalization(SameShape):
         self.built = True
 
     def call(self, inputs):
-        x = inputs
+        x = inputs = self._as_floats(inputs)
         if x.dtype in (dtypes.float16, dtypes.bfloat16):
             x = cast(x, dtypes.float32)
         mean, variance = moments(x, self.axis, keepdims=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.backend_math import result_type
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
@@ -50,7 +51,7 @@ class _Merge(Layer):
             )
         rank = max(len(x.shape) for x in inputs)
         inputs = [_with_rank(x, rank) for x in inputs]
-        return self._merge(inputs)
+        return self._merge(_of_one_dtype(inputs))
 
     def compute_mask(self, inputs, mask=None):
         """The steps that count in all inputs."""
@@ -82,6 +83,14 @@ class _Merge(Layer):
                 )
             sizes.append(known.pop() if known else None if None in column else 1)
         return TensorShape(sizes)
+
+
+def _of_one_dtype(inputs):
+    """The tensors in the dtype that holds all of theirs: integers beside floats become floats."""
+    if len({x.dtype for x in inputs}) == 1:
+        return list(inputs)
+    dtype = result_type(*inputs)
+    return [cast(x, dtype) for x in inputs]
 
 
 def _with_rank(x, rank):
@@ -176,7 +185,7 @@ class Concatenate(_Merge):
                 f"A merge layer should be called on a list of inputs. Received: inputs={inputs} (not "
                 "a list of tensors)"
             )
-        return concat(list(inputs), axis=self.axis)
+        return concat(_of_one_dtype(inputs), axis=self.axis)
 
     def compute_output_shape(self, input_shape):
         shapes = [TensorShape(s).as_list() for s in input_shape]

@@ -215,6 +215,7 @@ class BatchNormalization(SameShape):
             training = training if known is None else bool(known)
         else:
             training = bool(training)
+        inputs = self._as_floats(inputs)
         if self._fused and mask is None:
             return self._call_fused(inputs, training)
         return self._call_parts(inputs, training, mask)
