@@ -11,7 +11,7 @@ from typing import Any
 
 from tapeflow.core import context, nest
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.graph import building, python_ops, tracing
+from tapeflow.graph import building, python_ops, text_nodes, tracing
 from tapeflow.graph.conditional import conditional
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
@@ -124,6 +124,10 @@ class Staging:
         return python_ops.assertion(condition, data, summarize, name)
 
     effect = staticmethod(python_ops.effect)
+    text = staticmethod(text_nodes.text)
+    string_format = staticmethod(text_nodes.string_format)
+    print = staticmethod(text_nodes.print_text)
+    print_beside = staticmethod(text_nodes.print_beside)
     py_function = staticmethod(python_ops.py_function)
     numpy_function = staticmethod(python_ops.numpy_function)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +21,9 @@ from tapeflow.ops.resource_op import object_of
 # The version of GraphDef that is written; those that read it must be as new as the second number.
 # Nodes with bodies: the type to write where nothing in the bodies has effects.
 _STATELESS = {"If": "StatelessIf", "Case": "StatelessCase", "While": "StatelessWhile"}
+
+# What nodes that call Python functions are written with. Nothing looks a function up by it.
+_tokens = itertools.count()
 
 
 def to_graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = False) -> Any:
@@ -221,7 +225,7 @@ def _otherwise(op: Operation, attr: Any) -> Any:
         allowed = attr.allowed_values.list.type
         return dtypes.as_dtype(allowed[0]) if len(allowed) else None
     if attr.name == "token":
-        return f"pyfunc_{id(op.attrs.get('function'))}"
+        return op.attrs.setdefault("token", f"pyfunc_{next(_tokens)}")
     if attr.type == "shape":
         return TensorShape(None)
     return None

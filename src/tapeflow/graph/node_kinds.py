@@ -18,7 +18,9 @@ _Maker = Callable[[Any, Any, Sequence[SymbolicTensor], str, dict[str, Any]], Ope
 SPECIAL: dict[str, _Maker] = {}
 
 
-def _makes(*kinds: str) -> Callable[[_Maker], _Maker]:
+def makes(*kinds: str) -> Callable[[_Maker], _Maker]:
+    """Decorates what makes the operation of nodes of some types out of a GraphDef."""
+
     def register(function: _Maker) -> _Maker:
         SPECIAL.update(dict.fromkeys(kinds, function))
         return function
@@ -30,7 +32,7 @@ def _tuple(shape: TensorShape) -> tuple[int | None, ...] | None:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
-@_makes("Const")
+@makes("Const")
 def _const(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     value = values["value"]
     if value.dtype != values["dtype"]:
@@ -41,7 +43,7 @@ def _const(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
     return building.constant(maker.graph, value, name + "/").op
 
 
-@_makes("Placeholder", "PlaceholderV2")
+@makes("Placeholder", "PlaceholderV2")
 def _placeholder(
     maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
 ) -> Operation:
@@ -51,7 +53,7 @@ def _placeholder(
     return building.placeholder(maker.graph, values["dtype"], shape, name + "/").op
 
 
-@_makes("PlaceholderWithDefault")
+@makes("PlaceholderWithDefault")
 def _placeholder_with_default(
     maker: Any, node: Any, inputs: Any, name: str, values: Any
 ) -> Operation:
@@ -66,12 +68,12 @@ def _plain(
     return maker.graph.add(kind, None, tuple(inputs), (None,) * len(inputs), attrs, name + "/")
 
 
-@_makes("NoOp", "ControlTrigger")
+@makes("NoOp", "ControlTrigger")
 def _no_op(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return _plain(maker, "NoOp", inputs, name, {})
 
 
-@_makes("IdentityN")
+@makes("IdentityN")
 def _identity_n(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     op = _plain(maker, "IdentityN", inputs, name, {})
     for x in inputs:
@@ -79,7 +81,7 @@ def _identity_n(maker: Any, node: Any, inputs: Any, name: str, values: dict[str,
     return op
 
 
-@_makes("VarHandleOp")
+@makes("VarHandleOp")
 def _variable_handle(
     maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
 ) -> Operation:
@@ -90,12 +92,12 @@ def _variable_handle(
     return op
 
 
-@_makes("Assert")
+@makes("Assert")
 def _assert(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return python_ops.assertion(inputs[0], inputs[1:], values["summarize"], name + "/")
 
 
-@_makes("EagerPyFunc", "PyFunc", "PyFuncStateless")
+@makes("EagerPyFunc", "PyFunc", "PyFuncStateless")
 def _python(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     raise UnimplementedError(
         node, None, f"Node '{name}' ({node.op}) calls a Python function, which is not in the GraphDef."
@@ -105,12 +107,12 @@ def _python(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any
 # Nodes with bodies.
 
 
-@_makes("PartitionedCall", "StatefulPartitionedCall")
+@makes("PartitionedCall", "StatefulPartitionedCall")
 def _call(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return maker._call(node, inputs, name, values)
 
 
-@_makes("If", "StatelessIf", "Case", "StatelessCase")
+@makes("If", "StatelessIf", "Case", "StatelessCase")
 def _branches(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     case = node.op.endswith("Case")
     functions = values["branches"] if case else [values["then_branch"], values["else_branch"]]
@@ -141,7 +143,7 @@ def _shapes(values: dict[str, Any], count: int) -> list[TensorShape] | None:
     return shapes if len(shapes) == count else None
 
 
-@_makes("While", "StatelessWhile")
+@makes("While", "StatelessWhile")
 def _while(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     kinds = values["T"]
     cond = maker.body(values["cond"], inputs, [dtypes.bool], name)

@@ -112,6 +112,22 @@ _NODES = {
     "EagerPyFunc": _EAGER_PYTHON._replace(stateful=True),
     "PyFunc": _PYTHON._replace(stateful=True),
     "PyFuncStateless": _PYTHON,
+    "StringFormat": _Node(
+        "inputs: T -> output: string",
+        {"T": _TYPES, "template": _Attr("string", "%s"), "placeholder": _Attr("string", "%s"),
+         "summarize": _Attr("int", 3)},
+    ),
+    "PrintV2": _Node(
+        "input: string ->",
+        {"output_stream": _Attr("string", "stderr"), "end": _Attr("string", "\n")},
+        stateful=True,
+    ),
+    "Print": _Node(
+        "input: T, data: U -> output: T",
+        {"T": _TYPE, "U": _TYPES, "message": _Attr("string", ""), "first_n": _Attr("int", -1),
+         "summarize": _Attr("int", 3)},
+        stateful=True,
+    ),
 }  # fmt: skip
 
 

@@ -74,8 +74,6 @@ for _kind in (
     "PyFunc",
     "PyFuncStateless",
     "Assert",
-    "Print",
-    "PrintV2",
     "EagerPyFuncGrad",
 ):
     planning.emits(_kind)(_emit)

@@ -8,8 +8,8 @@ from typing import Any
 
 from tapeflow.core import dtypes
 
-# By the name of the row: the op, and what gives its inputs and attrs for an operation.
-WRITTEN_AS: dict[str, tuple[str, Callable[[Any], tuple[list[Any], dict[str, Any]]]]] = {}
+# By the name of the row: the op, and what gives its inputs and attrs for an operation (None: those of the op).
+WRITTEN_AS: dict[str, tuple[str, Callable[[Any], tuple[list[Any], dict[str, Any] | None]]]] = {}
 
 # By the name of the row: the module with a function, in its `ROWS`, that makes the row's outputs of its inputs and
 # attrs by nodes that TensorFlow knows. GraphDefs have a call of it.
@@ -61,6 +61,12 @@ def _writes(row: str, kind: str) -> Callable[[Any], Any]:
         return function
 
     return register
+
+
+@_writes("EagerPyFuncGrad", "EagerPyFunc")
+def _python_gradient(op: Any) -> tuple[list[Any], dict[str, Any] | None]:
+    """TensorFlow's gradients of Python functions are Python functions as well."""
+    return list(op.inputs), None
 
 
 @_writes("RaggedCrossColumns", "RaggedCross")

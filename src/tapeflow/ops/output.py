@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +13,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import control
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import concrete_value
@@ -75,38 +76,78 @@ class _Text(str):
         return str(self)
 
 
-# How values made of several tensors are shown, by their types: what makes the text of one and `summarize`.
-_composites: dict[type, Callable[[Any, int], str]] = {}
+# How values made of several tensors are shown, by their types: see `register_text`.
+_composites: dict[type, Callable[[Any, int, Any], str]] = {}
 
 
-def register_text(kind: type, text: Callable[[Any, int], str]) -> None:
-    """Let `tf.print` show values of type `kind` as `text(value, summarize)`."""
+def register_text(kind: type, text: Callable[[Any, int, Any], str]) -> None:
+    """Let `tf.print` show values of type `kind` as `text(value, summarize, show)`.
+
+    `show(tensor)` is the text of a tensor; `show(tensor, True)` that of a scalar string as it is, without quotes.
+    """
     _composites[kind] = text
 
 
+def _sparse_text(x: SparseTensor, summarize: int, show: Callable[..., str]) -> str:
+    indices, values, shape = map(show, (x.indices, x.values, x.dense_shape))
+    return f"'SparseTensor(indices={indices}, values={values}, shape={shape})'"
+
+
+register_text(SparseTensor, _sparse_text)
+
+
 def _is_tensor(x) -> bool:
-    return hasattr(x, "dtype") and hasattr(x, "numpy")
+    return isinstance(x, Tensor) or (hasattr(x, "dtype") and hasattr(x, "numpy"))
 
 
-def _text(x, summarize: int) -> str:
+def _text(x, summarize: int, show: Callable[..., str]) -> str:
     if isinstance(x, str):
         return x
     if type(x) in _composites:
-        return _composites[type(x)](x, summarize)
+        return _composites[type(x)](x, summarize, show)
     if _is_tensor(x):
-        return tensor_text(concrete_value(x), summarize)
+        return show(x)
     if not nest.is_nested(x):
         return (
             repr(x) if not hasattr(x, "as_numpy_dtype") or isinstance(x, type) else f"tf.{x.name}"
         )
     leaves = [
-        _Text(_text(v, summarize)) if _is_tensor(v) or type(v) in _composites else v
+        _Text(_text(v, summarize, show)) if _is_tensor(v) or type(v) in _composites else v
         for v in nest.flatten(x)
     ]
     packed = nest.pack_sequence_as(x, leaves)
     if isinstance(packed, dict):
         packed = {key: packed[key] for key in sorted(packed)}
     return repr(packed)
+
+
+def raw_text(value) -> str:
+    """A scalar string as it is."""
+    return bytes(concrete_value(value).item()).decode("utf-8", "replace")
+
+
+class Template:
+    """Text of objects with places for what is known when a graph runs.
+
+    Attributes:
+      pieces: the text between the places, one more than these.
+      tensors: what stands in each place.
+      raw: whether it is shown as it is: a scalar string without quotes.
+    """
+
+    def __init__(self, inputs: Any, sep: str, summarize: int):
+        shown: list[tuple[Any, bool]] = []
+
+        def show(tensor: Any, raw: bool = False) -> str:
+            shown.append((tensor, raw))
+            return f"\0{len(shown) - 1}\0"
+
+        text = sep.join(_text(x, summarize, show) for x in inputs)
+        parts = re.split("\0([0-9]+)\0", text) if shown else [text]
+        self.pieces = parts[::2]
+        self.tensors = [shown[int(i)][0] for i in parts[1::2]]
+        self.raw = [shown[int(i)][1] for i in parts[1::2]]
+        self.summarize = summarize
 
 
 @public
@@ -131,19 +172,22 @@ def print_(*inputs, **kwargs):
     first = inputs[0] if len(inputs) == 1 else None
     alone = isinstance(first, Tensor) and first.dtype == dtypes.string and first.shape.rank == 0
 
-    def show(given):
-        if alone:
-            _write(stream, bytes(concrete_value(given[0]).item()).decode("utf-8", "replace"), end)
-            return
-        _write(stream, sep.join(_text(x, summarize) for x in given), end)
-
     if control._staged(*nest.flatten(inputs, expand_composites=True)):
         _check_stream(stream)
-        return control.staging.effect("PrintV2", show, list(inputs), name)
-    return show(inputs)
+        text = first if alone else control.staging.text(Template(inputs, sep, summarize))
+        return control.staging.print(text, _stream_name(stream), end, name)
+
+    def shown(tensor: Any, raw: bool = False) -> str:
+        return raw_text(tensor) if raw else tensor_text(concrete_value(tensor), summarize)
+
+    text = raw_text(first) if alone else sep.join(_text(x, summarize, shown) for x in inputs)
+    return write_text(stream, text, end)
 
 
-def _write(stream, text: str, end: str) -> None:
+def write_text(stream, text: str, end: str) -> None:
+    """Writes to a stream as `tf.print` takes it, or to one that `_stream_name` names."""
+    if stream in ("stderr", "stdout"):
+        stream = getattr(sys, stream)
     _check_stream(stream)
     if _is_file(stream):
         with open(stream[len("file://") :], "a", encoding="utf-8") as file:
@@ -155,6 +199,16 @@ def _write(stream, text: str, end: str) -> None:
         stream.flush()
 
 
+def _stream_name(stream) -> Any:
+    """The name of a stream in nodes; the stream itself if it has none."""
+    if isinstance(stream, str) and _is_file(stream):
+        return stream
+    if _level(stream):
+        return f"log({_level(stream)})"
+    standard = {"stderr": (sys.stderr, sys.__stderr__), "stdout": (sys.stdout, sys.__stdout__)}
+    return next((name for name, streams in standard.items() if any(stream is s for s in streams)), stream)
+
+
 def _is_file(stream) -> bool:
     return isinstance(stream, str) and stream.startswith("file://")
 
@@ -162,7 +216,14 @@ def _is_file(stream) -> bool:
 def _level(stream) -> str:
     """The level of the log that `stream` names, "" for none."""
     level = stream if isinstance(stream, str) else getattr(stream, "__name__", None)
+    if isinstance(level, str):
+        level = level.removeprefix("log(").removesuffix(")")
     return level if level in _LEVELS else ""
+
+
+def is_named(stream) -> bool:
+    """Whether a string names a file or a level of the log."""
+    return isinstance(stream, str) and (_is_file(stream) or bool(_level(stream)))
 
 
 def _check_stream(stream) -> None:
@@ -178,21 +239,19 @@ def _check_stream(stream) -> None:
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
-    times = itertools.count(1)
-
-    def show(given):
-        if first_n is not None and 0 <= first_n < next(times):
-            return
-        parts = []
-        for x in given:
-            flat = concrete_value(x).ravel()
-            limit = flat.size if shown < 0 else min(shown, flat.size)
-            words = [_number(v).strip('"') for v in flat[:limit]] + ["..."] * (limit < flat.size)
-            parts.append("[" + " ".join(words) + "]")
-        _write(sys.stderr, (message or "") + "".join(parts), "\n")
-
     if control._staged(input_, *data):
-        with control.control_dependencies([control.staging.effect("Print", show, list(data), name)]):
-            return Identity(input_)
-    show(data)
+        return control.staging.print_beside(input_, data, message or "", -1 if first_n is None else first_n, shown, name)
+    if first_n is None or first_n != 0:
+        write_text(sys.stderr, values_text(data, message or "", shown), "\n")
     return Identity(input_)
+
+
+def values_text(data, message: str, summarize: int) -> str:
+    """What `tf.Print` prints."""
+    parts = []
+    for x in data:
+        flat = concrete_value(x).ravel()
+        limit = flat.size if summarize < 0 else min(summarize, flat.size)
+        words = [_number(v).strip('"') for v in flat[:limit]] + ["..."] * (limit < flat.size)
+        parts.append("[" + " ".join(words) + "]")
+    return message + "".join(parts)

@@ -9,7 +9,6 @@ import numpy as np
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import control, output
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.static import concrete_value
@@ -72,16 +71,8 @@ def eager_repr(ragged: RaggedTensor) -> str:
         return f"<tf.RaggedTensor {repr_text(ragged.numpy())}>"
 
 
-def _shown(ragged: RaggedTensor, summarize: int) -> str:
-    flat, *splits = (concrete_value(p) for p in nest.flatten(ragged, expand_composites=True))
-    return _of_list(_nested(flat, splits), summarize)
-
-
-def _shown_sparse(sparse: SparseTensor, summarize: int) -> str:
-    parts = (concrete_value(p) for p in (sparse.indices, sparse.values, sparse.dense_shape))
-    indices, values, shape = (output.tensor_text(p, summarize) for p in parts)
-    return f"'SparseTensor(indices={indices}, values={values}, shape={shape})'"
+def _shown(ragged: RaggedTensor, summarize: int, show: Any) -> str:
+    return show(ragged_text(ragged, summarize), True)
 
 
 output.register_text(RaggedTensor, _shown)
-output.register_text(SparseTensor, _shown_sparse)

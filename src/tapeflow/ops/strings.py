@@ -375,13 +375,12 @@ def format_(template, inputs, placeholder="{}", summarize=3, name=None):
             "ensure the number of placeholders in template matches inputs length."
         )
     if control._staged(*inputs):
-        return control.staging.py_function(
-            lambda *given: _formatted(pieces, given, summarize), inputs, dtypes.string, name
-        )
-    return convert_to_tensor(_formatted(pieces, inputs, summarize))
+        return control.staging.string_format(template, placeholder, inputs, summarize, name)
+    return convert_to_tensor(formatted(pieces, inputs, summarize))
 
 
-def _formatted(pieces, values, summarize) -> str:
+def formatted(pieces, values, summarize) -> str:
+    """The pieces of a template with the text of a tensor between each two."""
     text = pieces[0]
     for value, rest in zip(values, pieces[1:], strict=True):
         text += tensor_text(concrete_value(convert_to_tensor(value)), summarize) + rest

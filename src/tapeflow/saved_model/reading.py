@@ -82,9 +82,15 @@ def variables_prefix(folder: str) -> str:
 
 
 def asset_path(folder: str, filename: str) -> str:
-    """The file of an asset. Raises ValueError for one that would be outside of the folder."""
+    """The file of an asset. Raises ValueError for one that is outside of the SavedModel, also by way of links."""
     base = os.path.join(folder, constants.ASSETS_DIRECTORY)
     path = os.path.normpath(os.path.join(base, filename))
-    if os.path.isabs(filename) or not path.startswith(os.path.normpath(base) + os.path.sep):
+    inside = path.startswith(os.path.normpath(base) + os.path.sep)
+    if os.path.isabs(filename) or not inside or not is_inside(folder, path):
         raise ValueError(f"The SavedModel in {folder} has an asset '{filename}', which is outside of it")
     return path
+
+
+def is_inside(folder: str, path: str) -> bool:
+    """Whether a path is inside of a folder once links in it are followed; the folder itself may be a link."""
+    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
