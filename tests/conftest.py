@@ -1,7 +1,10 @@
 """What all tests share: one seed for every generator, and the mode that tapeflow is imported in."""
 
+import contextlib
 import os
 import random
+import sys
+import sysconfig
 
 import numpy as np
 import pytest
@@ -26,3 +29,47 @@ def seeded():
 def rng():
     """A NumPy generator with a fixed seed."""
     return np.random.default_rng(1)
+
+
+# Audit events of Python that reach outside of the process, by their beginnings.
+_OUTSIDE = (
+    "open", "os.", "shutil.", "glob.", "tempfile.", "subprocess.", "pty.", "socket.", "urllib.", "http.", "ftplib.",
+    "smtplib.", "telnetlib.", "sqlite3.", "webbrowser.", "ctypes.dlopen", "code.__new__", "marshal.", "pickle.",
+    "mmap.", "signal.", "fcntl.", "syslog.", "resource.set", "winreg.",
+)  # fmt: skip
+_INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib")})
+_recorded: list[tuple[str, str]] | None = None
+
+
+def _is_own(event, args):
+    """Whether an event belongs to an import, or reads the data of an installed package: both happen on first use."""
+    if event == "open" and str(args[1]) in ("r", "rb") and str(args[0]).startswith(_INSTALLED):
+        return True
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _audit(event, args):
+    if _recorded is not None and event.startswith(_OUTSIDE) and not _is_own(event, args):
+        _recorded.append((event, repr(args)[:200]))
+
+
+@contextlib.contextmanager
+def _effects():
+    global _recorded
+    before, _recorded = _recorded, []
+    try:
+        yield _recorded
+    finally:
+        _recorded = before
+
+
+@pytest.fixture(scope="session")
+def effects():
+    """A context that lists what the process does outside of itself: (audit event, arguments) of files, sockets, ..."""
+    sys.addaudithook(_audit)
+    return _effects

@@ -7,11 +7,11 @@ TABLE = """
 RangeDataset! start: int64, stop: int64, step: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""; replicate_on_split bool false
 TensorSliceDataset! components: Toutput_types -> handle: variant; Toutput_types list(type); output_shapes list(shape); is_files bool false; metadata string ""; replicate_on_split bool false
 TensorDataset! components: Toutput_types -> handle: variant; Toutput_types list(type); output_shapes list(shape); metadata string ""
-TextLineDataset! filenames: string, compression_type: string, buffer_size: int64 -> handle: variant; metadata string ""
-TFRecordDataset! filenames: string, compression_type: string, buffer_size: int64 -> handle: variant; metadata string ""
-TFRecordDatasetV2! filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64 -> handle: variant; metadata string ""
-FixedLengthRecordDataset! filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64 -> handle: variant; metadata string ""
-FixedLengthRecordDatasetV2! filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string -> handle: variant; metadata string ""
+TextLineDataset!@files filenames: string, compression_type: string, buffer_size: int64 -> handle: variant; metadata string ""
+TFRecordDataset!@files filenames: string, compression_type: string, buffer_size: int64 -> handle: variant; metadata string ""
+TFRecordDatasetV2!@files filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64 -> handle: variant; metadata string ""
+FixedLengthRecordDataset!@files filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64 -> handle: variant; metadata string ""
+FixedLengthRecordDatasetV2!@files filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string -> handle: variant; metadata string ""
 RandomDataset! seed: int64, seed2: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
 RandomDatasetV2! seed: int64, seed2: int64, seed_generator: resource -> handle: variant; rerandomize_each_iteration bool false; output_types list(type); output_shapes list(shape); metadata string ""
 MapDataset input_dataset: variant, other_arguments: Targuments -> handle: variant; f func; Targuments list(type); output_types list(type); output_shapes list(shape); use_inter_op_parallelism bool true; preserve_cardinality bool false; force_synchronous bool false; metadata string ""
@@ -40,8 +40,8 @@ RepeatDataset input_dataset: variant, count: int64 -> handle: variant; output_ty
 TakeDataset input_dataset: variant, count: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
 SkipDataset input_dataset: variant, count: int64 -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
 ShardDataset input_dataset: variant, num_shards: int64, index: int64 -> handle: variant; require_non_empty bool false; output_types list(type); output_shapes list(shape); metadata string ""
-CacheDataset input_dataset: variant, filename: string -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
-CacheDatasetV2! input_dataset: variant, filename: string, cache: resource -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+CacheDataset@files input_dataset: variant, filename: string -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
+CacheDatasetV2!@files input_dataset: variant, filename: string, cache: resource -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
 PrefetchDataset input_dataset: variant, buffer_size: int64 -> handle: variant; output_types list(type); output_shapes list(shape); slack_period int 0; legacy_autotune bool true; buffer_size_min int 0; metadata string ""
 ZipDataset input_datasets: N*variant -> handle: variant; output_types list(type); output_shapes list(shape); N int; metadata string ""
 ConcatenateDataset input_dataset: variant, another_dataset: variant -> handle: variant; output_types list(type); output_shapes list(shape); metadata string ""
@@ -86,4 +86,4 @@ AnonymousMemoryCache! -> handle: resource, deleter: variant
 DeleteMemoryCache! handle: resource, deleter: variant ->
 """  # noqa: E501
 
-KINDS = frozenset(line.split(" ", 1)[0].rstrip("!") for line in TABLE.strip().splitlines())
+KINDS = frozenset(line.split(" ", 1)[0].partition("@")[0].rstrip("!") for line in TABLE.strip().splitlines())

@@ -1,7 +1,7 @@
 """Ops that are defined without a row, most of which cannot run: programs that build, read and write graphs use them.
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
-the name: stateful.
+the name: stateful; `@files` after that: it may read or write files, as `touches` of a row says.
 """
 
 TABLE = """
@@ -10,13 +10,13 @@ Barrier! -> handle: string; component_types list(type); shapes list(shape) []; c
 DisableCopyOnRead! resource: resource ->
 HistogramSummary tag: string, values: T -> summary: string; T type
 MergeSummary inputs: N*string -> summary: string; N int
-MergeV2Checkpoints! checkpoint_prefixes: string, destination_prefix: string ->; delete_old_dirs bool true; allow_missing_files bool false
-RestoreV2! prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; dtypes list(type)
-SaveV2! prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
+MergeV2Checkpoints!@files checkpoint_prefixes: string, destination_prefix: string ->; delete_old_dirs bool true; allow_missing_files bool false
+RestoreV2!@files prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes; dtypes list(type)
+SaveV2!@files prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
 ScalarSummary tags: string, values: T -> summary: string; T type
 DecodeCSV records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE; OUT_TYPE list(type); field_delim string ","; use_quote_delim bool true; na_value string ""; select_cols list(int) []
-DecodeProtoV2 bytes: string -> sizes: int32, values: output_types; message_type string; field_names list(string); output_types list(type); descriptor_source string "local://"; message_format string "binary"; sanitize bool false
-EncodeProto sizes: int32, values: Tinput_types -> bytes: string; field_names list(string); message_type string; descriptor_source string "local://"; Tinput_types list(type)
+DecodeProtoV2@files bytes: string -> sizes: int32, values: output_types; message_type string; field_names list(string); output_types list(type); descriptor_source string "local://"; message_format string "binary"; sanitize bool false
+EncodeProto@files sizes: int32, values: Tinput_types -> bytes: string; field_names list(string); message_type string; descriptor_source string "local://"; Tinput_types list(type)
 FiveFloatOutputs -> a: float32, b: float32, c: float32, d: float32, e: float32
 FloatInput a: float32 ->
 FloatOutput -> a: float32

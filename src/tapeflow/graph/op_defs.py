@@ -40,11 +40,15 @@ class _Attr(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too."""
+    """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too.
+
+    `touches` is what outside of the program it may read, write or run: "files", "python", "streams", or "".
+    """
 
     signature: str
     attrs: dict[str, _Attr]
     stateful: bool = False
+    touches: str = ""
 
 
 _TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
@@ -80,13 +84,15 @@ _CALL = _Node(
      "executor_type": _Attr("string", "")},
 )  # fmt: skip
 _PYTHON = _Node(
-    "input: Tin -> output: Tout", {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES}
+    "input: Tin -> output: Tout",
+    {"token": _Attr("string"), "Tin": _TYPES, "Tout": _TYPES},
+    touches="python",
 )
 _EAGER_PYTHON = _PYTHON._replace(attrs={**_PYTHON.attrs, "is_async": _Attr("bool", False)})
 _SAVED = "prefix: string, tensor_names: string, shape_and_slices: string"
 _NODES = {
-    "SaveV2": _Node(f"{_SAVED}, tensors: dtypes ->", {"dtypes": _TYPES}, stateful=True),
-    "RestoreV2": _Node(f"{_SAVED} -> tensors: dtypes", {"dtypes": _TYPES}, stateful=True),
+    "SaveV2": _Node(f"{_SAVED}, tensors: dtypes ->", {"dtypes": _TYPES}, stateful=True, touches="files"),
+    "RestoreV2": _Node(f"{_SAVED} -> tensors: dtypes", {"dtypes": _TYPES}, stateful=True, touches="files"),
     "Const": _Node("-> output: dtype", {"value": _Attr("tensor"), "dtype": _TYPE}),
     "Placeholder": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape", None)}),
     "PlaceholderV2": _Node("-> output: dtype", {"dtype": _TYPE, "shape": _Attr("shape")}),
@@ -150,11 +156,12 @@ def _defined() -> dict[str, _Node]:
     for line in (definitions.TABLE + dataset_definitions.TABLE[1:]).strip().splitlines():
         signature, *parts = line.split("; ")
         name, _, signature = signature.rstrip(";").partition(" ")
+        name, _, touches = name.partition("@")
         attrs = {}
         for part in parts:
             key, kind, *default = part.split(" ")
             attrs[key] = _Attr(kind, _DEFAULTS[kind](default[0]) if default else ...)
-        found[name.rstrip("!")] = _Node(signature, attrs, name.endswith("!"))
+        found[name.rstrip("!")] = _Node(signature, attrs, name.endswith("!"), touches)
     return found
 
 
@@ -165,6 +172,14 @@ def known(kind: str) -> bool:
 
 def has_row(kind: str) -> bool:
     return kind not in _NODES and kind in REGISTRY
+
+
+def touches(kind: str) -> str:
+    """What outside of the program an op may read, write or run: "files", "python", "streams", or "" for nothing."""
+    for table in (_NODES, REGISTRY, RESOURCE_OPS, _defined()):
+        if kind in table:
+            return table[kind].touches
+    raise KeyError(kind)
 
 
 @functools.cache

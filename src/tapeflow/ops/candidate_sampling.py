@@ -244,6 +244,7 @@ def _read_weights(path: str) -> list[float]:
         **_SEEDS,
     },
     shape=_rule,
+    touches="files",  # `vocab_file`
 )
 def FixedUnigramCandidateSampler(
     xp,

@@ -28,7 +28,7 @@ def _name(filename, what: str = "filename") -> str:
     return name
 
 
-@op("ReadFile", "filename: string -> contents: string", shape=shapes.scalar, stateful=True)
+@op("ReadFile", "filename: string -> contents: string", shape=shapes.scalar, stateful=True, touches="files")
 def ReadFile(xp, filename):
     name = _name(filename)
     try:
@@ -48,7 +48,7 @@ def _(rng):
     yield Sample(texts("a", "b"), raises=InvalidArgumentError)
 
 
-@op("WriteFile", "filename: string, contents: string ->", stateful=True)
+@op("WriteFile", "filename: string, contents: string ->", stateful=True, touches="files")
 def WriteFile(xp, filename, contents):
     name = _name(filename)
     if np.ndim(contents):
@@ -78,7 +78,7 @@ def _(rng):
     )
 
 
-@op("MatchingFiles", "pattern: string -> filenames: string", shape=shapes.vector, stateful=True)
+@op("MatchingFiles", "pattern: string -> filenames: string", shape=shapes.vector, stateful=True, touches="files")
 def MatchingFiles(xp, pattern):
     if pattern.ndim > 1:
         raise invalid(

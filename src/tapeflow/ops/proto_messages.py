@@ -116,7 +116,7 @@ def _as_element(value: Any, field: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-_FROM = {"message_type": string, "field_name": string, "descriptor_source": "local://"}
+_FROM = {"message_type": string, "field_name": string, "descriptor_source": "local://"}  # or the path of a file
 
 
 def _decode_rule(call):
@@ -126,7 +126,8 @@ def _decode_rule(call):
 
 # One field of DecodeProtoV2, whose outputs have different dtypes.
 @op("DecodeProtoField", "bytes: string -> sizes: int32, values: output_type",
-    attrs={**_FROM, "output_type": dtype, "message_format": "binary"}, shape=_decode_rule)  # fmt: skip
+    attrs={**_FROM, "output_type": dtype, "message_format": "binary"}, shape=_decode_rule,
+    touches="files")  # fmt: skip
 def DecodeProtoField(
     xp, bytes, message_type, field_name, output_type, descriptor_source, message_format
 ):
@@ -153,7 +154,8 @@ def DecodeProtoField(
 
 # One field of EncodeProto, whose inputs have different dtypes.
 @op("EncodeProtoField", "sizes: int32, values: T -> bytes: string", types={"T": ANY},
-    attrs={**_FROM, "field_index": 0}, shape=lambda call: [call.shape(0)])  # fmt: skip
+    attrs={**_FROM, "field_index": 0}, shape=lambda call: [call.shape(0)],
+    touches="files")  # fmt: skip
 def EncodeProtoField(xp, sizes, values, message_type, field_name, descriptor_source, field_index):
     message = _message_class(message_type, attr_bytes(descriptor_source))
     field = _field(message, field_name)

@@ -38,7 +38,7 @@ def _reader(handle: Any) -> Reader:
     return expect(handle, Reader, "reader")
 
 
-@resource_op("WholeFileReaderV2", "-> reader_handle: resource", _NAMED, _scalar, makes=True)
+@resource_op("WholeFileReaderV2", "-> reader_handle: resource", _NAMED, _scalar, makes=True, touches="files")
 def WholeFileReaderV2(name):
     return FileReader(name)
 
@@ -49,13 +49,13 @@ def IdentityReaderV2(name):
 
 
 @resource_op("TextLineReaderV2", "-> reader_handle: resource", {"skip_header_lines": ("int", 0), **_NAMED}, _scalar,
-             makes=True)  # fmt: skip
+             makes=True, touches="files")  # fmt: skip
 def TextLineReaderV2(name, skip_header_lines):
     return LineReader(name, skip_header_lines)
 
 
 @resource_op("TFRecordReaderV2", "-> reader_handle: resource", {**_NAMED, "compression_type": ("string", "")}, _scalar,
-             makes=True)  # fmt: skip
+             makes=True, touches="files")  # fmt: skip
 def TFRecordReaderV2(name, compression_type):
     return ExampleReader(name, compression_type)
 
@@ -63,14 +63,14 @@ def TFRecordReaderV2(name, compression_type):
 @resource_op(
     "FixedLengthRecordReaderV2", "-> reader_handle: resource",
     {"header_bytes": ("int", 0), "record_bytes": ("int",), "footer_bytes": ("int", 0), "hop_bytes": ("int", 0),
-     **_NAMED, "encoding": ("string", "")}, _scalar, makes=True,
+     **_NAMED, "encoding": ("string", "")}, _scalar, makes=True, touches="files",
 )  # fmt: skip
 def FixedLengthRecordReaderV2(name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding):
     return FixedReader(name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding)
 
 
 @resource_op("ReaderReadV2", "reader_handle: resource, queue_handle: resource -> key: string, value: string",
-             shapes=lambda attrs, inputs: [(), ()], patience=2)  # fmt: skip
+             shapes=lambda attrs, inputs: [(), ()], patience=2, touches="files")  # fmt: skip
 def ReaderReadV2(reader_handle, queue_handle):
     return [_text(x) for x in _reader(reader_handle).read(expect(queue_handle, Queue, "queue"))]
 
@@ -78,7 +78,7 @@ def ReaderReadV2(reader_handle, queue_handle):
 @resource_op(
     "ReaderReadUpToV2",
     "reader_handle: resource, queue_handle: resource, num_records: int64 -> keys: string, values: string",
-    shapes=lambda attrs, inputs: [(None,), (None,)], patience=2,
+    shapes=lambda attrs, inputs: [(None,), (None,)], patience=2, touches="files",
 )  # fmt: skip
 def ReaderReadUpToV2(reader_handle, queue_handle, num_records):
     found = _reader(reader_handle).read_up_to(

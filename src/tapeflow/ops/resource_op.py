@@ -33,6 +33,7 @@ class ResourceOp:
       shapes: (attrs, inputs) -> the shapes of the outputs, as tuples, or None where not known.
       makes: whether the result is a handle that a session keeps, by its name.
       patience: 0 for an op that does not wait; else it runs after those with less, where the order is free.
+      touches: what outside of the program a run may read or write, as in rows.
     """
 
     def __init__(
@@ -44,12 +45,14 @@ class ResourceOp:
         shapes: Callable[..., Any] | None,
         makes: bool,
         patience: int,
+        touches: str = "",
     ):
         before, _, after = signature.partition("->")
         self.name, self.signature, self.attrs = name, signature, dict(attrs)
         self.inputs: list[Argument] = arguments(before)
         self.outputs: list[Argument] = arguments(after)
         self.kernel, self.shapes, self.makes, self.patience = kernel, shapes, makes, patience
+        self.touches = touches
         self.__doc__ = kernel.__doc__
 
     def is_list(self, argument: Argument) -> bool:
@@ -142,6 +145,7 @@ def resource_op(
     shapes: Callable[..., Any] | None = None,
     makes: bool = False,
     patience: int = 0,
+    touches: str = "",
 ) -> Callable[[Callable[..., Any]], ResourceOp]:
     """Makes the op of the decorated kernel, which takes objects for handles, tensors, lists of these, and attrs.
 
@@ -150,7 +154,7 @@ def resource_op(
 
     def register(kernel: Callable[..., Any]) -> ResourceOp:
         RESOURCE_OPS[name] = made = ResourceOp(
-            name, signature, attrs or {}, kernel, shapes, makes, patience
+            name, signature, attrs or {}, kernel, shapes, makes, patience, touches
         )
         return made
 

@@ -140,6 +140,7 @@ def op(
     shape: Callable[[Any], list[Any]] | None = None,
     broadcast: bool = False,
     stateful: bool | None = None,
+    touches: str = "",
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -151,6 +152,7 @@ def op(
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
       stateful: whether it has effects or results that differ from call to call, so that graphs keep each
         call; None: it does if it takes a resource or draws from a stream of random numbers.
+      touches: what outside of the program a call may read or write: "files", or "" for nothing.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
@@ -193,6 +195,7 @@ def op(
         resources = any(a.type == "resource" for a in (*inputs, *outputs))
         stateful = resources or {"seed", "seed2"} <= kinds.keys()
     row.stateful = stateful
+    row.touches = touches
     row.broadcasts = broadcast
     row.none_gradients = False
     row.gradient = MethodType(_gradient, row)

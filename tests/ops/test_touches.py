@@ -1,0 +1,74 @@
+"""What rows touch outside of the program is what they declare."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import tapeflow.ops
+from tapeflow.graph import op_defs
+from tapeflow.ops.resource_op import RESOURCE_OPS
+from tapeflow.ops.table import REGISTRY
+
+for module in pkgutil.iter_modules(tapeflow.ops.__path__):
+    importlib.import_module(f"tapeflow.ops.{module.name}")
+
+
+class Generator:
+    """What samples draw from: `normal(*shape)`."""
+
+    def __init__(self):
+        self.numbers = np.random.default_rng(7)
+
+    def normal(self, *shape):
+        return np.asarray(self.numbers.normal(size=shape))
+
+
+def test_samples_touch_only_what_their_row_declares(effects):
+    undeclared = {}
+    for name, row in sorted(REGISTRY.items()):
+        for sample in row.sample_source(Generator()) if row.sample_source else ():
+            with effects() as found:
+                try:
+                    row(*sample.inputs, **sample.attrs)
+                except Exception:
+                    assert sample.raises is not None
+            if found and row.touches != "files":
+                undeclared[name] = found[0]
+    assert not undeclared
+
+
+@pytest.mark.parametrize(
+    ("kind", "touches"),
+    [
+        ("ReadFile", "files"), ("WriteFile", "files"), ("MatchingFiles", "files"), ("SaveV2", "files"),
+        ("RestoreV2", "files"), ("MergeV2Checkpoints", "files"), ("TextLineDataset", "files"),
+        ("CacheDatasetV2", "files"), ("WholeFileReaderV2", "files"), ("ReaderReadV2", "files"),
+        ("InitializeTableFromTextFileV2", "files"), ("FixedUnigramCandidateSampler", "files"),
+        ("DecodeProtoV2", "files"), ("PyFunc", "python"), ("EagerPyFunc", "python"), ("PyFuncStateless", "python"),
+        ("AddV2", ""), ("If", ""), ("RangeDataset", ""), ("QueueSizeV2", ""), ("HashTableV2", ""),
+    ],
+)  # fmt: skip
+def test_ops_say_what_they_touch(kind, touches):
+    assert op_defs.touches(kind) == touches
+
+
+def test_every_op_that_takes_the_name_of_a_file_says_so():
+    silent = [
+        kind
+        for kind in (*REGISTRY, *RESOURCE_OPS, *op_defs._NODES, *op_defs._defined())
+        if any(
+            part in word.name.lower()
+            for word in (*op_defs.op_def(kind).input_arg, *op_defs.op_def(kind).attr)
+            for part in ("file", "path", "prefix", "descriptor_source", "directory")
+        )
+        and not op_defs.touches(kind)
+    ]
+    # Paths through labels, and `is_files`, which says what the strings of a dataset are: nothing opens them.
+    assert silent == ["CTCBeamSearchDecoder", "TensorSliceDataset"]
+
+
+def test_unknown_ops_are_not_taken_for_harmless():
+    with pytest.raises(KeyError):
+        op_defs.touches("NoSuchOp")
