@@ -7,6 +7,7 @@
 #include <new>
 
 #include "error.h"
+#include "plan_limits.h"
 
 namespace tapeflow {
 
@@ -60,6 +61,9 @@ Buffer* Buffer::allocate(size_t bytes) {
   if (bytes > (size_t{1} << 46)) throw exhausted("OOM when allocating ", bytes, " bytes");
   const int c = class_of(bytes);
   const size_t usable = class_bytes(c);
+  if (usage.limited && stats.live + limited_numpy_bytes() + static_cast<int64_t>(usable) > usage.memory_end) [[unlikely]] {
+    refuse_memory(static_cast<int64_t>(bytes));
+  }
   void* p = free_lists[c];
   if (p) {
     free_lists[c] = static_cast<Free*>(p)->next;

@@ -10,6 +10,7 @@
 #include "dispatcher.h"
 #include "kernels/random.h"
 #include "kernels/registry.h"
+#include "plan_limits.h"
 #include "op.h"
 #include "plan.h"
 #include "python_kernel.h"
@@ -28,7 +29,7 @@ NB_MODULE(_native, m) {
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), record_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
-      !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_dispatcher(m.ptr())) {
+      !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_limits(m.ptr()) || !init_dispatcher(m.ptr())) {
     throw nanobind::python_error();
   }
   m.attr("isa") = isa;

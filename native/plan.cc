@@ -114,6 +114,9 @@ __attribute__((noinline)) void run_op_slowly(const Instruction& at, Tensor* cons
   }
   const OpPayload& p = *at.payload;
   run_python_kernel({op, in, p.list_sizes.data(), p.attrs, p.attr_objects, types, p.out_sizes.data(), out});
+  for (int k = 0; usage.limited && k < at.n_out; ++k) {
+    if (out[k]->dtype == DType::kString && out[k]->payload) spend_strings(out[k]->payload);
+  }
 }
 
 inline void run_op(const Instruction& at, Tensor** registers, Tensor** in) {
@@ -323,12 +326,24 @@ void name_node(PyObject* label) {
   throw NodeError();
 }
 
+// Each instruction of a plan runs at most once in a run.
+__attribute__((noinline)) void spend_run(const Plan* plan) {
+  try {
+    spend(static_cast<int64_t>(plan->instructions->size()) + 1);
+  } catch (const Error& e) {
+    set_python_error(e, nullptr);
+    throw PythonError();
+  }
+}
+
 // Takes over the references in args.
 void run(const Plan* plan, Tensor* const* args, Tensor** results, Timeline* timeline) {
   Frame frame(plan, args);
   Tensor** const registers = frame.registers();
   enter(plan);
   struct Leave { ~Leave() { --thread_state.plan_depth; } } leave;
+  UnderLimits under(plan->limits);
+  if (usage.limited) spend_run(plan);
   for (const int i : *plan->unused) Py_CLEAR(registers[i]);
   const Instruction* at = plan->instructions->data();
   const Instruction* const end = at + plan->instructions->size();

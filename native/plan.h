@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attrs.h"
+#include "plan_limits.h"
 #include "op.h"
 #include "plan_fused.h"
 
@@ -55,6 +56,7 @@ struct Plan {
   int n_in, n_out;
   int n_constants, n_registers;  // inputs follow the constants
   int n_arguments;               // of the instruction with the most
+  Limits limits;                 // of a graph that is not trusted
   Tensor** constants;
   std::vector<Instruction>* instructions;
   std::vector<int>* numbers;     // of each register, as given; -1: an output that nobody wants

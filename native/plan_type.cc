@@ -99,15 +99,17 @@ PyObject* instructions(PyObject* o, void*) {
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  static const char* keywords[] = {"name", "n_registers", "inputs", "constants", "instructions", "outputs", nullptr};
+  static const char* keywords[] = {"name", "n_registers", "inputs", "constants", "instructions", "outputs", "steps", "memory", nullptr};
+  long long steps = 0, memory = 0;
   PyObject *name, *registers, *inputs, *constants, *instructions, *outputs;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UOOO!O!O:Plan", const_cast<char**>(keywords), &name, &registers, &inputs,
-                                   &PyList_Type, &constants, &PyList_Type, &instructions, &outputs)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UOOO!O!O|LL:Plan", const_cast<char**>(keywords), &name, &registers, &inputs,
+                                   &PyList_Type, &constants, &PyList_Type, &instructions, &outputs, &steps, &memory)) return nullptr;
   PyObject* o = type->tp_alloc(type, 0);
   if (!o) return nullptr;
   Plan* plan = self_of(o);
   plan->vectorcall = vectorcall;
   plan->name = Py_NewRef(name);
+  plan->limits = {steps, memory};
   plan->instructions = new std::vector<Instruction>;
   plan->numbers = new std::vector<int>;
   plan->unused = new std::vector<int>;

@@ -1,8 +1,12 @@
 """Runs a TensorFlow program on tapeflow: `python -m tapeflow.run program.py [args...]`.
 
-    python -m tapeflow.run [--v1] program.py [args...]
-    python -m tapeflow.run [--v1] -m module [args...]
-    python -m tapeflow.run [--v1] -c code [args...]
+    python -m tapeflow.run [--v1] [--untrusted] program.py [args...]
+    python -m tapeflow.run [--v1] [--untrusted] -m module [args...]
+    python -m tapeflow.run [--v1] [--untrusted] -c code [args...]
+
+With --untrusted, models that the program loads are not trusted unless it says so: SavedModels, GraphDefs and
+MetaGraphDefs with ops that touch files or Python are refused, and what the others may use is limited (see SECURITY.md).
+The program itself is trusted, as ever.
 
 `import tensorflow` gives the names of TensorFlow 2.x, or with --v1 those of 1.x, where operations build a graph until
 the program enables eager execution.
@@ -20,19 +24,22 @@ from types import TracebackType
 from tapeflow.alias import install_as_tensorflow
 from tapeflow.core.public import PACKAGE_DIRECTORY
 
-USAGE = "usage: python -m tapeflow.run [--v1] (program.py | -m module | -c code) [args...]"
+USAGE = "usage: python -m tapeflow.run [--v1] [--untrusted] (program.py | -m module | -c code) [args...]"
 
 
 def main(argv: Sequence[str]) -> int | None:
     """Runs the program that the arguments name; returns an exit code where there is none to run."""
     rest = list(argv)
-    v1 = False
-    while rest and rest[0] in ("--v1", "--v2", "-h", "--help"):
+    v1 = untrusted = False
+    while rest and rest[0] in ("--v1", "--v2", "--untrusted", "-h", "--help"):
         option = rest.pop(0)
         if option in ("-h", "--help"):
             print(__doc__)
             return 0
-        v1 = option == "--v1"
+        if option == "--untrusted":
+            untrusted = True
+        else:
+            v1 = option == "--v1"
     kind = rest.pop(0) if rest and rest[0] in ("-m", "-c") else None
     if not rest or (kind is None and rest[0].startswith("-")):
         print(USAGE, file=sys.stderr)
@@ -42,6 +49,10 @@ def main(argv: Sequence[str]) -> int | None:
         print(f"tapeflow.run: there is no file {target!r}\n{USAGE}", file=sys.stderr)
         return 2
     install_as_tensorflow(v1=v1)
+    if untrusted:
+        from tapeflow.graph import trust
+
+        trust.set_default(trust.Limits())
     sys.excepthook = _show
     if kind == "-c":
         sys.argv = ["-c", *arguments]

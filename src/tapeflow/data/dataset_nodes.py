@@ -7,15 +7,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import leaves
+from tapeflow.data.building import build
 from tapeflow.data.dataset_kernels import KERNELS, dataset_of, packed, reduced, unpacked
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.graph_iterating import _Pass, pass_named
-from tapeflow.data.passes import begun
+from tapeflow.data.passes import Over, begun
 from tapeflow.data.tracing import Traced
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph import attributes, building, gradients, op_defs, planning, python_ops
@@ -150,16 +152,39 @@ def _function_of(kind: str, attrs: Any) -> Any:
 def _dataset(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     definition, make = op_defs.op_def(kind), KERNELS[kind]
     function = _function_of(kind, attrs)
+    limits = graph.limits
 
     def run(*values: Any) -> list[Any]:
         given, others = _grouped(definition, attrs, values)
         fn = None if function is None else function(others)
         made = make(attrs, fn, *given)
+        if limits is not None:
+            made = _limited(made, limits)
         made._effects |= fn is not None and fn.runs_python
         made.__dict__.setdefault("_of_node", (kind, attrs, values))
         return [leaves.boxed(made)]
 
     return _node(graph, kind, run, inputs, [(dtypes.variant, ())], name, attrs, False)
+
+
+class _Limited(Over):
+    """A pass of which each element is made under limits, and counts as a step."""
+
+    __slots__ = ("_limits", "_next")
+
+    def __init__(self, values: Any, limits: Any):
+        super().__init__(values)
+        self._limits, self._next = limits, values.__next__
+
+    def __next__(self) -> Any:
+        return _native.call_limited(self._limits.steps, self._limits.memory, self._next)
+
+
+def _limited(dataset: Any, limits: Any) -> Any:
+    spec, size = dataset.element_spec, dataset._size
+    made = build(("Map", lambda: _Limited(dataset._start(), limits), spec, size), dataset)
+    made._effects |= dataset._effects
+    return made
 
 
 def _node(

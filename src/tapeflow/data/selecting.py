@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
+from tapeflow._native import steps_left
 from tapeflow.core import dtypes
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
@@ -318,5 +319,7 @@ class _WithoutErrors(Over):
             except StopIteration:
                 raise
             except Exception as error:
+                if (steps_left() or 0) < 0:  # the next element would raise as well, without end
+                    raise
                 if self._log:
                     _logger.warning("Error raised with error message %s", error)

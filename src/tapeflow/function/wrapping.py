@@ -45,6 +45,7 @@ class WrappedFunction(ConcreteFunction):
         tensors = [x for x in flat if isinstance(x, SymbolicTensor)]
         with context.init_scope():
             cut = FuncGraph(name)
+        cut.limits = own.limits
         found: dict[int, SymbolicTensor] = {}
         copies: dict[int, Operation] = {}
         with cut.as_default():

@@ -73,7 +73,7 @@ IteratorGetNextSync! iterator: resource -> components: output_types; output_type
 IteratorGetNextAsOptional! iterator: resource -> optional: variant; output_types list(type); output_shapes list(shape)
 DeleteIterator! handle: resource, deleter: variant ->
 IteratorToStringHandle! resource_handle: resource -> string_handle: string
-IteratorFromStringHandleV2! string_handle: string -> resource_handle: resource; output_types list(type) []; output_shapes list(shape) []
+IteratorFromStringHandleV2!@process string_handle: string -> resource_handle: resource; output_types list(type) []; output_shapes list(shape) []
 OptionalFromValue components: Toutput_types -> optional: variant; Toutput_types list(type)
 OptionalNone -> optional: variant
 OptionalHasValue optional: variant -> has_value: bool

@@ -1,7 +1,8 @@
 """Ops that are defined without a row, most of which cannot run: programs that build, read and write graphs use them.
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
-the name: stateful; `@files` after that: it may read or write files, as `touches` of a row says.
+the name: stateful; `@files` after that: it may read or write files, `@process` objects of the process that are not its
+inputs, as `touches` of a row says.
 """
 
 TABLE = """

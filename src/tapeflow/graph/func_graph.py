@@ -60,6 +60,7 @@ class FuncGraph(Graph):
         self.seed = outer.seed if outer is not None else context.eager_seed()
         if outer is not None:
             self.converts = getattr(outer, "converts", True)
+            self.limits = outer.limits
             self._collections = outer._collections if collections is None else collections
             scopes, theirs = self._scopes, outer._scopes
             scopes.devices = list(theirs.devices)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.graph import attributes, graph_def
+from tapeflow.graph import attributes, graph_def, trust
 from tapeflow.graph.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.operation import Operation
@@ -25,6 +26,10 @@ class Functions:
     Args:
       library: a `FunctionDefLibrary`.
 
+    Attributes:
+      limits: of the bodies, where they are not trusted; None: they are.
+      checked: those whose nodes are harmless, in that case.
+
     Raises ValueError for a name that is there twice.
     """
 
@@ -39,6 +44,8 @@ class Functions:
                     f"Cannot add function '{name}' because a different function with the same name already exists."
                 )
             self._definitions[name] = definition
+        self.limits = trust.current()
+        self.checked = trust.Checked(self._definitions)
 
     def __contains__(self, name: str) -> bool:
         return name in self._definitions
@@ -125,8 +132,17 @@ class Functions:
     def _build(self, name: str, given: Sequence[SymbolicTensor]) -> Body:
         definition = self._definitions[name]
         graph = FuncGraph(name)
-        with graph.as_default():
-            outputs = _Builder(graph, definition, self).build(given)
+        if self.limits is not None:
+            graph.limits = self.limits
+            self.checked.once(name)
+
+        def build() -> list[SymbolicTensor]:
+            with graph.as_default():
+                return _Builder(graph, definition, self).build(given)
+
+        # Inference of shapes computes values.
+        limits = self.limits
+        outputs = build() if limits is None else _native.call_limited(limits.steps, limits.memory, build)
         graph.outputs = list(outputs)
         body = Body(graph, outputs)
         graph.__dict__.setdefault("_function_names", {})[tuple(map(id, outputs))] = name

@@ -44,6 +44,8 @@ class Graph(Scopes, Collections, Elements):
 
     _building_function = False
     outer_graph: Any = None
+    # What runs may use, if nodes that are not trusted were imported: `trust.Limits`.
+    limits: Any = None
 
     def __init__(self) -> None:
         self._operations: list[Operation] = []

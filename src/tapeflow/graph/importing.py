@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tapeflow import protos
+from tapeflow import _native, protos
 from tapeflow.core import context
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph import building, reference_variables
+from tapeflow.graph import building, reference_variables, trust
 from tapeflow.graph.function_bodies import Functions
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.nodes import NodeMaker
@@ -52,7 +52,20 @@ def import_graph_def(
       TypeError: arguments of the wrong type.
       ValueError: a `graph_def` that cannot be a graph.
       NotFoundError: it has an op that is not known.
+      PermissionDeniedError: it is not trusted (`python -m tapeflow.run --untrusted`), and touches files or Python.
     """
+    return import_nodes(graph_def, input_map, return_elements, name, producer_op_list)
+
+
+def import_nodes(
+    graph_def: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    producer_op_list: Any = None,
+    own_files: Iterable[str] = (),
+) -> list[Any] | None:
+    """As `import_graph_def`; `own_files` are tensors that are paths of files of the model."""
     graph_def = _message(graph_def)
     inputs = _checked_inputs(input_map)
     wanted = _checked_elements(return_elements)
@@ -62,8 +75,12 @@ def import_graph_def(
     with graph.as_default(), graph.name_scope("import" if name is None else name) as scope:
         tensors = _replacements(graph, inputs, scope)
         _set_versions(graph, graph_def.versions)
-        importer = _Importer(graph, scope.rstrip("/"), graph_def, tensors, producer_op_list)
-        importer.run()
+        prefix = scope.rstrip("/")
+        importer = _Importer(graph, prefix, graph_def, tensors, producer_op_list, own_files)
+        if graph.limits is None:
+            importer.run()
+        else:  # inference of shapes computes values
+            _native.call_limited(graph.limits.steps, graph.limits.memory, importer.run)
     missing = [key for key in inputs if key not in importer.replaced]
     if missing:
         raise ValueError(
@@ -241,6 +258,9 @@ def _scopes_of(name: str) -> list[str]:
 class _Importer:
     """Adds nodes to a graph.
 
+    Args:
+      own_files: tensors that are paths of the files of the model that the nodes belong to.
+
     Attributes:
       replaced: the keys of the input map that were found.
     """
@@ -252,6 +272,7 @@ class _Importer:
         graph_def: Any,
         inputs: dict[str, Any],
         producer_op_list: Any,
+        own_files: Iterable[str],
     ):
         self.graph = graph
         self.prefix = prefix
@@ -261,6 +282,9 @@ class _Importer:
         self.operations: dict[str, Operation] = {}
         self.scopes = {scope for op in graph.operations for scope in _scopes_of(op.name)}
         functions = Functions(graph_def.library)
+        if functions.limits is not None:
+            functions.checked.graph(graph_def.node, own_files)
+            graph.limits = trust.narrower(graph.limits, functions.limits)
         self.maker = NodeMaker(
             graph, functions, graph_def.versions.producer, _producer_defaults(producer_op_list)
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import context
-from tapeflow.graph import building, resource_nodes
+from tapeflow.graph import building, resource_nodes, trust
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
@@ -22,6 +22,7 @@ def inline(
       inputs: what stands for the inputs of `graph`, one each.
     """
     target = context.current_graph()
+    target.limits = trust.narrower(target.limits, graph.limits)
     found: dict[int, SymbolicTensor] = {}
     for inner, given in zip(graph.inputs, inputs, strict=True):
         found[id(inner)] = building.as_symbolic(target, given)
@@ -51,6 +52,7 @@ def without_shapes(graph: FuncGraph) -> FuncGraph | None:
         return None
     with context.init_scope():
         made = FuncGraph(graph.name)
+    made.limits = graph.limits
     with made.as_default():
         count = len(graph.inputs) - graph.num_captures
         inputs = [made.add_input(x.dtype, None, x.op.name) for x in graph.inputs[:count]]

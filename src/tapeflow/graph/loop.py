@@ -414,7 +414,7 @@ def _clone(
     outer = old.outer_graph
     with outer.as_default() if outer is not None else context.graph_scope(None):
         new = FuncGraph(old.name)
-    new.pruned = old.pruned
+    new.pruned, new.limits = old.pruned, old.limits
     new.control_captures = list(old.control_captures)
     found: dict[int, SymbolicTensor] = {}
     with new.as_default():

@@ -13,7 +13,7 @@ from tapeflow.graph import op_defs, variable_defs
 from tapeflow.graph.collections import GraphKeys
 from tapeflow.graph.defaults import strip_graph
 from tapeflow.graph.graph import Graph, get_default_graph
-from tapeflow.graph.importing import import_graph_def
+from tapeflow.graph.importing import import_nodes
 from tapeflow.graph.op_lists import ops_used_by_graph_def
 from tapeflow.graph.variable_defs import in_scope, prepend_scope, strip_scope
 from tapeflow.graph.writing import write_message
@@ -234,6 +234,7 @@ def restore(
     return_elements: Any = None,
     unbound_inputs_col_name: str = "unbound_inputs",
     restore_collections_predicate: Any = lambda key: True,
+    own_files: Sequence[str] = (),
 ) -> tuple[dict[str, Any], list[Any] | None]:
     """Adds the graph and collections of a `MetaGraphDef`, or of the file that has one, to a graph.
 
@@ -241,6 +242,7 @@ def restore(
       import_scope: a name scope for all that is imported.
       input_map, return_elements: as of `import_graph_def`.
       restore_collections_predicate: of the name of a collection: whether to take it.
+      own_files: tensors that are paths of files of the model.
 
     Returns:
       The imported variables by their names, without the scope; and what `return_elements` names.
@@ -263,10 +265,10 @@ def restore(
     with graph.as_default():
         around = graph.get_name_scope()
         scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else around
-        elements = import_graph_def(
+        elements = import_nodes(
             source, name=import_scope or (f"{around}/" if around else ""), input_map=input_map,
             return_elements=return_elements,
-            producer_op_list=producer,
+            producer_op_list=producer, own_files=own_files,
         )  # fmt: skip
     for key, collection in sorted(meta_graph.collection_def.items()):
         if key != unbound_inputs_col_name and restore_collections_predicate(key):

@@ -29,6 +29,7 @@ from tapeflow.graph.graph import Graph
 from tapeflow.graph.node_kinds import SPECIAL
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.resource_op import RESOURCE_OPS, handle_of
 from tapeflow.ops.table import REGISTRY
 
@@ -249,18 +250,6 @@ def load_dataset_nodes() -> None:
     import importlib
 
     importlib.import_module("tapeflow.data.dataset_nodes")
-
-
-@functools.cache
-def load_all_rows() -> None:
-    """Imports all modules of rows: which are needed is not known before."""
-    import importlib
-    import pkgutil
-
-    import tapeflow.ops
-
-    for module in pkgutil.iter_modules(tapeflow.ops.__path__):
-        importlib.import_module(f"tapeflow.ops.{module.name}")
 
 
 def _missing(attr: str, definition: Any, name: str) -> ValueError:

@@ -42,13 +42,15 @@ class _Attr(NamedTuple):
 class _Node(NamedTuple):
     """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too.
 
-    `touches` is what outside of the program it may read, write or run: "files", "python", "streams", or "".
+    `touches` is what outside of the program it may read, write or run: "files", "process" (its objects that are no
+    inputs), "python", "streams", or "". `less` is an attr, values of it, and what nodes with one of these touch.
     """
 
     signature: str
     attrs: dict[str, _Attr]
     stateful: bool = False
     touches: str = ""
+    less: tuple[str, tuple[str, ...], str] | None = None
 
 
 _TYPE, _TYPES, _FUNC = _Attr("type"), _Attr("list(type)"), _Attr("func")
@@ -89,6 +91,7 @@ _PYTHON = _Node(
     touches="python",
 )
 _EAGER_PYTHON = _PYTHON._replace(attrs={**_PYTHON.attrs, "is_async": _Attr("bool", False)})
+_STREAMS = ("stderr", "stdout", "log(info)", "log(warning)", "log(error)")
 _SAVED = "prefix: string, tensor_names: string, shape_and_slices: string"
 _NODES = {
     "SaveV2": _Node(f"{_SAVED}, tensors: dtypes ->", {"dtypes": _TYPES}, stateful=True, touches="files"),
@@ -127,12 +130,15 @@ _NODES = {
         "input: string ->",
         {"output_stream": _Attr("string", "stderr"), "end": _Attr("string", "\n")},
         stateful=True,
+        touches="files",
+        less=("output_stream", _STREAMS, "streams"),
     ),
     "Print": _Node(
         "input: T, data: U -> output: T",
         {"T": _TYPE, "U": _TYPES, "message": _Attr("string", ""), "first_n": _Attr("int", -1),
          "summarize": _Attr("int", 3)},
         stateful=True,
+        touches="streams",
     ),
 }  # fmt: skip
 
@@ -175,11 +181,27 @@ def has_row(kind: str) -> bool:
 
 
 def touches(kind: str) -> str:
-    """What outside of the program an op may read, write or run: "files", "python", "streams", or "" for nothing."""
+    """What outside of the program an op may read, write or run: "files", "process", "python", "streams", or ""."""
     for table in (_NODES, REGISTRY, RESOURCE_OPS, _defined()):
         if kind in table:
             return table[kind].touches
     raise KeyError(kind)
+
+
+def touches_of(node: Any) -> str:
+    """The same of a `NodeDef`, whose attrs may say that it touches less than others of its op."""
+    own = _NODES.get(node.op)
+    if own is not None and own.less is not None:
+        attr, values, touched = own.less
+        given = node.attr[attr].s.decode(errors="replace") if attr in node.attr else own.attrs[attr].default
+        if given in values:
+            return touched
+    return touches(node.op)
+
+
+def is_call(kind: str) -> bool:
+    """Whether an op calls a function with exactly its own inputs."""
+    return kind in _NODES and _NODES[kind].attrs is _CALL.attrs
 
 
 @functools.cache

@@ -174,6 +174,7 @@ def function_program(
     """
     outputs = graph.outputs if outputs is None else outputs
     emitter = Emitter(graph.name)
+    emitter.program.limits = graph.limits
     emitter.streams = numbers
     for x in graph.inputs:
         value = None if constants is None else constants.get(id(x))
@@ -202,7 +203,11 @@ def taken(ops: Sequence[Operation], results: Sequence[SymbolicTensor]) -> set[in
 
 def compile_program(program: Program) -> Any:
     """The native plan of a program, after all passes."""
-    program = passes.optimise(program)
+    limits = program.limits
+    if limits is None:
+        passes.optimise(program)
+    else:  # constants are folded
+        _native.call_limited(limits.steps, limits.memory, lambda: passes.optimise(program))
     return _native.Plan(
         program.name,
         len(program.values),
@@ -210,6 +215,7 @@ def compile_program(program: Program) -> Any:
         list(program.constants.items()),
         [(x.kind, _payload(x), x.inputs, x.outputs, x.label) for x in program.instructions],
         program.outputs,
+        *(limits or ()),
     )
 
 

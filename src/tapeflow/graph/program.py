@@ -69,6 +69,8 @@ class Program:
         self.constants: dict[int, Any] = {}
         self.instructions: list[Instruction] = []
         self.outputs: list[int] = []
+        # What runs may use: those of the graph (see `trust`); None: anything.
+        self.limits: Any = None
 
     def value(self, dtype: Any, shape: Any) -> int:
         """The number of a new value."""

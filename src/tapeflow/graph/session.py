@@ -241,6 +241,7 @@ class BaseSession:
         feeds: Sequence[SymbolicTensor],
     ) -> Any:
         emitter = planning.Emitter("session", self._resolve)
+        emitter.program.limits = self._graph.limits
         emitter.streams = self._streams
         for x in feeds:
             emitter.input(x)

@@ -82,7 +82,7 @@ def GetSessionHandleV2(value, T):
     return handle_of(TensorHandle(value))
 
 
-@resource_op("GetSessionTensor", "handle: string -> value: dtype", {"dtype": ("type",)})
+@resource_op("GetSessionTensor", "handle: string -> value: dtype", {"dtype": ("type",)}, touches="process")
 def GetSessionTensor(handle, dtype):
     found = _found(_name_of(handle))
     if found.dtype != dtype:
@@ -92,7 +92,7 @@ def GetSessionTensor(handle, dtype):
     return found
 
 
-@resource_op("DeleteSessionTensor", "handle: string ->")
+@resource_op("DeleteSessionTensor", "handle: string ->", touches="process")
 def DeleteSessionTensor(handle):
     name = _name_of(handle)
     _found(name)

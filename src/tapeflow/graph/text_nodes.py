@@ -77,10 +77,11 @@ def print_beside(
         return [value]
 
     value = convert_to_tensor(x)
-    attrs = {"message": message, "first_n": first_n, "summarize": summarize}
-    return python_ops.node(
-        "Print", run, [value, *map(convert_to_tensor, data)], [(value.dtype, value.shape_tuple)], name, **attrs
-    ).outputs[0]
+    inputs, outputs = [value, *map(convert_to_tensor, data)], [(value.dtype, value.shape_tuple)]
+    op = python_ops.node(
+        "Print", run, inputs, outputs, name, message=message, first_n=first_n, summarize=summarize
+    )
+    return op.outputs[0]
 
 
 gradients.gradient_of("Print")(lambda op, dy: [dy] + [None] * (len(op.inputs) - 1))
@@ -95,7 +96,9 @@ for _kind in ("StringFormat", "PrintV2", "Print"):
 def _string_format(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     places = len(_split(attrs["template"], attrs["placeholder"])) - 1
     if places != len(inputs):
-        raise ValueError(f"Node '{name}': num placeholders in template and num inputs must match: {places} vs. {len(inputs)}")
+        raise ValueError(
+            f"Node '{name}' (StringFormat): the template has {places} placeholders for {len(inputs)} inputs"
+        )
     return string_format(attrs["template"], attrs["placeholder"], inputs, attrs["summarize"], name + "/").op
 
 
@@ -103,7 +106,7 @@ def _string_format(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[st
 def _print(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     stream = attrs["output_stream"]
     if not (stream in ("stderr", "stdout") or output.is_named(stream)):
-        raise ValueError(f"Node '{name}': Unknown output stream: {stream}")
+        raise ValueError(f"Node '{name}' (PrintV2): Unknown output stream: {stream}")
     return print_text(inputs[0], stream, attrs["end"], name + "/")
 
 

@@ -291,7 +291,7 @@ def _(rng):
 
 @op("InitializeTableFromTextFileV2", "table_handle: resource, filename: string ->",
     attrs={"key_index": integer, "value_index": integer, "vocab_size": -1, "delimiter": "\t", "offset": 0},
-    stateful=True, touches="files")  # fmt: skip
+    stateful=True, touches="files", reads="filename")  # fmt: skip
 def InitializeTableFromTextFileV2(
     xp, table_handle, filename, key_index, value_index, vocab_size, delimiter, offset
 ):

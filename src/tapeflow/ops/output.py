@@ -240,7 +240,8 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
     if control._staged(input_, *data):
-        return control.staging.print_beside(input_, data, message or "", -1 if first_n is None else first_n, shown, name)
+        limit = -1 if first_n is None else first_n
+        return control.staging.print_beside(input_, data, message or "", limit, shown, name)
     if first_n is None or first_n != 0:
         write_text(sys.stderr, values_text(data, message or "", shown), "\n")
     return Identity(input_)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public

@@ -141,6 +141,7 @@ def op(
     broadcast: bool = False,
     stateful: bool | None = None,
     touches: str = "",
+    reads: str = "",
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -153,6 +154,7 @@ def op(
       stateful: whether it has effects or results that differ from call to call, so that graphs keep each
         call; None: it does if it takes a resource or draws from a stream of random numbers.
       touches: what outside of the program a call may read or write: "files", or "" for nothing.
+      reads: the input that names the one file which a call reads, where that is all it does with files.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
@@ -196,6 +198,7 @@ def op(
         stateful = resources or {"seed", "seed2"} <= kinds.keys()
     row.stateful = stateful
     row.touches = touches
+    row.reads = reads
     row.broadcasts = broadcast
     row.none_gradients = False
     row.gradient = MethodType(_gradient, row)

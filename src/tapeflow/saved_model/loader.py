@@ -7,7 +7,9 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core import context
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
+from tapeflow.graph import trust
 from tapeflow.graph.variable_defs import prepend_scope
 from tapeflow.ops import lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.ops.control import control_dependencies, group
@@ -38,6 +40,12 @@ def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
         imported = protos.MetaGraphDef()
         imported.CopyFrom(meta)
         imported.collection_def.pop(constants.ASSETS_KEY, None)  # paths, which are fed below
+        if trust.current() is not None:
+            reading.refuse_links(folder)
+            # What takes the paths of files takes no others, whoever runs it.
+            given = {name: convert_to_tensor(path) for name, path in assets(meta, folder).items()}
+            saver_kwargs["input_map"] = {**given, **(saver_kwargs.get("input_map") or {})}
+            saver_kwargs["own_files"] = tuple(given)
         saver = import_meta_graph(imported, import_scope=import_scope, **saver_kwargs)
         prefix = reading.variables_prefix(folder)
         if saver is not None and os.path.exists(index_path(prefix)):

@@ -14,7 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public
-from tapeflow.graph import attributes
+from tapeflow.graph import attributes, trust
 from tapeflow.graph.function_bodies import Functions
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.saved_model import reading, restored_functions
@@ -36,22 +36,30 @@ _TABLE_INITIALIZERS = "table_initializer"
 
 
 @public
-def load(export_dir, tags=None, options=None):
+def load(export_dir, tags=None, options=None, trusted=None, limits=None):
     """The object that was saved in a folder: its attributes, variables, functions and `signatures`.
 
     Args:
       tags: of the graph to load; None: the only one.
       options: `LoadOptions`.
+      trusted: False refuses a model with ops that touch files, other objects of the process, or Python, and limits
+        what each call of its functions may use. A SavedModel is a program: load one that you do not trust only
+        so. None: True, unless the program runs by `python -m tapeflow.run --untrusted`.
+      limits: `tf.saved_model.Limits` of a model that is not trusted.
 
-    Raises OSError for a folder without a SavedModel, ValueError for other tags and for contents that cannot be.
+    Raises OSError for a folder without a SavedModel, ValueError for other tags and for contents that cannot be,
+    PermissionDeniedError for a model that is not trusted and touches more than its own files; its functions
+    raise ResourceExhaustedError where they need more than the limits.
     """
-    with context.init_scope():
+    with context.init_scope(), trust.loading(trusted, limits):
         return load_parts(export_dir, tags, options or LoadOptions())
 
 
 def load_parts(export_dir: Any, tags: Any, options: LoadOptions) -> Any:
     """As `load`, in the graph being built."""
     folder = os.fspath(export_dir)
+    if trust.current() is not None:
+        reading.refuse_links(folder)
     model = reading.parse(folder)
     if len(model.meta_graphs) == 1 and model.meta_graphs[0].HasField("object_graph_def"):
         meta = model.meta_graphs[0]
@@ -173,6 +181,8 @@ class _Loader:
             if node.WhichOneof("kind") == "bare_concrete_function"
         }
         self._check()
+        if self.functions.limits is not None:
+            self._check_effects()
         self.values = _Values(self.nodes, folder)
 
     def load(self) -> Any:
@@ -213,6 +223,15 @@ class _Loader:
         for name in [n for node in self.nodes for n in node.function.concrete_functions]:
             if name not in self.messages:
                 raise ValueError(f"The SavedModel in {self.folder} has no function '{name}'")
+
+    def _check_effects(self) -> None:
+        """Raises PermissionDeniedError for functions with nodes that a model which is not trusted may not have."""
+        for name, message in self.messages.items():
+            bound = message.bound_inputs
+            first = len(self.functions.definition(name).signature.input_arg) - len(bound)
+            kinds = [self.nodes[number].WhichOneof("kind") for number in bound]
+            assets = [first + i for i, kind in enumerate(kinds) if kind == "asset"]
+            self.functions.checked.function(name, assets)
 
     # Objects.
 

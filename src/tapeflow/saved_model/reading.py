@@ -91,6 +91,15 @@ def asset_path(folder: str, filename: str) -> str:
     return path
 
 
+def refuse_links(folder: str) -> None:
+    """Raises ValueError for a SavedModel with a link to what is outside of it."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = os.path.join(parent, name)
+            if not is_inside(folder, path):
+                raise ValueError(f"The SavedModel in {folder} has a link to what is outside of it: {path}")
+
+
 def is_inside(folder: str, path: str) -> bool:
     """Whether a path is inside of a folder once links in it are followed; the folder itself may be a link."""
     return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))

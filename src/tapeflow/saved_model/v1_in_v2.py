@@ -9,9 +9,9 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.wrapping import WrappedFunction
-from tapeflow.graph import reference_variables
+from tapeflow.graph import reference_variables, trust
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.importing import import_graph_def
+from tapeflow.graph.importing import import_nodes
 from tapeflow.ops import lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.saved_model import constants, lifted, loader, reading
 from tapeflow.saved_model.bundle import BundleReader, index_path
@@ -40,6 +40,8 @@ class GraphObject(AutoTrackable):
 
 class _Graph:
     def __init__(self, meta: Any, folder: str):
+        if trust.current() is not None:
+            meta = trust.without_savers(meta)
         self.meta, self.folder = meta, folder
         self.graph_def = reference_variables.rewritten(meta.graph_def)
         self.graph = FuncGraph("saved_model")
@@ -56,7 +58,7 @@ class _Graph:
                 name: self.graph.capture_variable(v, v.handle) for name, v in variables.items()
             }
             given |= {name: self.graph._add_capture(path) for name, path in files.items()}
-            import_graph_def(self.graph_def, input_map=given, name="")
+            import_nodes(self.graph_def, input_map=given, name="", own_files=paths)
         trainable = self._trainable()
         for name, variable in variables.items():
             if trainable is not None and name.removesuffix(":0") not in trainable:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.public import public
-from tapeflow.graph import meta_graph, reference_variables
+from tapeflow.graph import meta_graph, reference_variables, trust
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.saved_model import lifted
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
@@ -74,6 +74,8 @@ def import_with_elements(
     source = meta_graph_or_file
     if not hasattr(source, "graph_def"):
         source = meta_graph.read(source)
+    if trust.current() is not None:
+        source = trust.without_savers(source)
     graph = kwargs.get("graph") or get_default_graph()
     if getattr(graph, "building_function", False):
         return None, _in_function(source, graph, import_scope, **kwargs)

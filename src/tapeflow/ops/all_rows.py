@@ -1,0 +1,16 @@
+"""All rows at once, where any name of an op may come."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+
+import tapeflow.ops
+
+
+@functools.cache
+def load_all_rows() -> None:
+    """Imports all modules of rows: which are needed is not known before."""
+    for module in pkgutil.iter_modules(tapeflow.ops.__path__):
+        importlib.import_module(f"tapeflow.ops.{module.name}")
