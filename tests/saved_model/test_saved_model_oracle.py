@@ -58,14 +58,16 @@ def test_written_here(tmp_path):
 
 def test_written_by_tensorflow(tmp_path):
     oracle("save", tmp_path)
-    assert look_at(tf, tf.saved_model.load(tmp_path / "model")) == EXPECTED
+    for trusted in (True, False):
+        assert look_at(tf, tf.saved_model.load(tmp_path / "model", trusted=trusted)) == EXPECTED
     with tf.Graph().as_default(), v1.Session() as session:
         meta = v1.saved_model.load(session, ["serve"], str(tmp_path / "model"))
         look = meta.signature_def["look"]
         keys = {look.inputs["k"].name: ["b", "x", "?"]}
         assert session.run(look.outputs["output_0"].name, keys).tolist() == [0, 5, -2]
-    graph = tf.saved_model.load(tmp_path / "graph")
-    assert graph.signatures["serving_default"](tf.ones([1, 2]))["y"].numpy().tolist() == [[3.0]]
+    for trusted in (True, False):
+        graph = tf.saved_model.load(tmp_path / "graph", trusted=trusted)
+        assert graph.signatures["serving_default"](tf.ones([1, 2]))["y"].numpy().tolist() == [[3.0]]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,7 @@ def test_parts_mean_the_same_on_both_sides(part, script, tmp_path):
     tf.saved_model.save(functions["make"](tf), tmp_path / "here")
     oracle(f"save_{part}", tmp_path / "there")
     assert json.loads(oracle(f"load_{part}", tmp_path / "here").splitlines()[-1]) == expected
+    assert look(tf, tf.saved_model.load(tmp_path / "there", trusted=False)) == expected
     loaded = tf.saved_model.load(tmp_path / "there")
     assert look(tf, loaded) == expected
     tf.saved_model.save(loaded, tmp_path / "again")

@@ -113,6 +113,7 @@ REFUSED = [k for k in KINDS if op_defs.touches(k) not in ("", "streams") and k !
 @pytest.mark.parametrize("kind", REFUSED)
 def test_every_op_that_touches_something_is_refused_in_graphs_and_functions(kind):
     node = protos.NodeDef(name="here", op=kind)
+    node.attr["descriptor_source"].s = b"/a/file"
     with trust.loading(False):
         for message in (
             v1.GraphDef(node=[node]),
@@ -458,13 +459,13 @@ def test_a_keras_model_that_is_not_trusted_computes_as_ever(tmp_path):
     np.testing.assert_allclose(loaded.serve(tf.constant(ids, tf.float32)), model(ids), rtol=1e-5)
 
 
-@pytest.fixture
-def graph_model(tmp_path):
+@pytest.fixture(params=[False, True], ids=["reference", "resource"])
+def graph_model(tmp_path, request):
     """A SavedModel of 1.x with variables and a saver."""
     path = str(tmp_path / "graph")
     with tf.Graph().as_default(), v1.Session() as session:
         x = v1.placeholder(tf.float32, [None], "x")
-        w = v1.get_variable("w", initializer=3.0, use_resource=True)
+        w = v1.get_variable("w", initializer=3.0, use_resource=request.param)
         y = tf.multiply(x, w, name="y")
         session.run(v1.global_variables_initializer())
         v1.saved_model.simple_save(session, path, {"x": x}, {"y": y})

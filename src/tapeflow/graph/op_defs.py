@@ -163,11 +163,14 @@ def _defined() -> dict[str, _Node]:
         signature, *parts = line.split("; ")
         name, _, signature = signature.rstrip(";").partition(" ")
         name, _, touches = name.partition("@")
+        touches, _, unless = touches.partition("?")
+        attr, _, value = unless.partition("=")
+        less = (attr, (value,), "") if attr else None
         attrs = {}
         for part in parts:
             key, kind, *default = part.split(" ")
             attrs[key] = _Attr(kind, _DEFAULTS[kind](default[0]) if default else ...)
-        found[name.rstrip("!")] = _Node(signature, attrs, name.endswith("!"), touches)
+        found[name.rstrip("!")] = _Node(signature, attrs, name.endswith("!"), touches, less)
     return found
 
 
@@ -190,7 +193,7 @@ def touches(kind: str) -> str:
 
 def touches_of(node: Any) -> str:
     """The same of a `NodeDef`, whose attrs may say that it touches less than others of its op."""
-    own = _NODES.get(node.op)
+    own = _NODES.get(node.op) or _defined().get(node.op)
     if own is not None and own.less is not None:
         attr, values, touched = own.less
         given = node.attr[attr].s.decode(errors="replace") if attr in node.attr else own.attrs[attr].default

@@ -241,6 +241,8 @@ def _needed(nodes: Mapping[str, Any], ends: Iterable[str]) -> set[str]:
 def _is_harmless(checked: Checked, node: Any) -> bool:
     try:
         checked.graph([node])
-    except (NotFoundError, PermissionDeniedError):
+    except PermissionDeniedError:
         return False
+    except NotFoundError:  # the import tells, of what reference variables have become
+        return True
     return True
