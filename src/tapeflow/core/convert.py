@@ -15,7 +15,7 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, structure
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
 
 _convert = _native.convert
@@ -64,7 +64,7 @@ def is_registered(value: Any) -> bool:
     return any(isinstance(value, types) for _, types, _function in _registered)
 
 
-@public
+@tensor_function
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Any:
@@ -89,7 +89,7 @@ def convert_to_tensor(
     return _convert(value, None)
 
 
-@public
+@tensor_function
 def convert_to_tensor_v1(
     value: Any,
     dtype: Any = None,
@@ -101,7 +101,7 @@ def convert_to_tensor_v1(
     return convert_to_tensor(value, dtype, preferred_dtype if dtype_hint is None else dtype_hint)
 
 
-@public
+@tensor_function
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """A tensor of the given elements.
 
@@ -152,7 +152,7 @@ def _shaped_in_graph(value: Any, wanted: DType | None, shape: Any, broadcast: bo
     return _convert(tensor_proto.make_ndarray(proto), DType(proto.dtype))
 
 
-@public
+@tensor_function
 def constant_v1(
     value: Any,
     dtype: Any = None,

@@ -30,6 +30,26 @@ def names_itself(function: F) -> F:
     return function
 
 
+def computes_tensors(function: F) -> F:
+    """The same function, declared to compute tensors from its arguments and to do nothing else.
+
+    It may draw random numbers and raise errors, but keeps and changes no state, touches nothing outside of the
+    program and takes no functions, so that data from elsewhere, such as the config of a model, may name it.
+    """
+    function.computes_tensors = True  # type: ignore[attr-defined]
+    return function
+
+
+def tensor_function(function: F) -> F:
+    """`public`, for a function that only `computes_tensors`."""
+    return computes_tensors(public(function))
+
+
+def is_tensor_function(value: Any) -> bool:
+    """Whether `value` is a function that was declared to compute tensors and to do nothing else."""
+    return isinstance(value, (FunctionType, _native.PublicFunction)) and hasattr(value, "computes_tensors")
+
+
 C = TypeVar("C", bound=type)
 _SPECIAL = {"__init__", "__call__", "__getitem__", "__setitem__", "__iter__", "__next__"}
 

@@ -6,6 +6,8 @@ from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
+from tapeflow.core.deserialization import deserializing
+
 # Ids of categories and, where the column has them, a weight of each: sparse tensors of one structure.
 IdWeightPair = namedtuple("IdWeightPair", ["id_tensor", "weight_tensor"])
 TensorSequenceLengthPair = namedtuple("TensorSequenceLengthPair", ["dense_tensor", "sequence_length"])
@@ -64,7 +66,8 @@ class FeatureColumn:
         """A column from plain data. Raises ValueError for other keys than those of `get_config`."""
         from tapeflow.feature_column.serialization import column_of
 
-        return column_of(cls, config, custom_objects, columns_by_name)
+        with deserializing():
+            return column_of(cls, config, custom_objects, columns_by_name)
 
 
 class DenseColumn(FeatureColumn):

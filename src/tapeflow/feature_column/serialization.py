@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.deserialization import deserializing, refuse_unsafe
 from tapeflow.feature_column.column import FeatureColumn, classes
 from tapeflow.feature_column.initial import TruncatedNormal
 
 _COLUMNS = ("source_column", "categorical_column")
 _OBJECTS = ("initializer", "normalizer_fn")
+_FILES = ("vocabulary_file", "ckpt_to_load_from")
 
 
 def serialize_feature_column(column):
@@ -32,7 +34,8 @@ def deserialize_feature_column(config, custom_objects=None, columns_by_name=None
     cls, own = _class_of(config, {**classes, "TruncatedNormal": TruncatedNormal}, custom_objects, "feature_column_v2")
     if not issubclass(cls, FeatureColumn):
         raise ValueError(f"Expected FeatureColumn class, instead found: {cls}")
-    column = cls.from_config(own, custom_objects=custom_objects, columns_by_name=columns_by_name)
+    with deserializing():
+        column = cls.from_config(own, custom_objects=custom_objects, columns_by_name=columns_by_name)
     return columns_by_name.setdefault(f"{cls.__name__}:{column.name}", column)
 
 
@@ -71,6 +74,8 @@ def column_of(cls, config, custom_objects, columns_by_name):
         raise ValueError(f"Invalid config: {config}, expected keys: {cls._fields}")
     fields = {}
     for name, value in config.items():
+        if name in _FILES and value is not None:
+            refuse_unsafe(f"the file {value!r} for a {cls.__name__}")
         if name in _COLUMNS:
             value = deserialize_feature_column(value, custom_objects, columns_by_name)
         elif name == "keys":

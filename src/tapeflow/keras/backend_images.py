@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import computes_tensors
 from tapeflow.keras import settings
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
 from tapeflow.ops.broadcasting import repeat
@@ -59,6 +60,7 @@ def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
     )
 
 
+@computes_tensors
 def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """The convolution of steps; `padding` may also be "causal"."""
     if padding == "causal":
@@ -70,11 +72,13 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 1)
 
 
+@computes_tensors
 def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
     """The convolution of images. Raises ValueError for an unknown format."""
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 2)
 
 
+@computes_tensors
 def conv3d(
     x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)
 ):
@@ -82,6 +86,7 @@ def conv3d(
     return _convolve(x, kernel, strides, padding, data_format, dilation_rate, 3)
 
 
+@computes_tensors
 def conv2d_transpose(
     x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
 ):
@@ -101,6 +106,7 @@ def conv2d_transpose(
     return _back(outputs, data_format)
 
 
+@computes_tensors
 def depthwise_conv2d(
     x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
 ):
@@ -113,6 +119,7 @@ def depthwise_conv2d(
     return _back(outputs, data_format)
 
 
+@computes_tensors
 def separable_conv1d(
     x,
     depthwise_kernel,
@@ -133,6 +140,7 @@ def separable_conv1d(
     return _back(squeeze(outputs, [1]), data_format)
 
 
+@computes_tensors
 def separable_conv2d(
     x,
     depthwise_kernel,
@@ -168,16 +176,19 @@ def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
     return _back(outputs, data_format)
 
 
+@computes_tensors
 def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
     """The largest value ("max") or the mean ("avg") of windows of images."""
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 2)
 
 
+@computes_tensors
 def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
     """The largest value ("max") or the mean ("avg") of windows of volumes."""
     return _pool(x, pool_size, strides, padding, data_format, pool_mode, 3)
 
 
+@computes_tensors
 def temporal_padding(x, padding=(1, 1)):
     """(batch, steps, features) with steps of zeros before and after."""
     return pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
@@ -194,16 +205,19 @@ def _pad_space(x, padding, data_format, rank):
     return pad(x, around)
 
 
+@computes_tensors
 def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
     """Images with rows and columns of zeros around them."""
     return _pad_space(x, padding, data_format, 2)
 
 
+@computes_tensors
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
     """Volumes with planes of zeros around them."""
     return _pad_space(x, padding, data_format, 3)
 
 
+@computes_tensors
 def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
     """Images enlarged by whole numbers. Raises ValueError for an unknown format or interpolation."""
     if data_format not in ("channels_first", "channels_last"):
@@ -223,6 +237,7 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     return _back(x, data_format)
 
 
+@computes_tensors
 def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
     """Volumes enlarged by whole numbers. Raises ValueError for an unknown format."""
     if data_format not in ("channels_first", "channels_last"):
@@ -253,6 +268,7 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
     return _back(reshape(outputs, [-1, *output_shape, kernel.shape.as_list()[-1]]), data_format)
 
 
+@computes_tensors
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
     """A convolution of steps with a kernel of its own at every position."""
     return local_conv(
@@ -260,6 +276,7 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
     )
 
 
+@computes_tensors
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
     """A convolution of images with a kernel of its own at every position."""
     return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)

@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope as core_name_scope
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import computes_tensors
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
 from tapeflow.ops import activation as nn
@@ -31,126 +32,151 @@ from tapeflow.ops.random import uniform
 from tapeflow.ops.reduction import reduce_sum
 
 
+@computes_tensors
 def abs(x):
     """|x|."""
     return elementwise.abs(x)
 
 
+@computes_tensors
 def square(x):
     """x * x."""
     return elementwise.square(x)
 
 
+@computes_tensors
 def exp(x):
     """e to the power x."""
     return elementwise.exp(x)
 
 
+@computes_tensors
 def log(x):
     """The natural logarithm."""
     return elementwise.log(x)
 
 
+@computes_tensors
 def round(x):
     """x rounded, halves to even numbers."""
     return elementwise.round(x)
 
 
+@computes_tensors
 def sign(x):
     """-1, 0 or 1."""
     return elementwise.sign(x)
 
 
+@computes_tensors
 def sin(x):
     """The sine."""
     return trigonometric.sin(x)
 
 
+@computes_tensors
 def cos(x):
     """The cosine."""
     return trigonometric.cos(x)
 
 
+@computes_tensors
 def tanh(x):
     """The hyperbolic tangent."""
     return trigonometric.tanh(x)
 
 
+@computes_tensors
 def sigmoid(x):
     """1 / (1 + exp(-x))."""
     return trigonometric.sigmoid(x)
 
 
+@computes_tensors
 def softplus(x):
     """log(1 + exp(x))."""
     return nn.softplus(x)
 
 
+@computes_tensors
 def softsign(x):
     """x / (1 + |x|)."""
     return nn.softsign(x)
 
 
+@computes_tensors
 def pow(x, a):
     """x to the power a."""
     return arithmetic.pow(x, a)
 
 
+@computes_tensors
 def maximum(x, y):
     """The larger one, element by element."""
     return arithmetic.maximum(x, y)
 
 
+@computes_tensors
 def minimum(x, y):
     """The smaller one, element by element."""
     return arithmetic.minimum(x, y)
 
 
+@computes_tensors
 def equal(x, y):
     """x == y, element by element."""
     return comparison.equal(x, y)
 
 
+@computes_tensors
 def not_equal(x, y):
     """x != y, element by element."""
     return comparison.not_equal(x, y)
 
 
+@computes_tensors
 def greater(x, y):
     """x > y, element by element."""
     return comparison.greater(x, y)
 
 
+@computes_tensors
 def greater_equal(x, y):
     """x >= y, element by element."""
     return comparison.greater_equal(x, y)
 
 
+@computes_tensors
 def less(x, y):
     """x < y, element by element."""
     return comparison.less(x, y)
 
 
+@computes_tensors
 def less_equal(x, y):
     """x <= y, element by element."""
     return comparison.less_equal(x, y)
 
 
+@computes_tensors
 def reshape(x, shape):
     """x in another shape."""
     return layout.reshape(x, shape)
 
 
+@computes_tensors
 def transpose(x):
     """x with its axes in reverse order."""
     return layout.transpose(x)
 
 
+@computes_tensors
 def shape(x):
     """The shape as a tensor."""
     return array.shape(x)
 
 
+@computes_tensors
 def stop_gradient(variables):
     """The same values, constant for gradients: of a tensor, or of each of a list."""
     if isinstance(variables, (list, tuple)):
@@ -158,12 +184,14 @@ def stop_gradient(variables):
     return array.stop_gradient(variables)
 
 
+@computes_tensors
 def repeat(x, n):
     """(samples, features) -> (samples, n, features)."""
     x = convert_to_tensor(x)
     return broadcasting.tile(layout.expand_dims(x, 1), [1, n, 1])
 
 
+@computes_tensors
 def tile(x, n):
     """x repeated n times along each axis."""
     return broadcasting.tile(x, [n] if isinstance(n, int) else n)
@@ -184,6 +212,7 @@ def is_sparse(tensor):
     return isinstance(tensor, SparseTensor)
 
 
+@computes_tensors
 def to_dense(tensor):
     """A sparse tensor as a dense one; others as they are."""
     if isinstance(tensor, SparseTensor):
@@ -247,6 +276,7 @@ def gradients(loss, variables):
     return of_graph(loss, variables)
 
 
+@computes_tensors
 def batch_dot(x, y, axes=None):
     """The products of x and y, example by example, summed over one axis of each: the last of x, the first of y.
 
@@ -294,6 +324,7 @@ def batch_dot(x, y, axes=None):
     return layout.expand_dims(result, 1) if ranks == (2, 2) else result
 
 
+@computes_tensors
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
     """(x - mean) / sqrt(var + epsilon) * gamma + beta."""
     x = convert_to_tensor(x)
@@ -309,6 +340,7 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
     return nn_batch_normalization(x, *(placed(v) for v in (mean, var, beta, gamma)), epsilon)
 
 
+@computes_tensors
 def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     """(x normalized by its own mean and variance, the mean, the variance)."""
     x = convert_to_tensor(x)
@@ -341,6 +373,7 @@ def foldr(fn, elems, initializer=None, name=None):
     return mapping.foldr(fn, elems, initializer=initializer)
 
 
+@computes_tensors
 def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
     """Ones with the probability p, else zeros."""
     dtype = settings.default_dtype(dtype)
@@ -357,6 +390,7 @@ def _clipped(output, from_logits, softmax):
     return clip_by_value(output, tiny, 1.0 - tiny)
 
 
+@computes_tensors
 def binary_focal_crossentropy(
     target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False
 ):
@@ -370,6 +404,7 @@ def binary_focal_crossentropy(
     return loss
 
 
+@computes_tensors
 def categorical_focal_crossentropy(
     target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1
 ):
@@ -388,6 +423,7 @@ def categorical_focal_crossentropy(
     return reduce_sum(-target * elementwise.log(p) * alpha * (1.0 - p) ** gamma, axis=axis)
 
 
+@computes_tensors
 def ctc_label_dense_to_sparse(labels, label_lengths):
     """Labels (batch, longest) as a sparse tensor of those that count."""
     from tapeflow.ops.comparison import where
@@ -400,6 +436,7 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
     return SparseTensor(indices, gather_nd(labels, indices), cast(sizes, dtypes.int64))
 
 
+@computes_tensors
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     """The CTC loss (batch, 1) of probabilities (batch, time, classes), the last class being the blank."""
     from tapeflow.ops.ctc import ctc_loss_v1
@@ -412,6 +449,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     return layout.expand_dims(loss, 1)
 
 
+@computes_tensors
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     """([the best label sequences, -1 where they end], their log probabilities) of probabilities over time."""
     from tapeflow.ops.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import computes_tensors
 from tapeflow.keras import settings
 from tapeflow.keras.backend_math import maximum
 from tapeflow.ops.argmax import argmax as argmax_of
@@ -37,82 +38,98 @@ def _number(x):
     return cast_tensor(x, settings.floatx()) if x.dtype == dtypes.bool else x
 
 
+@computes_tensors
 def sum(x, axis=None, keepdims=False):
     """The sum."""
     return reduce_sum(x, axis, keepdims)
 
 
+@computes_tensors
 def prod(x, axis=None, keepdims=False):
     """The product."""
     return reduce_prod(x, axis, keepdims)
 
 
+@computes_tensors
 def mean(x, axis=None, keepdims=False):
     """The mean."""
     return reduce_mean(_number(x), axis, keepdims)
 
 
+@computes_tensors
 def var(x, axis=None, keepdims=False):
     """The variance."""
     return reduce_variance(_number(x), axis, keepdims)
 
 
+@computes_tensors
 def std(x, axis=None, keepdims=False):
     """The standard deviation."""
     return reduce_std(_number(x), axis, keepdims)
 
 
+@computes_tensors
 def max(x, axis=None, keepdims=False):
     """The largest."""
     return reduce_max(x, axis, keepdims)
 
 
+@computes_tensors
 def min(x, axis=None, keepdims=False):
     """The smallest."""
     return reduce_min(x, axis, keepdims)
 
 
+@computes_tensors
 def any(x, axis=None, keepdims=False):
     """Whether any is true."""
     return reduce_any(cast_tensor(x, dtypes.bool), axis, keepdims)
 
 
+@computes_tensors
 def all(x, axis=None, keepdims=False):
     """Whether all are true."""
     return reduce_all(cast_tensor(x, dtypes.bool), axis, keepdims)
 
 
+@computes_tensors
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x)))."""
     return reduce_logsumexp(x, axis, keepdims)
 
 
+@computes_tensors
 def argmax(x, axis=-1):
     """Where the largest is."""
     return argmax_of(x, axis)
 
 
+@computes_tensors
 def argmin(x, axis=-1):
     """Where the smallest is."""
     return argmin_of(x, axis)
 
 
+@computes_tensors
 def cumsum(x, axis=0):
     """The sums so far."""
     return cumsum_of(x, axis)
 
 
+@computes_tensors
 def cumprod(x, axis=0):
     """The products so far."""
     return cumprod_of(x, axis)
 
 
+@computes_tensors
 def sqrt(x):
     """The root; of negative numbers, 0."""
     x = convert_to_tensor(x)
     return sqrt_of(maximum(x, zeros_like_of(x)))
 
 
+@computes_tensors
 def clip(x, min_value, max_value):
     """x cut off at two limits."""
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)):

@@ -8,6 +8,7 @@ import contextlib
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import computes_tensors
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.phases import by_phase
@@ -50,16 +51,19 @@ def eye(size, dtype=None, name=None):
     return variable(eye_of(size, dtype=settings.default_dtype(dtype)), dtype, name)
 
 
+@computes_tensors
 def zeros_like(x, dtype=None, name=None):
     """Zeros in the shape of x."""
     return zeros_like_of(x, dtype)
 
 
+@computes_tensors
 def ones_like(x, dtype=None, name=None):
     """Ones in the shape of x."""
     return ones_like_of(x, dtype)
 
 
+@computes_tensors
 def arange(start, stop=None, step=1, dtype="int32"):
     """start, start + step, ... below stop; from 0 to start when stop is None."""
     if stop is None:
@@ -147,6 +151,7 @@ def is_keras_tensor(x):
     return isinstance(x, KerasTensor)
 
 
+@computes_tensors
 def cast(x, dtype):
     """x in another dtype."""
     return cast_tensor(x, dtype)
@@ -173,6 +178,7 @@ def learning_phase_scope(value):
         settings._settings["learning_phase"] = saved
 
 
+@computes_tensors
 def in_train_phase(x, alt, training=None):
     """x (or x()) while training, alt otherwise."""
     if training is None:
@@ -186,11 +192,13 @@ def in_train_phase(x, alt, training=None):
     return by_phase(training, lambda: value(x), lambda: value(alt))
 
 
+@computes_tensors
 def in_test_phase(x, alt, training=None):
     """x (or x()) while not training, alt otherwise."""
     return in_train_phase(alt, x, training)
 
 
+@computes_tensors
 def switch(condition, then_expression, else_expression):
     """One of two values, which may be functions, or elementwise for a condition of some rank."""
     condition = convert_to_tensor(condition)

@@ -1,5 +1,6 @@
 """`tf.keras.config`: settings of the whole process."""
 
+from tapeflow.core.deserialization import trust_all
 from tapeflow.keras.settings import (
     epsilon,
     floatx,
@@ -51,5 +52,8 @@ def set_dtype_policy(policy):
 
 
 def enable_unsafe_deserialization():
-    """Raises ValueError: code is never loaded from files here."""
-    raise ValueError("Models with Python code in their files are never loaded.")
+    """Trust the files and configs of all models that the process loads from now on.
+
+    Their configs may then name other files and functions with effects. Python code in them is still not loaded.
+    """
+    trust_all()

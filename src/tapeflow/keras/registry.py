@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 
+from tapeflow.core.deserialization import deserializing
+
 _custom: dict[str, object] = {}
 
 
@@ -105,8 +107,9 @@ def from_config_dict(config, table, kind, custom_objects=None):
             raise ValueError(f"The config of a {kind} of class {cls.__name__!r} must be a dict, got {settings!r}.")
         return cls
     if not hasattr(cls, "from_config"):
-        return cls(**settings) if inspect.isclass(cls) else cls
-    with CustomObjectScope(custom_objects or {}):
+        with deserializing():
+            return cls(**settings) if inspect.isclass(cls) else cls
+    with CustomObjectScope(custom_objects or {}), deserializing():
         return made_from(cls, settings)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import list_payload, shapes
 from tapeflow.ops.table import NUMERIC, Sample, op
@@ -55,7 +55,7 @@ AddN = _row("AddN")
 AccumulateNV2 = _row("AccumulateNV2", shape=shape_attr)
 
 
-@public
+@tensor_function
 def add_n(inputs, name=None):
     """The sum of a list of tensors (or IndexedSlices) of one shape and dtype.
 
@@ -67,7 +67,7 @@ def add_n(inputs, name=None):
     return tensors[0] if len(tensors) == 1 else AddN(tensors)
 
 
-@public
+@tensor_function
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     """`add_n`, with checks: raises TypeError where `tensor_dtype` is not that of the inputs, ValueError where
     `shape` is not theirs."""

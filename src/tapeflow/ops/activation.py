@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import (
     bias,
     casting,
@@ -93,7 +93,7 @@ ReluGrad.reference(
 )
 
 
-@public
+@tensor_function
 def relu(features, name=None):
     """max(features, 0), elementwise."""
     return Relu(features)
@@ -136,7 +136,7 @@ Relu6Grad.reference(
 )
 
 
-@public
+@tensor_function
 def relu6(features, name=None):
     """min(max(features, 0), 6), elementwise."""
     return Relu6(features)
@@ -185,7 +185,7 @@ def _(gradients, features, alpha):
     return gradients * np.where(features > 0, 1, alpha).astype(features.dtype)
 
 
-@public
+@tensor_function
 def leaky_relu(features, alpha=0.2, name=None):
     """`features` where positive, else alpha * features. Integers become float32."""
     features = convert_to_tensor(features)
@@ -250,7 +250,7 @@ EluGrad.reference(
 )
 
 
-@public
+@tensor_function
 def elu(features, name=None):
     """`features` where not negative, else exp(features) - 1."""
     return Elu(features)
@@ -315,7 +315,7 @@ def _(gradients, outputs):
     return (gradients * slope).astype(outputs.dtype)
 
 
-@public
+@tensor_function
 def selu(features, name=None):
     """The self-normalising exponential linear unit of Klambauer et al. (2017)."""
     return Selu(features)
@@ -360,7 +360,7 @@ def _(gradients, features):
     return (gradients / (1 + np.exp(-features.astype(np.float64)))).astype(features.dtype)
 
 
-@public
+@tensor_function
 def softplus(features, name=None):
     """log(1 + exp(features)), without overflow."""
     return Softplus(features)
@@ -407,26 +407,26 @@ SoftsignGrad.reference(
 )
 
 
-@public
+@tensor_function
 def softsign(features, name=None):
     """features / (1 + |features|)."""
     return Softsign(features)
 
 
-@public
+@tensor_function
 def crelu(features, axis=-1, name=None):
     """The positive and the negative part of `features`, both as positive numbers, joined along `axis`."""
     features = convert_to_tensor(features)
     return Relu(ConcatV2([features, -features], axis))
 
 
-@public
+@tensor_function
 def crelu_v1(features, name=None, axis=-1):
     """`crelu` with the 1.x order of arguments."""
     return crelu(features, axis)
 
 
-@public
+@tensor_function
 def gelu(features, approximate=False, name=None):
     """features * Φ(features), Φ the cumulative normal distribution; `approximate` uses tanh."""
     features = convert_to_tensor(features)
@@ -442,14 +442,14 @@ def gelu(features, approximate=False, name=None):
     return 0.5 * features * (1.0 + special.erf(features / math.sqrt(2)))
 
 
-@public
+@tensor_function
 def silu(features, beta=1.0):
     """features * sigmoid(beta * features)."""
     features = convert_to_tensor(features)
     return features * trigonometric.sigmoid(beta * features)
 
 
-@public
+@tensor_function
 def relu_layer(x, weights, biases, name=None):
     """relu(x @ weights + biases)."""
     return Relu(bias.bias_add(matmul.matmul(x, weights), biases))

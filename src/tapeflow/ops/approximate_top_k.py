@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import layout, shapes
 from tapeflow.ops.construction import one_hot
@@ -101,7 +101,7 @@ def _checked(operand, axis):
     return operand
 
 
-@public
+@tensor_function
 def approx_max_k(
     operand,
     k,
@@ -118,7 +118,7 @@ def approx_max_k(
     )  # fmt: skip
 
 
-@public
+@tensor_function
 def approx_min_k(
     operand,
     k,
@@ -135,7 +135,7 @@ def approx_min_k(
     )  # fmt: skip
 
 
-@public
+@tensor_function
 def approx_top_k(
     input,
     k,

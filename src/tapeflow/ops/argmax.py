@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.table import INDEX, REAL, Sample, dtype, op
@@ -63,7 +63,7 @@ ArgMax = _row("ArgMax", "argmax", max)
 ArgMin = _row("ArgMin", "argmin", min)
 
 
-@public
+@tensor_function
 def argmax(input, axis=None, output_type=dtypes.int64, name=None):
     """The places of the largest elements along `axis` (by default the first), the first of equal ones.
 
@@ -72,7 +72,7 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):
     return ArgMax(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 
 
-@public
+@tensor_function
 def argmin(input, axis=None, output_type=dtypes.int64, name=None):
     """The places of the smallest elements along `axis` (by default the first), the first of equal ones.
 
@@ -81,25 +81,25 @@ def argmin(input, axis=None, output_type=dtypes.int64, name=None):
     return ArgMin(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 
 
-@public
+@tensor_function
 def argmax_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """`argmax` as 1.x spells it."""
     return argmax(input, renamed("axis", axis, "dimension", dimension), output_type)
 
 
-@public
+@tensor_function
 def argmin_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
     """`argmin` as 1.x spells it."""
     return argmin(input, renamed("axis", axis, "dimension", dimension), output_type)
 
 
-@public
+@tensor_function
 def arg_max(input, dimension, output_type=dtypes.int64, name=None):
     """`argmax` under an old name."""
     return ArgMax(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
 
 
-@public
+@tensor_function
 def arg_min(input, dimension, output_type=dtypes.int64, name=None):
     """`argmin` under an old name."""
     return ArgMin(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))

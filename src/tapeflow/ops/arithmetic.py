@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes, promotion
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import comparison, elementwise, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import (
@@ -56,7 +56,7 @@ AddV2 = _add_row("AddV2", NUMERIC)
 Add = _add_row("Add", (*NUMERIC, dtypes.string))
 
 
-@public
+@tensor_function
 def add(x, y, name=None):
     """x + y, elementwise with broadcasting; joins strings."""
     try:
@@ -81,7 +81,7 @@ Sub.samples(pairs)
 Sub.reference(lambda x, y: x + y * -1.0)
 
 
-@public
+@tensor_function
 def subtract(x, y, name=None):
     """x - y, elementwise with broadcasting."""
     return Sub(x, y)
@@ -107,13 +107,13 @@ def _(rng):
 Mul.reference(per_element(lambda x, y: x * y, lambda x, y: x * y))
 
 
-@public
+@tensor_function
 def multiply(x, y, name=None):
     """x * y, elementwise with broadcasting."""
     return Mul(x, y)
 
 
-@public
+@tensor_function
 def scalar_mul(scalar, x, name=None):
     """`x` (a tensor, or IndexedSlices) times a scalar. Raises ValueError where `scalar` is not one."""
     from tapeflow.core.indexed_slices import IndexedSlices
@@ -201,7 +201,7 @@ def _(rng):
 TruncateDiv.reference(per_element(_exact_quotient))
 
 
-@public
+@tensor_function
 def truncatediv(x, y, name=None):
     """x / y rounded towards zero. Raises InvalidArgumentError for a zero among integers `y`."""
     return TruncateDiv(x, y)
@@ -226,7 +226,7 @@ def _(rng):
 FloorDiv.reference(per_element(lambda x, y: x // y))
 
 
-@public
+@tensor_function
 def floordiv(x, y, name=None):
     """x / y rounded down. Raises InvalidArgumentError for a zero among integers `y`."""
     return FloorDiv(x, y)
@@ -253,7 +253,7 @@ def _(rng):
 FloorMod.reference(per_element(lambda x, y: x - y * math.floor(x / y)))
 
 
-@public
+@tensor_function
 def floormod(x, y, name=None):
     """The remainder of `floordiv`: it has the sign of `y`."""
     return FloorMod(x, y)
@@ -285,7 +285,7 @@ Mod = _remainder("Mod")
 TruncateMod = _remainder("TruncateMod")
 
 
-@public
+@tensor_function
 def truncatemod(x, y, name=None):
     """The remainder of `truncatediv`: it has the sign of `x`."""
     return TruncateMod(x, y)
@@ -303,7 +303,7 @@ _TRUE_DIVISION = {
 }
 
 
-@public
+@tensor_function
 def truediv(x, y, name=None):
     """x / y; of integers in floating point: float32 for 8 and 16 bits, float64 for more.
 
@@ -328,7 +328,7 @@ def _quotient(x, y):
     return RealDiv(Cast(x, wide), Cast(y, wide))
 
 
-@public
+@tensor_function
 def divide(x, y, name=None):
     """x / y as Python divides: of integers in floating point."""
     if promotion.numpy_style():
@@ -336,13 +336,13 @@ def divide(x, y, name=None):
     return truediv(x, y)
 
 
-@public
+@tensor_function
 def realdiv(x, y, name=None):
     """x / y of floating or complex tensors."""
     return RealDiv(x, y)
 
 
-@public
+@tensor_function
 def div(x, y, name=None):
     """x / y as Python 2 divides: of integers rounded down."""
     x = convert_to_tensor(x)
@@ -386,7 +386,7 @@ def _(rng):
 Pow.reference(per_element(lambda x, y: x**y, lambda x, y: x**y))
 
 
-@public
+@tensor_function
 def pow(x, y, name=None):
     """x to the power y. Raises InvalidArgumentError for negative powers of integers."""
     return Pow(x, y)
@@ -418,13 +418,13 @@ Minimum = _extreme(
 )
 
 
-@public
+@tensor_function
 def maximum(x, y, name=None):
     """The larger of `x` and `y`, elementwise; NaN where either is."""
     return Maximum(x, y)
 
 
-@public
+@tensor_function
 def minimum(x, y, name=None):
     """The smaller of `x` and `y`, elementwise; NaN where either is."""
     return Minimum(x, y)
@@ -452,7 +452,7 @@ SquaredDifference.reference(
 )
 
 
-@public
+@tensor_function
 def squared_difference(x, y, name=None):
     """(x - y) * (x - y), of complex tensors conj(x - y) * (x - y)."""
     return SquaredDifference(x, y)

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.table import ANY, Sample, dtype, op
@@ -40,13 +40,13 @@ def _(input):
     return input
 
 
-@public
+@tensor_function
 def identity(input, name=None):
     """A tensor with the value of `input`, of any dtype and shape."""
     return Identity(input)
 
 
-@public
+@tensor_function
 def identity_n(input, name=None):
     """The identities of a list of tensors of any dtypes."""
     return [Identity(x) for x in input]
@@ -72,7 +72,7 @@ def _(input):
     return input
 
 
-@public
+@tensor_function
 def guarantee_const(input, name=None):
     """`input`; kept for programs that promise that it never changes."""
     return GuaranteeConst(input)
@@ -116,7 +116,7 @@ def _(input):
     return input
 
 
-@public
+@tensor_function
 def stop_gradient(input, name=None):
     """`input`, through which no gradient flows."""
     return StopGradient(input)
@@ -194,7 +194,7 @@ def _(input, shape):
     return input
 
 
-@public
+@tensor_function
 def ensure_shape(x, shape, name=None):
     """`x`, after checking that its shape fits `shape` (None: any); InvalidArgumentError where not."""
     return EnsureShape(x, TensorShape(shape))
@@ -226,7 +226,7 @@ def _(input, out_type):
     return np.asarray(np.shape(input), dtype=out_type.as_numpy_dtype)
 
 
-@public
+@tensor_function
 def shape(input, out_type=None, name=None):
     """The shape of `input`, dense or sparse, as a 1-D tensor of `out_type`, int32 if not given."""
     dense = getattr(input, "dense_shape", None)
@@ -251,7 +251,7 @@ def _constant(value, dtype, name):
     return convert_to_tensor(np.array(value, dtype.as_numpy_dtype), name=name)
 
 
-@public
+@tensor_function
 def shape_v1(input, name=None, out_type=dtypes.int32):
     """`shape` with the 1.x order of arguments."""
     return shape(input, out_type)
@@ -284,7 +284,7 @@ def _(input, out_type):
     return [np.asarray(np.shape(x), dtype=out_type.as_numpy_dtype) for x in input]
 
 
-@public
+@tensor_function
 def shape_n(input, out_type=None, name=None):
     """The shapes of a list of tensors."""
     return ShapeN(input, dtypes.as_dtype(out_type or dtypes.int32))
@@ -316,7 +316,7 @@ def _(input, out_type):
     return np.array(np.prod(np.shape(input), dtype=int), out_type.as_numpy_dtype)
 
 
-@public
+@tensor_function
 def size(input, out_type=None, name=None):
     """The number of elements of `input`, as a scalar of `out_type`, int32 if not given."""
     out_type = dtypes.as_dtype(out_type or dtypes.int32)
@@ -326,7 +326,7 @@ def size(input, out_type=None, name=None):
     return _constant(math.prod(known), out_type, "Size")
 
 
-@public
+@tensor_function
 def size_v1(input, name=None, out_type=dtypes.int32):
     """`size` with the 1.x order of arguments."""
     return size(input, out_type)
@@ -346,7 +346,7 @@ def _(rng):
     yield Sample(rng.normal(), expect=np.array(0, np.int32))
 
 
-@public
+@tensor_function
 def rank(input, name=None):
     """The number of dimensions of `input`, as an int32 scalar."""
     if is_symbolic_tensor(input) and input.shape_tuple is not None:

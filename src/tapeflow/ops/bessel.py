@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, shapes, trigonometric
 from tapeflow.ops.elementwise_samples import line, per_element, positive
 from tapeflow.ops.special import library, special_row, squared
@@ -196,25 +196,25 @@ FresnelSin = _fresnel("FresnelSin", 0, np.sin, lambda x: trigonometric.Sin(x))
 FresnelCos = _fresnel("FresnelCos", 1, np.cos, lambda x: trigonometric.Cos(x))
 
 
-@public
+@tensor_function
 def bessel_i0(x, name=None):
     """The modified Bessel function of the first kind, of order 0."""
     return BesselI0(x)
 
 
-@public
+@tensor_function
 def bessel_i0e(x, name=None):
     """`bessel_i0` times exp(-|x|)."""
     return BesselI0e(x)
 
 
-@public
+@tensor_function
 def bessel_i1(x, name=None):
     """The modified Bessel function of the first kind, of order 1."""
     return BesselI1(x)
 
 
-@public
+@tensor_function
 def bessel_i1e(x, name=None):
     """`bessel_i1` times exp(-|x|)."""
     return BesselI1e(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import matmul, shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import joined, rank_in
@@ -121,7 +121,7 @@ def _(out_backprop, data_format):
     return rows.reshape(len(rows), -1).sum(1).astype(out_backprop.dtype)
 
 
-@public
+@tensor_function
 def bias_add(value, bias, data_format=None, name=None):
     """`value` with the vector `bias` added to its channels: the last dimension, or the second for "NC..." formats.
 
@@ -139,7 +139,7 @@ def bias_add(value, bias, data_format=None, name=None):
     return BiasAdd(value, bias, kind)
 
 
-@public
+@tensor_function
 def xw_plus_b(x, weights, biases, name=None):
     """x @ weights + biases."""
     return BiasAdd(matmul.matmul(x, weights), biases)

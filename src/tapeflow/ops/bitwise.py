@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.elementwise_samples import per_element, whole_pairs
 from tapeflow.ops.table import INTEGER, Sample, op
@@ -89,37 +89,37 @@ def _(rng):
 PopulationCount.reference(per_element(lambda v: f"{v:b}".count("1")))
 
 
-@public
+@tensor_function
 def bitwise_and(x, y, name=None):
     """The bits set in both of `x` and `y`."""
     return BitwiseAnd(x, y)
 
 
-@public
+@tensor_function
 def bitwise_or(x, y, name=None):
     """The bits set in either of `x` and `y`."""
     return BitwiseOr(x, y)
 
 
-@public
+@tensor_function
 def bitwise_xor(x, y, name=None):
     """The bits set in just one of `x` and `y`."""
     return BitwiseXor(x, y)
 
 
-@public
+@tensor_function
 def invert(x, name=None):
     """All bits flipped."""
     return Invert(x)
 
 
-@public
+@tensor_function
 def left_shift(x, y, name=None):
     """`x` shifted to the left by `y` bits; `y` is clamped to [0, bits of x)."""
     return LeftShift(x, y)
 
 
-@public
+@tensor_function
 def right_shift(x, y, name=None):
     """`x` shifted to the right by `y` bits, signed ones keeping their sign; `y` is clamped to [0, bits of x)."""
     return RightShift(x, y)

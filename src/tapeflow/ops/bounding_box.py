@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import philox
 from tapeflow.ops.random import reserve
 from tapeflow.ops.random_seed import seeds
@@ -133,7 +133,7 @@ def _(rng):
 DrawBoundingBoxesV2.reference(_drawn_pixelwise)
 
 
-@public
+@tensor_function
 def draw_bounding_boxes(images, boxes, colors, name=None):
     """A batch of images with frames around boxes `[batch, n, 4]` (y1, x1, y2, x2, in [0, 1]), in `colors` in turn."""
     if colors is None:
@@ -416,7 +416,7 @@ def _(rng):
     yield from _bad_boxes(half, np.array([1, 2], np.int32))
 
 
-@public
+@tensor_function
 def sample_distorted_bounding_box(
     image_size,
     bounding_boxes,
@@ -476,7 +476,7 @@ def sample_distorted_bounding_box_v1(
                     area_range, max_attempts, use_image_if_no_bounding_boxes)  # fmt: skip
 
 
-@public
+@tensor_function
 def stateless_sample_distorted_bounding_box(
     image_size,
     bounding_boxes,

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
@@ -168,19 +168,19 @@ def _(input, shape):
     return np.asarray(input) + np.zeros(tuple(shape), np.asarray(input).dtype)
 
 
-@public
+@tensor_function
 def broadcast_to(input, shape, name=None):
     """`input` repeated along dimensions of size 1 to have shape `shape`."""
     return BroadcastTo(input, shape)
 
 
-@public
+@tensor_function
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape, as a vector, of two shapes broadcast together."""
     return BroadcastArgs(shape_x, shape_y)
 
 
-@public
+@tensor_function
 def broadcast_static_shape(shape_x, shape_y):
     """The TensorShape of two shapes broadcast together; ValueError where they do not fit."""
     a, b = TensorShape(shape_x), TensorShape(shape_y)
@@ -267,13 +267,13 @@ def _(input, multiples):
     return out
 
 
-@public
+@tensor_function
 def tile(input, multiples, name=None):
     """`input` repeated `multiples[i]` times along dimension i."""
     return Tile(input, multiples)
 
 
-@public
+@tensor_function
 def repeat(input, repeats, axis=None, name=None):
     """The elements of `input` along `axis` (flattened if None), each repeated `repeats` times.
 

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import NotFoundError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.casting import cast
 from tapeflow.ops.random import reserve
@@ -377,7 +377,7 @@ def _int64(classes):
     return cast(convert_to_tensor(classes), dtypes.int64)
 
 
-@public
+@tensor_function
 def uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
@@ -392,7 +392,7 @@ def uniform_candidate_sampler(
     )
 
 
-@public
+@tensor_function
 def log_uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
@@ -402,7 +402,7 @@ def log_uniform_candidate_sampler(
     )
 
 
-@public
+@tensor_function
 def learned_unigram_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
@@ -449,13 +449,13 @@ def fixed_unigram_candidate_sampler(
     )
 
 
-@public
+@tensor_function
 def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
     """All classes of [0, num_sampled), each with an expected count of one."""
     return AllCandidateSampler(_int64(true_classes), num_true, num_sampled, unique, *seeds(seed))
 
 
-@public
+@tensor_function
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Where sampled classes are true ones: (rows of `true_classes` int32, places in `sampled_candidates`, weights).
 

@@ -8,7 +8,7 @@ from tapeflow.core import dtypes, promotion
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, shapes
 from tapeflow.ops.table import ANY, Sample, dtype, op
 
@@ -82,7 +82,7 @@ def _(x, DstT, Truncate):
     return np.array(x.tolist(), DstT.as_numpy_dtype)
 
 
-@public
+@tensor_function
 def cast(x, dtype, name=None):
     """`x` (a tensor, IndexedSlices or anything a tensor is made of) with elements of `dtype`.
 
@@ -98,7 +98,7 @@ def cast(x, dtype, name=None):
     return Cast(x, kind)
 
 
-@public
+@tensor_function
 def saturate_cast(value, dtype, name=None):
     """`value` with elements of `dtype`, numbers out of its range replaced by the nearest in range."""
     kind = dtypes.as_dtype(dtype).base_dtype
@@ -126,43 +126,43 @@ def _representable(source, limit, kind):
     return rounded
 
 
-@public
+@tensor_function
 def to_float(x, name="ToFloat"):
     """`x` with elements of float32."""
     return cast(x, dtypes.float32)
 
 
-@public
+@tensor_function
 def to_double(x, name="ToDouble"):
     """`x` with elements of float64."""
     return cast(x, dtypes.float64)
 
 
-@public
+@tensor_function
 def to_int32(x, name="ToInt32"):
     """`x` with elements of int32."""
     return cast(x, dtypes.int32)
 
 
-@public
+@tensor_function
 def to_int64(x, name="ToInt64"):
     """`x` with elements of int64."""
     return cast(x, dtypes.int64)
 
 
-@public
+@tensor_function
 def to_bfloat16(x, name="ToBFloat16"):
     """`x` with elements of bfloat16."""
     return cast(x, dtypes.bfloat16)
 
 
-@public
+@tensor_function
 def to_complex64(x, name="ToComplex64"):
     """`x` with elements of complex64."""
     return cast(x, dtypes.complex64)
 
 
-@public
+@tensor_function
 def to_complex128(x, name="ToComplex128"):
     """`x` with elements of complex128."""
     return cast(x, dtypes.complex128)

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction, shapes
 from tapeflow.ops.array import Size
 from tapeflow.ops.table import REAL, Sample, op
@@ -58,7 +58,7 @@ def _(t, clip_value_min, clip_value_max):
     return np.array([sorted((a, x, b))[1] for x, a, b in pairs]).reshape(t.shape)
 
 
-@public
+@tensor_function
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """`t` (a tensor or IndexedSlices), elements below `clip_value_min` raised to it, above `clip_value_max` lowered.
 
@@ -81,7 +81,7 @@ def _require_same_shape(t, clipped):
         raise ValueError(f"Shapes {t.shape} and {clipped.shape} are incompatible")
 
 
-@public
+@tensor_function
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """`t` (a tensor or IndexedSlices), shrunk to the L2 norm `clip_norm` along `axes` where its norm is larger."""
     values = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
@@ -101,7 +101,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     )
 
 
-@public
+@tensor_function
 def clip_by_average_norm(t, clip_norm, name=None):
     """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
     t = convert_to_tensor(t)
@@ -121,7 +121,7 @@ def _is_list(t_list):
     return t_list
 
 
-@public
+@tensor_function
 def global_norm(t_list, name=None):
     """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; None of no tensors."""
     halves = []
@@ -137,7 +137,7 @@ def global_norm(t_list, name=None):
     return elementwise.Sqrt(total)
 
 
-@public
+@tensor_function
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """A list of tensors (or IndexedSlices, or None), all shrunk by one factor so that their `global_norm` is at most
     `clip_norm`, and that norm, which `use_norm` may give. With a norm that is not finite all become NaN.

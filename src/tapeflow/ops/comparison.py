@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, shapes
 from tapeflow.ops.elementwise_samples import pairs, per_element, truths
 from tapeflow.ops.table import ANY, FLOATING, NUMERIC, REAL, Sample, op
@@ -41,25 +41,25 @@ Greater = _ordering("Greater", "greater", lambda x, y: y < x)
 GreaterEqual = _ordering("GreaterEqual", "greater_equal", lambda x, y: y <= x)
 
 
-@public
+@tensor_function
 def less(x, y, name=None):
     """x < y, elementwise with broadcasting."""
     return Less(x, y)
 
 
-@public
+@tensor_function
 def less_equal(x, y, name=None):
     """x <= y, elementwise with broadcasting."""
     return LessEqual(x, y)
 
 
-@public
+@tensor_function
 def greater(x, y, name=None):
     """x > y, elementwise with broadcasting."""
     return Greater(x, y)
 
 
-@public
+@tensor_function
 def greater_equal(x, y, name=None):
     """x >= y, elementwise with broadcasting."""
     return GreaterEqual(x, y)
@@ -125,13 +125,13 @@ Equal = _equality("Equal", "equal", False)
 NotEqual = _equality("NotEqual", "not_equal", True)
 
 
-@public
+@tensor_function
 def equal(x, y, name=None):
     """x == y, elementwise with broadcasting, for tensors of any one dtype."""
     return Equal(x, y)
 
 
-@public
+@tensor_function
 def not_equal(x, y, name=None):
     """x != y, elementwise with broadcasting, for tensors of any one dtype."""
     return NotEqual(x, y)
@@ -190,13 +190,13 @@ LogicalAnd = _logic("LogicalAnd", "logical_and", lambda x, y: min(x, y))
 LogicalOr = _logic("LogicalOr", "logical_or", lambda x, y: max(x, y))
 
 
-@public
+@tensor_function
 def logical_and(x, y, name=None):
     """Both, elementwise with broadcasting, of boolean tensors."""
     return LogicalAnd(x, y)
 
 
-@public
+@tensor_function
 def logical_or(x, y, name=None):
     """Either or both, elementwise with broadcasting, of boolean tensors."""
     return LogicalOr(x, y)
@@ -219,13 +219,13 @@ def _(rng):
 LogicalNot.reference(lambda x: x != np.array(True))
 
 
-@public
+@tensor_function
 def logical_not(x, name=None):
     """The opposite of each element of a boolean tensor."""
     return LogicalNot(x)
 
 
-@public
+@tensor_function
 def logical_xor(x, y, name="LogicalXor"):
     """One but not both, elementwise with broadcasting, of boolean tensors."""
     return LogicalAnd(LogicalOr(x, y), LogicalNot(LogicalAnd(x, y)))
@@ -240,13 +240,13 @@ def _steps(x, compare):
     return reduce_all(compare(flat[:-1], flat[1:]))
 
 
-@public
+@tensor_function
 def is_non_decreasing(x, name=None):
     """Whether no element of `x`, read row by row, is less than the one before."""
     return _steps(x, LessEqual)
 
 
-@public
+@tensor_function
 def is_strictly_increasing(x, name=None):
     """Whether each element of `x`, read row by row, is more than the one before."""
     return _steps(x, Less)
@@ -273,19 +273,19 @@ IsInf = _kind_of_float("IsInf", "isinf", lambda v: v in (math.inf, -math.inf))
 IsFinite = _kind_of_float("IsFinite", "isfinite", lambda v: v - v == 0)
 
 
-@public
+@tensor_function
 def is_nan(x, name=None):
     """Whether each element is NaN."""
     return IsNan(x)
 
 
-@public
+@tensor_function
 def is_inf(x, name=None):
     """Whether each element is an infinity."""
     return IsInf(x)
 
 
-@public
+@tensor_function
 def is_finite(x, name=None):
     """Whether each element is neither an infinity nor NaN."""
     return IsFinite(x)
@@ -379,7 +379,7 @@ def _(condition, t, e):
     return np.where(np.broadcast_to(c, t.shape), t, e)
 
 
-@public
+@tensor_function
 def where(condition, x=None, y=None, name=None):
     """Elements of `x` where `condition`, else of `y`, all three broadcast; or, of `condition` alone, the
     indices of its true elements, an int64 matrix of shape [count, rank].
@@ -391,7 +391,7 @@ def where(condition, x=None, y=None, name=None):
     return SelectV2(condition, x, y)
 
 
-@public
+@tensor_function
 def where_v1(condition, x=None, y=None, name=None):
     """Like `where`, but `x` and `y` have one shape and `condition` is of that shape, a scalar, or a vector that
     chooses among their rows."""

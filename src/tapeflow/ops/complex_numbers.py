@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, division_no_nan, shapes
 from tapeflow.ops.conjugate import Conj
 from tapeflow.ops.table import COMPLEX, Sample, dtype, op
@@ -47,7 +47,7 @@ Real.samples(_to_real_samples)
 Real.reference(lambda input, Tout: ((input + input.conj()) / 2).real)
 
 
-@public
+@tensor_function
 def real(input, name=None):
     """The real part of each element; real tensors as they are."""
     x = convert_to_tensor(input)
@@ -68,7 +68,7 @@ Imag.samples(_to_real_samples)
 Imag.reference(lambda input, Tout: (input * -1j).real)
 
 
-@public
+@tensor_function
 def imag(input, name=None):
     """The imaginary part of each element; zeros for real tensors."""
     x = convert_to_tensor(input)
@@ -92,7 +92,7 @@ Angle.samples(_to_real_samples)
 Angle.reference(lambda input, Tout: np.arctan2(input.imag, input.real))
 
 
-@public
+@tensor_function
 def angle(input, name=None):
     """The angle of each element in radians, in (-pi, pi]; 0 or pi for real ones."""
     x = convert_to_tensor(input)
@@ -153,7 +153,7 @@ def _(real, imag, Tout):
     return out
 
 
-@public
+@tensor_function
 def complex(real, imag, name=None):
     """The complex tensor of two floating tensors of one dtype, complex64 of float32 ones.
 

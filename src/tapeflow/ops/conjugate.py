@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import complex64, complex128
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import COMPLEX, Sample, op
 
@@ -28,7 +28,7 @@ def _(rng):
 Conj.reference(lambda input: input.real - 1j * input.imag)
 
 
-@public
+@tensor_function
 def conj(x, name=None):
     """The complex conjugate of each element; real tensors as they are."""
     try:

@@ -11,7 +11,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, list_payload, reduction, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import BroadcastTo
@@ -85,7 +85,7 @@ def _of_a_mesh(layout):
     return ValueError(f"layout must be None: a DTensor's layout on a mesh of devices is not supported, got {layout!r}")
 
 
-@public
+@tensor_function
 def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims` with every element `value`, a scalar.
 
@@ -96,7 +96,7 @@ def fill(dims, value, name=None, layout=None):
     return Fill(_as_dims(dims), value)
 
 
-@public
+@tensor_function
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, empty strings) of the given shape and dtype."""
     if layout is not None:
@@ -104,7 +104,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     return Fill(_as_dims(shape), _constant(0, dtype))
 
 
-@public
+@tensor_function
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones of the given shape and dtype."""
     if layout is not None:
@@ -175,7 +175,7 @@ def _(x):
     return (np.asarray(x) == np.asarray(x)).astype(np.asarray(x).dtype)
 
 
-@public
+@tensor_function
 def zeros_like(input, dtype=None, name=None, layout=None):
     """Zeros of the shape of `input`, and of its dtype unless `dtype` is given."""
     if layout is not None:
@@ -183,7 +183,7 @@ def zeros_like(input, dtype=None, name=None, layout=None):
     return _like(ZerosLike, 0, input, dtype)
 
 
-@public
+@tensor_function
 def ones_like(input, dtype=None, name=None, layout=None):
     """Ones of the shape of `input`, and of its dtype unless `dtype` is given."""
     if layout is not None:
@@ -203,13 +203,13 @@ def _like(row, value, input, dtype):
     return Fill(Shape(input), _constant(value, dtype))
 
 
-@public
+@tensor_function
 def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
     """`zeros_like` with the 1.x name of its argument."""
     return _like(ZerosLike, 0, tensor, dtype)
 
 
-@public
+@tensor_function
 def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
     """`ones_like` with the 1.x name of its argument."""
     return _like(OnesLike, 1, tensor, dtype)
@@ -289,7 +289,7 @@ def _(rng):
 _RANGE_ORDER = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 
 
-@public
+@tensor_function
 def range(start, limit=None, delta=1, dtype=None, name="range"):
     """The numbers from `start` (0 if only one number is given) up to but without `limit`, in steps of `delta`.
 
@@ -368,7 +368,7 @@ def _(start, stop, num):
     return np.linspace(start, stop, int(num)).astype(np.asarray(start).dtype)
 
 
-@public
+@tensor_function
 def linspace(start, stop, num, name=None, axis=0):
     """`num` evenly spaced values from `start` to `stop`, both included, stacked along `axis`.
 
@@ -481,7 +481,7 @@ def _(indices, depth, on_value, off_value, axis):
     return np.moveaxis(out, -1, axis)
 
 
-@public
+@tensor_function
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     """`on_value` at each index along a new dimension of size `depth`, `off_value` everywhere else.
 
@@ -506,7 +506,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     return OneHot(indices, depth, on, off, -1 if axis is None else axis)
 
 
-@public
+@tensor_function
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     """For each length n, a row of `maxlen` booleans of which the first n are True.
 
@@ -529,7 +529,7 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
     return mask if dtype == dtypes.bool else casting.cast(mask, dtype)
 
 
-@public
+@tensor_function
 def meshgrid(*args, **kwargs):
     """Coordinates of a grid: from n vectors, n tensors of n dimensions. `indexing` is "xy" or "ij".
 

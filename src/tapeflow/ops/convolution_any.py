@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.convolution import IMAGE_ATTRS, convolve, filter_gradient, input_gradient
 from tapeflow.ops.sliding import sliding_rule
@@ -197,7 +197,7 @@ def _(input, filter, out_backprop, strides, **_):
     return _transposed(input, filter, out_backprop, strides, False)
 
 
-@public
+@tensor_function
 def conv(
     input,
     filter,
@@ -232,7 +232,7 @@ def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_for
     }
 
 
-@public
+@tensor_function
 def conv2d_backprop_filter_v2(
     input,
     filter,
@@ -250,7 +250,7 @@ def conv2d_backprop_filter_v2(
     return Conv2DBackpropFilterV2(input, filter, out_backprop, **attrs)
 
 
-@public
+@tensor_function
 def conv2d_backprop_input_v2(
     input,
     filter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.convolution import (
     Conv2D,
     Conv2DBackpropFilter,
@@ -72,7 +72,7 @@ def fold_batch(x, rank: int, function):
     return Reshape(out, as_shape([*lead, *sizes_of(out)[1:]]))
 
 
-@public
+@tensor_function
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
     """The cross-correlation of images with `filters` of shape [height, width, in / groups, out].
 
@@ -100,7 +100,7 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     return fold_batch(convert_to_tensor(input), 4, run)
 
 
-@public
+@tensor_function
 def conv2d_v1(
     input,
     filter=None,
@@ -117,7 +117,7 @@ def conv2d_v1(
     return conv2d(input, filters, strides, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def conv2d_backprop_input(
     input_sizes,
     filter=None,
@@ -145,7 +145,7 @@ def conv2d_backprop_input(
     )
 
 
-@public
+@tensor_function
 def conv2d_backprop_filter(
     input,
     filter_sizes,
@@ -172,7 +172,7 @@ def conv2d_backprop_filter(
     )
 
 
-@public
+@tensor_function
 def conv2d_transpose(
     input,
     filters,
@@ -205,7 +205,7 @@ def _int32(shape):
     return cast(shape, dtypes.int32)
 
 
-@public
+@tensor_function
 def conv2d_transpose_v1(
     value=None,
     filter=None,
@@ -244,7 +244,7 @@ def _line_format(data_format):
     return _LINES[data_format]
 
 
-@public
+@tensor_function
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
     """The cross-correlation of lines [batch..., width, in] with `filters` of shape [width, in / groups, out]."""
     image_format, axis = _line_format(data_format)
@@ -271,7 +271,7 @@ def _as_image(values, axis):
     return [*values[:axis], 1, *values[axis:]]
 
 
-@public
+@tensor_function
 def conv1d_v1(
     value=None,
     filters=None,
@@ -288,7 +288,7 @@ def conv1d_v1(
     return conv1d(input, filters, stride, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def conv1d_transpose(
     input,
     filters,
@@ -319,7 +319,7 @@ def conv1d_transpose(
     return Squeeze(out, [axis])
 
 
-@public
+@tensor_function
 def conv3d(
     input, filters, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1), name=None
 ):
@@ -342,7 +342,7 @@ def require_list(strides, name: str) -> None:
         raise TypeError(f"Expected list for 'strides' argument to '{name}' Op, not {strides!r}.")
 
 
-@public
+@tensor_function
 def conv3d_v1(
     input,
     filter=None,
@@ -358,7 +358,7 @@ def conv3d_v1(
     return conv3d(input, filters, strides, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def conv3d_transpose(
     input,
     filters,
@@ -383,7 +383,7 @@ def conv3d_transpose(
     )
 
 
-@public
+@tensor_function
 def conv3d_transpose_v1(
     value,
     filter=None,
@@ -402,7 +402,7 @@ def conv3d_transpose_v1(
     return conv3d_transpose(input, filters, output_shape, strides, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def conv3d_backprop_filter(
     input,
     filter_sizes,
@@ -428,7 +428,7 @@ def conv3d_backprop_filter(
 _CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 
 
-@public
+@tensor_function
 def conv_transpose(
     input,
     filters,
@@ -470,7 +470,7 @@ def _check_convolution(input, filters, channel: int, rates) -> None:
         )
 
 
-@public
+@tensor_function
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ):
@@ -503,7 +503,7 @@ def convolution(
     return function(input, filters, strides, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def convolution_v1(
     input,
     filter,
@@ -526,7 +526,7 @@ def convolution_v1(
     )
 
 
-@public
+@tensor_function
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """`conv2d` with `rate` - 1 holes between the taps of the filter."""
     value, filters = convert_to_tensor(value), convert_to_tensor(filters)
@@ -534,7 +534,7 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
     return conv2d(value, filters, 1, padding, "NHWC", rate)
 
 
-@public
+@tensor_function
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
     """The transpose of `atrous_conv2d`; `output_shape` must be known."""
     return conv2d_transpose(value, filters, output_shape, 1, padding, "NHWC", rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.convolve import (
     channel_index,
     conv2d,
@@ -19,7 +19,7 @@ from tapeflow.ops.depthwise import (
 )
 
 
-@public
+@tensor_function
 def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
     """The cross-correlation of each channel with filters of its own, [height, width, in, multiplier].
 
@@ -40,7 +40,7 @@ def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilation
     )
 
 
-@public
+@tensor_function
 def depthwise_conv2d_v1(
     input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None
 ):
@@ -49,7 +49,7 @@ def depthwise_conv2d_v1(
     return depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def depthwise_conv2d_native(
     input, filter, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1), name=None
 ):
@@ -57,7 +57,7 @@ def depthwise_conv2d_native(
     return depthwise_conv2d(input, filter, strides, padding, data_format, dilations)
 
 
-@public
+@tensor_function
 def depthwise_conv2d_backprop_input(
     input_sizes,
     filter,
@@ -82,7 +82,7 @@ def depthwise_conv2d_backprop_input(
     )
 
 
-@public
+@tensor_function
 def depthwise_conv2d_backprop_filter(
     input,
     filter_sizes,
@@ -107,7 +107,7 @@ def depthwise_conv2d_backprop_filter(
     )
 
 
-@public
+@tensor_function
 def separable_conv2d(
     input,
     depthwise_filter,
@@ -130,7 +130,7 @@ def separable_conv2d(
     return conv2d(middle, pointwise, 1, "VALID", data_format)
 
 
-@public
+@tensor_function
 def separable_conv2d_v1(
     input,
     depthwise_filter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -49,7 +49,7 @@ def _(rng):
 Cross.reference(lambda a, b: np.cross(a, b))
 
 
-@public
+@tensor_function
 def cross(a, b, name=None):
     """The cross products of the 3-vectors along the last axes of `a` and `b`, of one shape.
 

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import attr_bytes, texts
 from tapeflow.ops.table import Sample, integer, op
@@ -208,7 +208,7 @@ def decode_csv(
     return _decoded(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
 
 
-@public
+@tensor_function
 def decode_csv_v1(
     records,
     record_defaults,

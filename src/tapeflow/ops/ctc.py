@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import casting, comparison, layout, shapes
 from tapeflow.ops.array import shape as shape_of
@@ -320,7 +320,7 @@ def _(logits, labels, label_length, logit_length, blank_index):
     return _enumerated(logits, rows, logit_length, blank_index)
 
 
-@public
+@tensor_function
 def ctc_loss_v1(
     labels,
     inputs=None,
@@ -379,7 +379,7 @@ def _sparse_loss(labels, logits, logit_length, logits_time_major, blank_index):
     return ctc_loss_v1(labels, logits, logit_length, time_major=logits_time_major)
 
 
-@public
+@tensor_function
 def ctc_loss(
     labels,
     logits,
@@ -418,7 +418,7 @@ def ctc_loss(
     return casting.cast(loss, kind) if narrow else loss
 
 
-@public
+@tensor_function
 def ctc_loss_v2(
     labels,
     logits,
@@ -435,7 +435,7 @@ def ctc_loss_v2(
     )
 
 
-@public
+@tensor_function
 def collapse_repeated(labels, seq_length, name=None):
     """`labels` [batch, time] with runs of equal ones made one, padded with zeros; and the new lengths.
 
@@ -457,7 +457,7 @@ def collapse_repeated(labels, seq_length, name=None):
     return collapsed, casting.cast(lengths, seq_length.dtype)
 
 
-@public
+@tensor_function
 def ctc_unique_labels(labels, name=None):
     """The distinct labels of each row of `labels` [batch, labels], padded with zeros, and the place of each label
     among them (int32).

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import FailedPreconditionError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import shapes
 from tapeflow.ops.ctc import checked_lengths
@@ -266,7 +266,7 @@ def _(inputs, lengths, beam_width, top_paths, merge_repeated):
     return *(list(part) for part in zip(*paths, strict=True)), scores
 
 
-@public
+@tensor_function
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
     """The labels of the most likely alignment, and minus the sum of its logits.
 
@@ -279,7 +279,7 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
     return [SparseTensor(indices, values, shape)], scores
 
 
-@public
+@tensor_function
 def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
     """`ctc_beam_search_decoder` of 1.x; `merge_repeated` also makes equal labels that stand side by side one."""
     indices, values, sizes, scores = CTCBeamSearchDecoder(
@@ -288,7 +288,7 @@ def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_path
     return [SparseTensor(*parts) for parts in zip(indices, values, sizes, strict=True)], scores
 
 
-@public
+@tensor_function
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
     """The `top_paths` most likely label sequences that a search with `beam_width` beams finds.
 

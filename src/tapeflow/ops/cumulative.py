@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Sample, op
@@ -79,7 +79,7 @@ def _(call, dy):
     return Cumsum(dy, call.axis, call.exclusive, not call.reverse), None
 
 
-@public
+@tensor_function
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """The running sum of `x` along `axis`, of its shape.
 
@@ -101,7 +101,7 @@ def _(call, dy):
     return division_no_nan.DivNoNan(totals, conj(call.x)), None
 
 
-@public
+@tensor_function
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
     """The running product of `x` along `axis`; see `cumsum`."""
     return Cumprod(x, axis, exclusive, reverse)
@@ -142,7 +142,7 @@ def _(call, dy):
     return arithmetic.Sub(part(1.0), part(-1.0)), None
 
 
-@public
+@tensor_function
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
     """The running log(sum(exp(x))) along `axis`; see `cumsum`. The total of nothing is -inf."""
     return CumulativeLogsumexp(x, axis, exclusive, reverse)

@@ -13,7 +13,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, layout, shapes
 from tapeflow.ops.casting import Cast, cast
 from tapeflow.ops.conjugate import conj
@@ -97,7 +97,7 @@ def _(input):
     return out
 
 
-@public
+@tensor_function
 def cholesky(input, name=None):
     """The lower triangular L of L @ adjoint(L) = A, for positive definite matrices A, of which the lower triangles are
     read. The root of a matrix that is not positive definite is NaN."""
@@ -182,7 +182,7 @@ def _(input, full_matrices):
     return qs, rs
 
 
-@public
+@tensor_function
 def qr(input, full_matrices=False, name=None):
     """Matrices Q with orthonormal columns and upper triangular R with Q @ R the input; returns (q, r).
 
@@ -303,7 +303,7 @@ def _(input, compute_uv, full_matrices):
     return s, np.zeros(0), np.zeros(0)
 
 
-@public
+@tensor_function
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Singular values s, largest first, and matrices u, v with u @ diag(s) @ adjoint(v) the input; returns (s, u, v),
     or s alone without `compute_uv`. The singular values are real."""
@@ -364,14 +364,14 @@ SelfAdjointEigV2.reference(
 )
 
 
-@public
+@tensor_function
 def eigh(tensor, name=None):
     """Eigenvalues, smallest first, and eigenvectors (columns) of self-adjoint matrices, of which the lower triangles
     are read; returns (e, v)."""
     return SelfAdjointEigV2(tensor, True)
 
 
-@public
+@tensor_function
 def eigvalsh(tensor, name=None):
     """The eigenvalues of self-adjoint matrices, smallest first."""
     return SelfAdjointEigV2(tensor, False)[0]
@@ -431,14 +431,14 @@ def _complex_of(x):
     return dtypes.complex64 if x.dtype in (dtypes.float32, dtypes.complex64) else dtypes.complex128
 
 
-@public
+@tensor_function
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors (columns) of square matrices, complex, in no order; returns (e, v)."""
     tensor = convert_to_tensor(tensor)
     return Eig(tensor, True, _complex_of(tensor))
 
 
-@public
+@tensor_function
 def eigvals(tensor, name=None):
     """The eigenvalues of square matrices, complex, in no order."""
     tensor = convert_to_tensor(tensor)

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, reduction, shapes
 from tapeflow.ops.table import ANY, Sample, one_of, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
@@ -220,7 +220,7 @@ MatrixDiagPartV2 = _part_row("MatrixDiagPartV2")
 MatrixDiagPartV3 = _part_row("MatrixDiagPartV3", align=ALIGN)
 
 
-@public
+@tensor_function
 def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN):
     """The diagonal `k` of each matrix, or all from `k[0]` to `k[1]` packed as rows, the highest first.
 
@@ -314,7 +314,7 @@ MatrixSetDiagV2 = _set_row("MatrixSetDiagV2")
 MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 
 
-@public
+@tensor_function
 def set_diag(input, diagonal, name="set_diag", k=0, align=DEFAULT_ALIGN):
     """`input` with the diagonals `k` of its matrices replaced; see `diag_part` for how several are packed."""
     return MatrixSetDiagV3(input, diagonal, k, align)
@@ -458,7 +458,7 @@ MatrixDiagV2 = _diag_row("MatrixDiagV2")
 MatrixDiagV3 = _diag_row("MatrixDiagV3", align=ALIGN)
 
 
-@public
+@tensor_function
 def diag(
     diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align=DEFAULT_ALIGN
 ):
@@ -524,14 +524,14 @@ def _(input, num_lower, num_upper):
     return np.triu(np.tril(input, above), -below)
 
 
-@public
+@tensor_function
 def band_part(input, num_lower, num_upper, name=None):
     """The matrices with zeros outside the band of `num_lower` diagonals below the main one and `num_upper` above it;
     a negative number keeps them all. Raises InvalidArgumentError for numbers larger than the matrix."""
     return MatrixBandPart(input, num_lower, num_upper)
 
 
-@public
+@tensor_function
 def trace(x, name=None):
     """The sums along the main diagonals of the innermost matrices."""
     return reduction.Sum(MatrixDiagPartV3(convert_to_tensor(x), 0, 0), [-1])

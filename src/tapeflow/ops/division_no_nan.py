@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import per_element
@@ -52,13 +52,13 @@ def _(rng):
 DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x / y if y else 0.0))
 
 
-@public
+@tensor_function
 def divide_no_nan(x, y, name=None):
     """x / y, elementwise with broadcasting, but 0 where `y` is 0."""
     return DivNoNan(x, y)
 
 
-@public
+@tensor_function
 def reciprocal_no_nan(x, name=None):
     """1 / x, elementwise, but 0 where `x` is 0."""
     return DivNoNan(1, convert_to_tensor(x))
@@ -83,7 +83,7 @@ def _(rng):
 MulNoNan.reference(per_element(lambda x, y: x * y if y else 0.0, lambda x, y: x * y if y else 0.0))
 
 
-@public
+@tensor_function
 def multiply_no_nan(x, y, name=None):
     """x * y, elementwise with broadcasting, but 0 where `y` is 0, even if `x` is infinite or NaN."""
     return MulNoNan(x, y)
@@ -142,19 +142,19 @@ def _log(v):
     return cmath.log(v) if isinstance(v, complex) else math.log(v)
 
 
-@public
+@tensor_function
 def xdivy(x, y, name=None):
     """x / y, elementwise with broadcasting, but 0 where `x` is 0."""
     return Xdivy(x, y)
 
 
-@public
+@tensor_function
 def xlogy(x, y, name=None):
     """x * log(y), elementwise with broadcasting, but 0 where `x` is 0."""
     return Xlogy(x, y)
 
 
-@public
+@tensor_function
 def xlog1py(x, y, name=None):
     """x * log(1 + y), elementwise with broadcasting, but 0 where `x` is 0."""
     return Xlog1py(x, y)

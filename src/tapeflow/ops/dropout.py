@@ -7,14 +7,14 @@ import functools
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import casting, comparison, random
 from tapeflow.ops.array import Identity, Shape
 from tapeflow.ops.random_stateless import stateless_uniform
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 
-@public
+@tensor_function
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """`x` with each element set to zero with probability `rate`, the others divided by 1 - rate.
 
@@ -91,7 +91,7 @@ def _noise_shape(x, noise_shape):
     return as_shape([int(d) if not hasattr(d, "dtype") else d for d in wanted])
 
 
-@public
+@tensor_function
 def dropout_v1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
     """`dropout` with the 1.x argument `keep_prob`, which is 1 - rate."""
     if keep_prob is not None and rate is not None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.sparse import as_sparse
@@ -132,7 +132,7 @@ def _(rng):
     yield Sample(*cube, *truth, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     """How many edits make each row of the sparse `hypothesis` into that of `truth`: float32, without the last axis.
 

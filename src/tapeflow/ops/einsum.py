@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import broadcasting, construction, gather, shapes, static
 from tapeflow.ops.array import Shape
 from tapeflow.ops.conjugate import conj
@@ -284,7 +284,7 @@ def _(inputs, equation):
     return np.einsum(equation, *inputs)
 
 
-@public
+@tensor_function
 def einsum(equation, *inputs, **kwargs):
     """The product of `inputs`, summed over the axes that `equation` names on its left only.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, complex_numbers, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import line, per_element, positive
@@ -38,7 +38,7 @@ def _(rng):
 Neg.reference(lambda x: x * np.array(-1, x.dtype))
 
 
-@public
+@tensor_function
 def negative(x, name=None):
     """-x, elementwise."""
     return Neg(x)
@@ -63,7 +63,7 @@ def _(rng):
 Abs.reference(per_element(lambda v: v if v > 0 else -v))
 
 
-@public
+@tensor_function
 def abs(x, name=None):
     """The magnitude of each element; of complex elements as a float of their precision."""
     x = convert_to_tensor(x)
@@ -91,7 +91,7 @@ def _(rng):
 Sign.reference(per_element(lambda v: (v > 0) - (v < 0), lambda v: v / math.hypot(v.real, v.imag)))
 
 
-@public
+@tensor_function
 def sign(x, name=None):
     """-1, 0 or 1 as each element is negative, zero or positive; `x / |x|` of complex elements."""
     return Sign(x)
@@ -112,7 +112,7 @@ Square.samples(line)
 Square.reference(lambda x: x * x)
 
 
-@public
+@tensor_function
 def square(x, name=None):
     """x * x, elementwise."""
     return Square(x)
@@ -132,7 +132,7 @@ Sqrt.samples(positive)
 Sqrt.reference(per_element("sqrt"))
 
 
-@public
+@tensor_function
 def sqrt(x, name=None):
     """The square root of each element; NaN of negative ones."""
     return Sqrt(x)
@@ -172,7 +172,7 @@ Rsqrt.samples(positive)
 Rsqrt.reference(per_element(lambda v: 1 / math.sqrt(v), lambda v: 1 / cmath.sqrt(v)))
 
 
-@public
+@tensor_function
 def rsqrt(x, name=None):
     """1 / sqrt(x), elementwise."""
     return Rsqrt(x)
@@ -219,7 +219,7 @@ Reciprocal = _reciprocal("Reciprocal")
 Inv = _reciprocal("Inv")
 
 
-@public
+@tensor_function
 def reciprocal(x, name=None):
     """1 / x, elementwise."""
     return Reciprocal(x)
@@ -263,7 +263,7 @@ Exp.samples(line)
 Exp.reference(per_element("exp"))
 
 
-@public
+@tensor_function
 def exp(x, name=None):
     """e to the power of each element."""
     return Exp(x)
@@ -283,7 +283,7 @@ Expm1.samples(line)
 Expm1.reference(per_element(math.expm1, lambda v: cmath.exp(v) - 1))
 
 
-@public
+@tensor_function
 def expm1(x, name=None):
     """exp(x) - 1, elementwise, exact for small x."""
     return Expm1(x)
@@ -303,7 +303,7 @@ Log.samples(positive)
 Log.reference(per_element("log"))
 
 
-@public
+@tensor_function
 def log(x, name=None):
     """The natural logarithm of each element; -inf of 0, NaN of negative ones."""
     return Log(x)
@@ -323,7 +323,7 @@ Log1p.samples(positive)
 Log1p.reference(per_element(math.log1p, lambda v: cmath.log(1 + v)))
 
 
-@public
+@tensor_function
 def log1p(x, name=None):
     """log(1 + x), elementwise, exact for small x."""
     return Log1p(x)
@@ -339,7 +339,7 @@ Floor.samples(line)
 Floor.reference(per_element(math.floor))
 
 
-@public
+@tensor_function
 def floor(x, name=None):
     """The largest integers not above `x`, in its dtype."""
     return Floor(x)
@@ -355,7 +355,7 @@ Ceil.samples(line)
 Ceil.reference(per_element(math.ceil))
 
 
-@public
+@tensor_function
 def ceil(x, name=None):
     """The smallest integers not below `x`, in its dtype."""
     return Ceil(x)
@@ -380,7 +380,7 @@ def _(rng):
 Rint.reference(per_element(lambda v: float(f"{v:.0f}")))
 
 
-@public
+@tensor_function
 def rint(x, name=None):
     """The nearest integers, halves to even, in the dtype of `x`."""
     return Rint(x)
@@ -403,7 +403,7 @@ def _(rng):
 Round.reference(per_element(lambda v: float(f"{v:.0f}") if isinstance(v, float) else v))
 
 
-@public
+@tensor_function
 def round(x, name=None):
     """The nearest integers, halves to even, in the dtype of `x`; integers stay as they are."""
     x = convert_to_tensor(x)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, clip
 from tapeflow.ops.array import Shape
 from tapeflow.ops.comparison import where
@@ -17,7 +17,7 @@ from tapeflow.ops.partition import DynamicPartition, ParallelDynamicStitch
 from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 
 
-@public
+@tensor_function
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows `ids` of `params`, scaled down to a 2-norm of at most `max_norm`.
 
@@ -27,7 +27,7 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     return _lookup(params, ids, "div", max_norm)
 
 
-@public
+@tensor_function
 def embedding_lookup_v1(
     params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import comparison, sparse
 from tapeflow.ops.array import shape as shape_of
@@ -56,7 +56,7 @@ def _same_structure(ids, weights) -> None:
         ids.values.shape.assert_is_compatible_with(weights.values.shape)
 
 
-@public
+@tensor_function
 def embedding_lookup_sparse_v1(
     params,
     sp_ids,
@@ -94,7 +94,7 @@ def embedding_lookup_sparse_v1(
     return cast(total, kind)
 
 
-@public
+@tensor_function
 def embedding_lookup_sparse(
     params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
 ):
@@ -121,7 +121,7 @@ def _tables(weights, kind) -> list:
     ]
 
 
-@public
+@tensor_function
 def safe_embedding_lookup_sparse_v1(
     embedding_weights,
     sparse_ids,
@@ -172,7 +172,7 @@ def _retained(ids, weights, valid):
     return sparse.retain(ids, valid), weights
 
 
-@public
+@tensor_function
 def safe_embedding_lookup_sparse(
     embedding_weights,
     sparse_ids,

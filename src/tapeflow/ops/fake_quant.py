@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -274,13 +274,13 @@ def _(dy, x, low, high, **attrs):
 # Functions
 
 
-@public
+@tensor_function
 def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
     """`inputs` clamped to [min, max] and rounded to one of 2 ** num_bits numbers, of which zero is one."""
     return FakeQuantWithMinMaxArgs(inputs, float(min), float(max), num_bits, narrow_range)
 
 
-@public
+@tensor_function
 def fake_quant_with_min_max_args_gradient(
     gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None
 ):
@@ -290,13 +290,13 @@ def fake_quant_with_min_max_args_gradient(
     )
 
 
-@public
+@tensor_function
 def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
     """`fake_quant_with_min_max_args` with limits that are tensors, and learn."""
     return FakeQuantWithMinMaxVars(inputs, min, max, num_bits, narrow_range)
 
 
-@public
+@tensor_function
 def fake_quant_with_min_max_vars_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
 ):
@@ -304,7 +304,7 @@ def fake_quant_with_min_max_vars_gradient(
     return FakeQuantWithMinMaxVarsGradient(gradients, inputs, min, max, num_bits, narrow_range)
 
 
-@public
+@tensor_function
 def fake_quant_with_min_max_vars_per_channel(
     inputs, min, max, num_bits=8, narrow_range=False, name=None
 ):
@@ -312,7 +312,7 @@ def fake_quant_with_min_max_vars_per_channel(
     return FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits, narrow_range)
 
 
-@public
+@tensor_function
 def fake_quant_with_min_max_vars_per_channel_gradient(
     gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
 ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.hashing import fingerprint64
 from tapeflow.ops.strings import texts
@@ -55,7 +55,7 @@ def _(rng):
     yield Sample([3], np.array(b"md5", object), raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def fingerprint(data, method="farmhash64", name=None):
     """The fingerprint of each row of `data`, a uint8 tensor `[rows, 8]`.
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.casting import cast
 from tapeflow.ops.random import reserve
@@ -349,7 +349,7 @@ def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed):
     return row(value, ratios, pseudo_random, overlapping, True, first or 0, second or 0)
 
 
-@public
+@tensor_function
 def fractional_max_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
 ):
@@ -362,7 +362,7 @@ def fractional_max_pool(
     return _pool_v2(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed)
 
 
-@public
+@tensor_function
 def fractional_avg_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
 ):
@@ -370,7 +370,7 @@ def fractional_avg_pool(
     return _pool_v2(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed)
 
 
-@public
+@tensor_function
 def fractional_max_pool_v1(
     value,
     pooling_ratio,
@@ -388,7 +388,7 @@ def fractional_max_pool_v1(
     )
 
 
-@public
+@tensor_function
 def fractional_avg_pool_v1(
     value,
     pooling_ratio,

@@ -9,7 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, comparison, reduction, scatter, shapes
 from tapeflow.ops.array import Shape as shape_of
 from tapeflow.ops.layout import Reshape, Transpose
@@ -244,7 +244,7 @@ def _take(params, indices, axis, batch):
     return np.take(params, indices, axis)
 
 
-@public
+@tensor_function
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     """The slices of `params` at `indices` along `axis` (default: `batch_dims`).
 
@@ -260,7 +260,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     return GatherV2(params, indices, axis, batch_dims)
 
 
-@public
+@tensor_function
 def gather_v1(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     """`gather` with the 1.x order of arguments."""
     return gather(params, indices, validate_indices, axis, batch_dims)
@@ -354,7 +354,7 @@ def _(params, indices, bad_indices_policy):
     return out
 
 
-@public
+@tensor_function
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """The elements or slices of `params` whose coordinates are the rows of `indices`.
 
@@ -398,13 +398,13 @@ def _gathered_nd(params, indices, policy):
     return GatherNd(params, indices, policy)
 
 
-@public
+@tensor_function
 def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
     """`gather_nd` with the 1.x order of arguments."""
     return gather_nd(params, indices, batch_dims, None, bad_indices_policy)
 
 
-@public
+@tensor_function
 def batch_gather(params, indices, name=None):
     """`gather` along the last dimension of `indices`, all others matched one by one."""
     indices = convert_to_tensor(indices)
@@ -421,7 +421,7 @@ def _axis_number(tensor, axis):
     return comparison.SelectV2(axis < 0, axis + rank_of(tensor), axis)
 
 
-@public
+@tensor_function
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     """The elements or slices of `tensor` where `mask` is true, the masked dimensions joined into one.
 
@@ -469,7 +469,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     return Gather(tensor, where) if at == 0 else GatherV2(tensor, where, at)
 
 
-@public
+@tensor_function
 def boolean_mask_v1(tensor, mask, name="boolean_mask", axis=None):
     """`boolean_mask` with the 1.x order of arguments."""
     return boolean_mask(tensor, mask, axis)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
 from tapeflow.ops.table import Sample, integer, op
@@ -133,7 +133,7 @@ def _(rng):
     yield Sample(words, num_buckets=0, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def to_hash_bucket_fast(input, num_buckets, name=None):
     """The bucket in [0, num_buckets) of each string, by a hash that is fast but not safe against attacks."""
     return StringToHashBucketFast(input, num_buckets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
 from tapeflow.ops.table import Sample, integer, ints, op
@@ -103,7 +103,7 @@ def _(rng):
     yield Sample(texts("a"), -1, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def to_hash_bucket_strong(input, num_buckets, key, name=None):
     """The bucket in [0, num_buckets) of each string, by a hash that is safe while the two numbers `key` are secret.
 
@@ -112,13 +112,13 @@ def to_hash_bucket_strong(input, num_buckets, key, name=None):
     return StringToHashBucketStrong(input, num_buckets, list(key))
 
 
-@public
+@tensor_function
 def to_hash_bucket(input, num_buckets, name=None):
     """The bucket in [0, num_buckets) of each string, by the hash of TensorFlow's first years."""
     return StringToHashBucket(input, num_buckets)
 
 
-@public
+@tensor_function
 def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name=None, input=None):
     """`to_hash_bucket` with the 1.x name of its argument."""
     if num_buckets is None:

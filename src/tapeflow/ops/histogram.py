@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, reduction, shapes
 from tapeflow.ops.table import INDEX, Sample, dtype, op
 from tapeflow.ops.table import func as any_object
@@ -153,7 +153,7 @@ def _(input, size, weights, binary_output):
     return out if input.ndim == 2 else out[0]
 
 
-@public
+@tensor_function
 def bincount(
     arr,
     weights=None,
@@ -207,7 +207,7 @@ def _bins(arr, minlength, maxlength):
     return size
 
 
-@public
+@tensor_function
 def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     """`bincount` as 1.x spells it."""
     return bincount(arr, weights, minlength, maxlength, dtype)
@@ -277,7 +277,7 @@ def _(values, value_range, nbins, dtype):
     return np.array([places.count(i) for i in range(int(nbins))])
 
 
-@public
+@tensor_function
 def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """How many `values` are in each of `nbins` bins of one width between `value_range[0]` and `value_range[1]`; those
     outside count in the first and the last. Raises InvalidArgumentError for an empty range, no bins, or NaN."""
@@ -286,7 +286,7 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
     return HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype))
 
 
-@public
+@tensor_function
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """The bin of each of the `values`; see `histogram_fixed_width`."""
     values = casting.cast(convert_to_tensor(values), dtypes.float64)
@@ -336,7 +336,7 @@ Bucketize.reference(
 )
 
 
-@public
+@tensor_function
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
@@ -398,7 +398,7 @@ def _refuse_outside(name, x, limit):
         raise invalid(f"`{name}` out of bound\nCondition x < y did not hold: x is {values.max()}, y is {limit}")
 
 
-@public
+@tensor_function
 def confusion_matrix_v1(
     labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None
 ):

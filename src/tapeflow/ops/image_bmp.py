@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.image_decoding import decoded, picture_rule
 from tapeflow.ops.image_files import as_contents, content_of
 from tapeflow.ops.image_samples import PICTURE, bad_contents, bmp_bytes
@@ -38,7 +38,7 @@ def _(rng):
 DecodeBmp.gradient(None)
 
 
-@public
+@tensor_function
 def decode_bmp(contents, channels=0, name=None):
     """A BMP as uint8 `[height, width, channels]`."""
     return DecodeBmp(contents, channels)

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, reduction, shapes
 from tapeflow.ops.array import Rank, identity
 from tapeflow.ops.assertions import Assert
@@ -248,19 +248,19 @@ def _(images, contrast_factor):
 # Functions
 
 
-@public
+@tensor_function
 def rgb_to_hsv(images, name=None):
     """Hue, saturation and value, all in [0, 1], of images `[..., 3]` of red, green and blue in [0, 1]."""
     return RGBToHSV(images)
 
 
-@public
+@tensor_function
 def hsv_to_rgb(images, name=None):
     """Red, green and blue of images `[..., 3]` of hue, saturation and value in [0, 1]."""
     return HSVToRGB(images)
 
 
-@public
+@tensor_function
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """`image` in another dtype, scaled: floating point stands for [0, 1], integers for [0, their maximum].
 
@@ -296,21 +296,21 @@ def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
     )
 
 
-@public
+@tensor_function
 @in_scope("adjust_brightness")
 def adjust_brightness(image, delta):
     """`image + delta`, the image being taken for [0, 1] if it is of integers."""
     return in_floats(lambda x: x + cast(delta, x.dtype), image)
 
 
-@public
+@tensor_function
 @in_scope("adjust_contrast")
 def adjust_contrast(images, contrast_factor):
     """Images `[..., height, width, channels]` with the distance from the mean of their channel scaled."""
     return in_floats(lambda x: AdjustContrastv2(x, contrast_factor), as_images(images))
 
 
-@public
+@tensor_function
 @in_scope("adjust_gamma")
 def adjust_gamma(image, gamma=1, gain=1):
     """`gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
@@ -327,7 +327,7 @@ def adjust_gamma(image, gamma=1, gain=1):
     return in_floats(lambda x: gain * x**gamma, image)
 
 
-@public
+@tensor_function
 def adjust_hue(image, delta, name=None):
     """RGB images with their hue turned by `delta` in [-1, 1] of the colour circle."""
     known = static_value(delta)
@@ -336,13 +336,13 @@ def adjust_hue(image, delta, name=None):
     return in_floats(lambda x: AdjustHue(x, delta), image)
 
 
-@public
+@tensor_function
 def adjust_saturation(image, saturation_factor, name=None):
     """RGB images with their saturation multiplied by `saturation_factor`."""
     return in_floats(lambda x: AdjustSaturation(x, saturation_factor), image)
 
 
-@public
+@tensor_function
 def rgb_to_grayscale(images, name=None):
     """The luma of RGB images `[..., 3]`, as `[..., 1]` of the same dtype (ITU-R BT.601)."""
     images = convert_to_tensor(images)
@@ -351,7 +351,7 @@ def rgb_to_grayscale(images, name=None):
     return convert_image_dtype(expand_dims(gray, -1), images.dtype)
 
 
-@public
+@tensor_function
 def grayscale_to_rgb(images, name=None):
     """Images `[..., 1]` with their channel three times. Raises ValueError for another number of channels."""
     images = convert_to_tensor(images)
@@ -379,31 +379,31 @@ def _mixed(images, matrix):
     return tensordot(images, convert_to_tensor(matrix, images.dtype), 1)
 
 
-@public
+@tensor_function
 def rgb_to_yiq(images):
     """Luma and the chroma pair I, Q (NTSC) of RGB images `[..., 3]` of floats."""
     return _mixed(images, _YIQ)
 
 
-@public
+@tensor_function
 def yiq_to_rgb(images):
     """The inverse of `rgb_to_yiq`."""
     return _mixed(images, _FROM_YIQ)
 
 
-@public
+@tensor_function
 def rgb_to_yuv(images):
     """Luma and the chroma pair U, V (PAL) of RGB images `[..., 3]` of floats."""
     return _mixed(images, _YUV)
 
 
-@public
+@tensor_function
 def yuv_to_rgb(images):
     """The inverse of `rgb_to_yuv`."""
     return _mixed(images, _FROM_YUV)
 
 
-@public
+@tensor_function
 @in_scope("per_image_standardization")
 def per_image_standardization(image):
     """Images `[..., height, width, channels]` scaled to mean 0 and variance 1 each; uniform ones become 0."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.deprecation import renamed
@@ -348,7 +348,7 @@ def _(grads, image, boxes, box_ind, method):
     return out.astype(np.float32)
 
 
-@public
+@tensor_function
 def crop_and_resize(
     image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None
 ):
@@ -470,7 +470,7 @@ def _count(size, taps, step, hole, padding):
     return count, max((count - 1) * step + reach - size, 0) // 2
 
 
-@public
+@tensor_function
 def extract_patches(images, sizes, strides, rates, padding, name=None):
     """What a window of `sizes` sees of each image, flattened into the depth.
 
@@ -479,7 +479,7 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
     return ExtractImagePatches(images, list(sizes), list(strides), list(rates), padding)
 
 
-@public
+@tensor_function
 def extract_image_patches_v1(
     images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None
 ):
@@ -605,7 +605,7 @@ ExtractGlimpse = _glimpse("ExtractGlimpse", True)
 ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
 
 
-@public
+@tensor_function
 def extract_glimpse(
     input, size, offsets, centered=True, normalized=True, noise="uniform", name=None
 ):

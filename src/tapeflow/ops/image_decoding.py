@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.image_files import (
     as_contents,
@@ -111,7 +111,7 @@ def _(rng):
 DecodeImage.gradient(None)
 
 
-@public
+@tensor_function
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
     """An image of any of the formats; a GIF has a leading dimension of frames if `expand_animations`.
 

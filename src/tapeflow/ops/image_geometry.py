@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, casting, control
 from tapeflow.ops.array import Shape
 from tapeflow.ops.elementwise import floor
@@ -39,21 +39,21 @@ def _flipped(image, axis: int):
     return reverse(image, [axis + rank - 3])
 
 
-@public
+@tensor_function
 @in_scope("flip_left_right")
 def flip_left_right(image):
     """Images `[..., height, width, channels]` of 3 or 4 dimensions, mirrored along their width."""
     return _flipped(image, 1)
 
 
-@public
+@tensor_function
 @in_scope("flip_up_down")
 def flip_up_down(image):
     """Images of 3 or 4 dimensions, mirrored along their height."""
     return _flipped(image, 0)
 
 
-@public
+@tensor_function
 def transpose(image, name=None):
     """Images of 3 or 4 dimensions with height and width exchanged."""
     with graph_scope("transpose"):
@@ -61,7 +61,7 @@ def transpose(image, name=None):
         return unbatched(Transpose(image, [0, 2, 1, 3]), single)
 
 
-@public
+@tensor_function
 def rot90(image, k=1, name=None):
     """Images of 3 or 4 dimensions, turned counter-clockwise by 90 degrees, `k` times."""
     image, single = as_batch(as_images(image))
@@ -134,7 +134,7 @@ def _bounds(*values):
     return [_int(v) for v in values]
 
 
-@public
+@tensor_function
 @in_scope("crop_to_bounding_box")
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The box of the given upper left corner and size, of images of 3 or 4 dimensions.
@@ -147,7 +147,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
     )
 
 
-@public
+@tensor_function
 @in_scope("pad_to_bounding_box")
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """Images of 3 or 4 dimensions set into zeros of the target size, with the given upper left corner.
@@ -172,7 +172,7 @@ def _half(value):
     return value // 2
 
 
-@public
+@tensor_function
 @in_scope("resize_image_with_crop_or_pad")
 def resize_with_crop_or_pad(image, target_height, target_width):
     """Images of 3 or 4 dimensions cut or zero-padded evenly on both sides to the target size.
@@ -199,7 +199,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
     return unbatched(_padded(image, top, left, height, width), single)
 
 
-@public
+@tensor_function
 @in_scope("central_crop")
 def central_crop(image, central_fraction):
     """The middle of images of 3 or 4 dimensions: `central_fraction` of their height and of their width.
@@ -323,7 +323,7 @@ def _scaled(kernel: str, antialias: bool):
     return resizer
 
 
-@public
+@tensor_function
 def resize(
     images,
     size,
@@ -425,7 +425,7 @@ def _resize_with_pad(image, height, width, resizer):
     return unbatched(_padded(resized, *margins, height, width), single)
 
 
-@public
+@tensor_function
 def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):  # fmt: skip
     """Images resized in proportion to fit into the target size, and padded evenly with zeros to it."""
     return _resize_with_pad(image, target_height, target_width,

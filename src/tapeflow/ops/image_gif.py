@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.image_decoding import SEVERAL, decoded
 from tapeflow.ops.image_files import as_contents, content_of, format_of, frames, opened
@@ -35,7 +35,7 @@ def _(rng):
 DecodeGif.gradient(None)
 
 
-@public
+@tensor_function
 def decode_gif(contents, name=None):
     """All frames of a GIF, uint8 `[frames, height, width, 3]`."""
     return DecodeGif(contents)

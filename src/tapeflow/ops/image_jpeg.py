@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal
@@ -210,7 +210,7 @@ EncodeJpegVariableQuality.gradient(None)
 ExtractJpegShape.gradient(None)
 
 
-@public
+@tensor_function
 def decode_jpeg(
     contents,
     channels=0,
@@ -229,7 +229,7 @@ def decode_jpeg(
                       float(acceptable_fraction), dct_method)  # fmt: skip
 
 
-@public
+@tensor_function
 def decode_and_crop_jpeg(
     contents,
     crop_window,
@@ -246,7 +246,7 @@ def decode_and_crop_jpeg(
                              float(acceptable_fraction), dct_method)  # fmt: skip
 
 
-@public
+@tensor_function
 def encode_jpeg(
     image,
     format="",
@@ -265,19 +265,19 @@ def encode_jpeg(
                       x_density, y_density, xmp_metadata)  # fmt: skip
 
 
-@public
+@tensor_function
 def is_jpeg(contents, name=None):
     """Whether the bytes begin as a JPEG does."""
     return equal(substr(contents, 0, 3), b"\xff\xd8\xff")
 
 
-@public
+@tensor_function
 def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
     """[height, width, channels] of a JPEG, without decoding it."""
     return ExtractJpegShape(contents, dtypes.as_dtype(output_type))
 
 
-@public
+@tensor_function
 def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
     """RGB images, one or a batch, as they come back from JPEG of quality 0 to 100."""
     image = convert_to_tensor(image)

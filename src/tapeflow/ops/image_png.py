@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.image_decoding import SEVERAL, decoded, picture_rule
 from tapeflow.ops.image_files import as_contents
 from tapeflow.ops.image_samples import PICTURE, bad_contents, bmp_bytes
@@ -81,13 +81,13 @@ DecodePng.gradient(None)
 EncodePng.gradient(None)
 
 
-@public
+@tensor_function
 def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
     """A PNG as `[height, width, channels]` of uint8 or uint16; channels 0 means as many as the file has."""
     return DecodePng(contents, channels, dtypes.as_dtype(dtype))
 
 
-@public
+@tensor_function
 def encode_png(image, compression=-1, name=None):
     """Images `[..., height, width, channels]` of uint8 or uint16 as PNG, compressed at level -1 or 0 to 9."""
     image = convert_to_tensor(image, None if hasattr(image, "dtype") else dtypes.uint8)

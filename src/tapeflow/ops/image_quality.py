@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, elementwise, reduction
 from tapeflow.ops.activation import relu
 from tapeflow.ops.array import Shape, identity
@@ -28,7 +28,7 @@ from tapeflow.ops.softmax import softmax
 from tapeflow.ops.static import as_shape, sizes_of
 
 
-@public
+@tensor_function
 def image_gradients(image):
     """(dy, dx): differences to the next pixel below and to the right, zero at the last; of `[batch, h, w, depth]`.
 
@@ -50,7 +50,7 @@ def image_gradients(image):
 _SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]], np.float32)
 
 
-@public
+@tensor_function
 def sobel_edges(image):
     """Sobel's edges of float images `[batch, h, w, depth]`: `[batch, h, w, depth, 2]`, along y and along x."""
     image = convert_to_tensor(image)
@@ -62,7 +62,7 @@ def sobel_edges(image):
     return Reshape(out, as_shape([*sizes, 2]))
 
 
-@public
+@tensor_function
 def total_variation(images, name=None):
     """The sum of the absolute differences of neighbouring pixels: a scalar for an image, `[batch]` for a batch.
 
@@ -93,7 +93,7 @@ def _checked_pair(first, second):
                 raise ValueError(f"Two images are not compatible: {a} and {b}")
 
 
-@public
+@tensor_function
 def psnr(a, b, max_val, name=None):
     """The peak signal-to-noise ratio in decibels of images `[..., h, w, depth]` whose values span `max_val`."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
@@ -175,7 +175,7 @@ def _fitting(image, size):
         return identity(image)
 
 
-@public
+@tensor_function
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):  # fmt: skip
     """The structural similarity of images `[..., h, w, depth]` whose values span `max_val`: one for the same image.
 
@@ -213,7 +213,7 @@ def _halved(x):
     return Reshape(out, as_shape([*sizes[:-3], *sizes_of(out)[1:]]))
 
 
-@public
+@tensor_function
 def ssim_multiscale(
     img1,
     img2,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, random, random_stateless
 from tapeflow.ops.array import Shape
 from tapeflow.ops.assertions import Assert
@@ -38,28 +38,28 @@ def _flipped(image, axis: int, draw):
     return unbatched(where(mirrored, reverse(image, [axis + 1]), image), single)
 
 
-@public
+@tensor_function
 @in_scope("random_flip_left_right")
 def random_flip_left_right(image, seed=None):
     """Each image mirrored along its width with even odds."""
     return _flipped(image, 1, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
-@public
+@tensor_function
 @in_scope("random_flip_up_down")
 def random_flip_up_down(image, seed=None):
     """Each image mirrored along its height with even odds."""
     return _flipped(image, 0, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
 
 
-@public
+@tensor_function
 @in_scope("stateless_random_flip_left_right")
 def stateless_random_flip_left_right(image, seed):
     """`random_flip_left_right` that depends on `seed` (two integers) only."""
     return _flipped(image, 1, lambda shape: random_stateless.stateless_uniform(shape, seed))
 
 
-@public
+@tensor_function
 @in_scope("stateless_random_flip_up_down")
 def stateless_random_flip_up_down(image, seed):
     """`random_flip_up_down` that depends on `seed` (two integers) only."""
@@ -97,49 +97,49 @@ def _factor(draw, lower, upper, seed):
     return draw(lower, upper, seed)
 
 
-@public
+@tensor_function
 def random_brightness(image, max_delta, seed=None):
     """`adjust_brightness` by a random number of [-max_delta, max_delta). Raises ValueError for a negative one."""
     return adjust_brightness(image, _delta(_between, max_delta, seed))
 
 
-@public
+@tensor_function
 def stateless_random_brightness(image, max_delta, seed):
     """`random_brightness` that depends on `seed` (two integers) only."""
     return adjust_brightness(image, _delta(_stateless_between, max_delta, seed))
 
 
-@public
+@tensor_function
 def random_contrast(image, lower, upper, seed=None):
     """`adjust_contrast` by a random factor of [lower, upper). Raises ValueError for no such range."""
     return adjust_contrast(image, _factor(_between, lower, upper, seed))
 
 
-@public
+@tensor_function
 def stateless_random_contrast(image, lower, upper, seed):
     """`random_contrast` that depends on `seed` (two integers) only."""
     return adjust_contrast(image, _factor(_stateless_between, lower, upper, seed))
 
 
-@public
+@tensor_function
 def random_hue(image, max_delta, seed=None):
     """`adjust_hue` by a random number of [-max_delta, max_delta), max_delta being at most 0.5."""
     return adjust_hue(image, _delta(_between, max_delta, seed, 0.5))
 
 
-@public
+@tensor_function
 def stateless_random_hue(image, max_delta, seed):
     """`random_hue` that depends on `seed` (two integers) only."""
     return adjust_hue(image, _delta(_stateless_between, max_delta, seed, 0.5))
 
 
-@public
+@tensor_function
 def random_saturation(image, lower, upper, seed=None):
     """`adjust_saturation` by a random factor of [lower, upper). Raises ValueError for no such range."""
     return adjust_saturation(image, _factor(_between, lower, upper, seed))
 
 
-@public
+@tensor_function
 def stateless_random_saturation(image, lower, upper, seed=None):
     """`random_saturation` that depends on `seed` (two integers) only."""
     return adjust_saturation(image, _factor(_stateless_between, lower, upper, seed))
@@ -153,14 +153,14 @@ def _jpeg(draw, image, lowest, highest, seed):
     return adjust_jpeg_quality(image, draw(lowest, highest, seed))
 
 
-@public
+@tensor_function
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
     """`adjust_jpeg_quality` by a random integer of [min_jpeg_quality, max_jpeg_quality)."""
     return _jpeg(lambda low, high, s: random.uniform([], low, high, dtypes.int32, s), image,
                  min_jpeg_quality, max_jpeg_quality, seed)  # fmt: skip
 
 
-@public
+@tensor_function
 def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed):
     """`random_jpeg_quality` that depends on `seed` (two integers) only."""
 
@@ -170,7 +170,7 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
     return _jpeg(draw, image, min_jpeg_quality, max_jpeg_quality, seed)
 
 
-@public
+@tensor_function
 def stateless_random_crop(value, size, seed, name=None):
     """A slice of shape `size` at a random place, that depends on `seed` (two integers) only.
 

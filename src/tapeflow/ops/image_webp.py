@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.image_decoding import decoded
 from tapeflow.ops.image_files import as_contents, content_of, format_of
@@ -33,7 +33,7 @@ def _(rng):
 DecodeWebP.gradient(None)
 
 
-@public
+@tensor_function
 def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None):
     """A WebP as `[frames, height, width, channels]`, of its first frame."""
     return DecodeWebP(contents, channels, dtypes.as_dtype(dtype))

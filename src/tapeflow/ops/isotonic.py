@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import elementwise, layout
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -115,7 +115,7 @@ _RESULTS = {
 }
 
 
-@public
+@tensor_function
 def isotonic_regression(inputs, decreasing=True, axis=-1):
     """(The closest sequences, in squares, that do not rise along `axis`, and int32 numbers of their constant pieces.)
 

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Identity
@@ -128,7 +128,7 @@ def _(concat_dim, values):
     return np.concatenate(values, int(concat_dim))
 
 
-@public
+@tensor_function
 def concat(values, axis, name="concat"):
     """The tensors `values`, equal in all dimensions but `axis`, joined along `axis`."""
     if not isinstance(values, (list, tuple)):
@@ -198,7 +198,7 @@ def _rank(shape):
     return shape.rank if isinstance(shape, TensorShape) else len(shape)
 
 
-@public
+@tensor_function
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape stacked along a new dimension `axis`, in [-rank - 1, rank].
 
@@ -214,7 +214,7 @@ def stack(values, axis=0, name="stack"):
     return Pack(values, axis)
 
 
-@public
+@tensor_function
 def parallel_stack(values, name="parallel_stack"):
     """`stack` along the first dimension."""
     return Pack(list(values))
@@ -267,7 +267,7 @@ def _(value, num, axis):
     return [np.take(value, i, axis) for i in range(num)]
 
 
-@public
+@tensor_function
 def unstack(value, num=None, axis=0, name="unstack"):
     """The slices of `value` along `axis`, as a list of tensors of one dimension less."""
     if num is None:
@@ -445,7 +445,7 @@ def _(value, size_splits, split_dim, num_split):
     return parts
 
 
-@public
+@tensor_function
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """`value` cut along `axis` into equal parts (an integer) or parts of the given sizes (a list or tensor).
 

@@ -9,7 +9,7 @@ import struct
 from typing import Any
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.wire import bytes_field, varint
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
@@ -114,7 +114,7 @@ def _(rng):
         yield Sample(texts(bad), raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def decode_json_example(json_examples, name=None):
     """Serialized `Example` messages from JSON texts. Raises InvalidArgumentError for texts that are none."""
     return DecodeJSONExample(json_examples)

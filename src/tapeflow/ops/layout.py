@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Rank
@@ -114,7 +114,7 @@ def _(tensor, shape):
     return np.reshape(tensor, tuple(shape))
 
 
-@public
+@tensor_function
 def reshape(tensor, shape, name=None):
     """`tensor`'s elements in row-major order with shape `shape`, of which one size may be -1.
 
@@ -179,13 +179,13 @@ def _(input, dim):
     return np.expand_dims(input, int(dim))
 
 
-@public
+@tensor_function
 def expand_dims(input, axis, name=None):
     """`input` with a dimension of size 1 inserted at `axis`, in [-rank - 1, rank]."""
     return ExpandDims(input, axis)
 
 
-@public
+@tensor_function
 def expand_dims_v1(input, axis=None, name=None, dim=None):
     """`expand_dims` with the 1.x spelling `dim` of `axis`."""
     return ExpandDims(input, _only_one("axis", axis, "dim", dim))
@@ -261,13 +261,13 @@ def _(input, squeeze_dims):
     return np.squeeze(input, tuple(squeeze_dims) or None)
 
 
-@public
+@tensor_function
 def squeeze(input, axis=None, name=None):
     """`input` without the dimensions of size 1 that `axis` names, or without all of them."""
     return Squeeze(input, _axis_list(axis))
 
 
-@public
+@tensor_function
 def squeeze_v1(input, axis=None, name=None, squeeze_dims=None):
     """`squeeze` with the 1.x spelling `squeeze_dims` of `axis`."""
     axis = _only_one("axis", axis, "squeeze_dims", squeeze_dims, required=False)
@@ -377,7 +377,7 @@ def _(x, perm):
     return np.conj(np.moveaxis(x, perm, range(np.ndim(x))))
 
 
-@public
+@tensor_function
 def transpose(a, perm=None, conjugate=False, name="transpose"):
     """`a` with its dimensions in the order `perm` (reversed if not given), complex-conjugated on request."""
     if perm is None:
@@ -422,7 +422,7 @@ def last_swapped(x):
     return ConcatV2([range_(rank - 2), [rank - 1, rank - 2]], 0)
 
 
-@public
+@tensor_function
 def transpose_v1(a, perm=None, name="transpose", conjugate=False):
     """`transpose` with the 1.x order of arguments."""
     return transpose(a, perm, conjugate)
@@ -461,7 +461,7 @@ def _(x):
     return np.argsort(x).astype(np.asarray(x).dtype)
 
 
-@public
+@tensor_function
 def invert_permutation(x, name=None):
     """The inverse of the permutation `x`, a 1-D int32 or int64 tensor."""
     return InvertPermutation(x)
@@ -539,7 +539,7 @@ def _(input, type):
     return flat.reshape(np.shape(input)[: np.ndim(input) - (new > old)])
 
 
-@public
+@tensor_function
 def bitcast(input, type, name=None):
     """`input`'s bytes read as dtype `type`; the last dimension appears or goes where the sizes differ."""
     return Bitcast(input, dtypes.as_dtype(type))

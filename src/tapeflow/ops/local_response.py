@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, construction, elementwise, layout, matmul, shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, size_of
@@ -121,7 +121,7 @@ def _(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
     return dx.astype(input_image.dtype)
 
 
-@public
+@tensor_function
 def local_response_normalization(input, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name=None):
     """input / (bias + alpha * Σ input²)^beta, the sum over the channels at most `depth_radius` away.
 

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, comparison, elementwise, layout, reduction, shapes
 from tapeflow.ops.array import Rank, Shape, StopGradient
 from tapeflow.ops.broadcasting import sum_to_shape
@@ -199,7 +199,7 @@ def _(features, labels):
 _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 
-@public
+@tensor_function
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """-Σ labels * log_softmax(logits) along `axis`, which the result lacks. Differentiable in both.
 
@@ -247,7 +247,7 @@ def _cross_entropy_of_any_rank(logits, labels, axis):
     return Reshape(loss, shape[:-1])
 
 
-@public
+@tensor_function
 def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=None, axis=None):
     """`softmax_cross_entropy_with_logits` of 1.x: no gradient flows into `labels`."""
     _require_both("softmax_cross_entropy_with_logits", labels, logits)
@@ -256,7 +256,7 @@ def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=
     )
 
 
-@public
+@tensor_function
 def softmax_cross_entropy_with_logits_v2_v1(labels, logits, axis=None, name=None, dim=None):
     """`tf.nn.softmax_cross_entropy_with_logits_v2` of 1.x."""
     if axis is not None and dim is not None:
@@ -273,7 +273,7 @@ def _require_both(name: str, labels, logits) -> None:
         )
 
 
-@public
+@tensor_function
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     """-log_softmax(logits) at the class `labels` of each row.
 
@@ -308,7 +308,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
     return casting.cast(loss, kind) if kind in _NARROW else loss
 
 
-@public
+@tensor_function
 def sparse_softmax_cross_entropy_with_logits_v1(labels=None, logits=None, name=None):
     """`sparse_softmax_cross_entropy_with_logits`, whose arguments 1.x wants by keyword."""
     _require_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
@@ -325,7 +325,7 @@ def _pair(labels, logits):
     return labels, logits
 
 
-@public
+@tensor_function
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     """Elementwise -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), without overflow.
 
@@ -341,7 +341,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     return upper - logits * labels + elementwise.log1p(elementwise.exp(size))
 
 
-@public
+@tensor_function
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     """`sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by `pos_weight`."""
     labels, logits = _pair(labels, logits)
@@ -353,7 +353,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     )
 
 
-@public
+@tensor_function
 def weighted_cross_entropy_with_logits_v1(
     labels=None, logits=None, pos_weight=None, name=None, targets=None
 ):
@@ -365,7 +365,7 @@ def weighted_cross_entropy_with_logits_v1(
     )
 
 
-@public
+@tensor_function
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """exp(log_input) - log_input * targets; the full loss adds Stirling's approximation of log(targets!).
 
@@ -416,7 +416,7 @@ def _(t):
     return np.array(sum(float(v) ** 2 for v in np.ravel(t)) / 2, t.dtype)
 
 
-@public
+@tensor_function
 def l2_loss(t, name=None):
     """Half the sum of the squares of `t`, a scalar."""
     return L2Loss(t)

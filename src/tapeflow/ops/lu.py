@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, layout, reduction, shapes
 from tapeflow.ops.array import Rank, Shape, identity
 from tapeflow.ops.assertions import Assert, assert_equal_v1, assert_rank_at_least
@@ -121,7 +121,7 @@ def _(input, output_idx_type):
     return packed, order
 
 
-@public
+@tensor_function
 def lu(input, output_idx_type=dtypes.int32, name=None):
     """Unit lower L and upper U triangles packed in one matrix, and the order of rows p with L @ U = input[p]; returns
     (lu, p). Raises InvalidArgumentError for singular matrices."""
@@ -162,7 +162,7 @@ def _checked(lower_upper, perm, validate_args):
         return identity(lower_upper), identity(perm)
 
 
-@public
+@tensor_function
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
     """The matrices of which `lower_upper` and `perm` are the `lu`; see there for `validate_args`.
 
@@ -178,7 +178,7 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
     return matmul(_permutation(places, product.dtype), product)
 
 
-@public
+@tensor_function
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     """The X of A @ X = rhs, where `lower_upper` and `perm` are the `lu` of A.
 
@@ -206,7 +206,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     return MatrixTriangularSolve(upper, MatrixTriangularSolve(lower, ordered, True), False)
 
 
-@public
+@tensor_function
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
     """The inverses of the matrices of which `lower_upper` and `perm` are the `lu`; see `lu_solve` for errors."""
     lower_upper, perm = _checked(lower_upper, perm, validate_args)

@@ -10,7 +10,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, layout, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.static import static_value
@@ -196,7 +196,7 @@ def _(call, dy):
     return of_x, of_y
 
 
-@public
+@tensor_function
 def matmul(
     a,
     b,
@@ -261,7 +261,7 @@ def _as_adjoint(x, transpose, adjoint):
     return (conj(x), True) if transpose else (x, bool(adjoint))
 
 
-@public
+@tensor_function
 def sparse_matmul(
     a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None
 ):
@@ -272,7 +272,7 @@ def sparse_matmul(
     )
 
 
-@public
+@tensor_function
 def matvec(
     a,
     b,
@@ -287,7 +287,7 @@ def matvec(
     return layout.Squeeze(product, [-1])
 
 
-@public
+@tensor_function
 def tensordot(a, b, axes, name=None):
     """The products of `a` and `b` summed over pairs of axes: the last `axes` of `a` with the first of `b` where it is a
     number, else `axes[0]` of `a` with `axes[1]` of `b`.

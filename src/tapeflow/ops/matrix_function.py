@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import (
     arithmetic,
     casting,
@@ -94,7 +94,7 @@ def _(input):
     return total
 
 
-@public
+@tensor_function
 def expm(input, name=None):
     """The exponentials of square matrices."""
     return MatrixExponential(input)
@@ -129,7 +129,7 @@ def _(input):
     return v @ np.diag(np.log(e)) @ np.linalg.inv(v)
 
 
-@public
+@tensor_function
 def logm(input, name=None):
     """The principal logarithms of complex square matrices."""
     return MatrixLogarithm(input)
@@ -185,19 +185,19 @@ def _(input):
     return v * np.sqrt(e)[..., None, :] @ v.swapaxes(-1, -2)
 
 
-@public
+@tensor_function
 def sqrtm(input, name=None):
     """The principal square roots of square matrices."""
     return MatrixSquareRoot(input)
 
 
-@public
+@tensor_function
 def adjoint(matrix, name=None):
     """The conjugate transposes of the innermost matrices."""
     return adjoint_of(convert_to_tensor(matrix))
 
 
-@public
+@tensor_function
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """The transposes of the innermost matrices. Raises ValueError below rank 2."""
     a = convert_to_tensor(a)
@@ -227,7 +227,7 @@ def _of_rank_two(a, validate_args):
     return a
 
 
-@public
+@tensor_function
 def matrix_rank(a, tol=None, validate_args=False, name=None):
     """How many singular values of each matrix are above `tol` (by default what rounding leaves of zero), int32.
 
@@ -241,7 +241,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     return reduction.reduce_sum(casting.cast(comparison.Greater(s, tol), dtypes.int32), -1)
 
 
-@public
+@tensor_function
 def pinv(a, rcond=None, validate_args=False, name=None):
     """The Moore-Penrose inverses; singular values below `rcond` times the largest count as zero.
 
@@ -268,7 +268,7 @@ def pinv(a, rcond=None, validate_args=False, name=None):
 ORDERS = ("euclidean", "fro", 1, 2, math.inf)
 
 
-@public
+@tensor_function
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     """The norm of vectors along the axis `axis`, of matrices along two, or of all elements as one vector (None).
 
@@ -332,13 +332,13 @@ def _spectral_norm_of_any_rank(tensor, axis, keep):
     return layout.Reshape(top, comparison.SelectV2(mine, 1, Shape(tensor)))
 
 
-@public
+@tensor_function
 def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     """`norm` as 1.x spells it."""
     return norm(tensor, ord, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
 
-@public
+@tensor_function
 def normalize(tensor, ord="euclidean", axis=None, name=None):
     """`tensor` divided by its norm, and that norm."""
     tensor = convert_to_tensor(tensor)
@@ -346,7 +346,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
     return arithmetic.RealDiv(tensor, casting.cast(size, tensor.dtype)), size
 
 
-@public
+@tensor_function
 def eigh_tridiagonal(
     alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
 ):

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.reorder import ReverseV2
@@ -208,7 +208,7 @@ def _require_layout(data_format) -> None:
                          f"Received: data_format={data_format}")  # fmt: skip
 
 
-@public
+@tensor_function
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
     """The greatest sum of image and filter under each window; `filters` has shape [height, width, channels].
 
@@ -218,7 +218,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
     return Dilation2D(input, filters, strides=list(strides), rates=list(dilations), padding=padding)
 
 
-@public
+@tensor_function
 def dilation2d_v1(
     input,
     filter=None,
@@ -235,7 +235,7 @@ def dilation2d_v1(
     return dilation2d(input, filters, strides, padding, "NHWC", dilations)
 
 
-@public
+@tensor_function
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
     """The least difference of image and filter under each window: the dual of `dilation2d`."""
     _require_layout(data_format)
@@ -243,7 +243,7 @@ def erosion2d(value, filters, strides, padding, data_format, dilations, name=Non
     return -dilation2d(-convert_to_tensor(value), turned, strides, padding, "NHWC", dilations)
 
 
-@public
+@tensor_function
 def erosion2d_v1(value, kernel, strides, rates, padding, name=None):
     """`erosion2d` with the 1.x names and order of arguments."""
     return erosion2d(value, kernel, strides, padding, "NHWC", rates)

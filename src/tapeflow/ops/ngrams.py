@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
@@ -127,7 +127,7 @@ def _pads(pad_values, padding_width, widths):
     return (left, right), padding_width
 
 
-@public
+@tensor_function
 def ngrams(
     data,
     ngram_width,

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.mapping import map_fn
@@ -470,7 +470,7 @@ def _threshold(value, like):
     return convert_to_tensor(value, like.dtype)
 
 
-@public
+@tensor_function
 def non_max_suppression(
     boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST, name=None
 ):
@@ -487,7 +487,7 @@ def non_max_suppression(
     return NonMaxSuppressionV3(boxes, scores, max_output_size, *limits)
 
 
-@public
+@tensor_function
 def non_max_suppression_with_scores(
     boxes,
     scores,
@@ -503,7 +503,7 @@ def non_max_suppression_with_scores(
     return NonMaxSuppressionV5(boxes, scores, max_output_size, *given)[:2]
 
 
-@public
+@tensor_function
 def non_max_suppression_overlaps(
     overlaps,
     scores,
@@ -518,7 +518,7 @@ def non_max_suppression_overlaps(
     )
 
 
-@public
+@tensor_function
 def combined_non_max_suppression(
     boxes,
     scores,
@@ -542,7 +542,7 @@ def combined_non_max_suppression(
                                      iou_threshold, score_threshold, pad_per_class, clip_boxes)  # fmt: skip
 
 
-@public
+@tensor_function
 def non_max_suppression_padded(
     boxes,
     scores,

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, elementwise, reduction
 from tapeflow.ops.array import Shape, Size, StopGradient
 from tapeflow.ops.batch_norm import FusedBatchNormV3
@@ -19,7 +19,7 @@ from tapeflow.ops.static import as_shape, product, rank_of, sizes_of, static_val
 _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 
-@public
+@tensor_function
 def moments(x, axes, shift=None, keepdims=False, name=None):
     """(mean, variance) of `x` over `axes`; half precision is computed in float32. `shift` is not used."""
     x = convert_to_tensor(x)
@@ -52,13 +52,13 @@ def _axis_set(axes, rank):
     return {int(a) % rank for a in np.ravel(axes)}
 
 
-@public
+@tensor_function
 def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     """`moments` with the 1.x spelling `keep_dims`."""
     return moments(x, axes, shift, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
 
 
-@public
+@tensor_function
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     """(mean, variance) of `x` over `axes`, each element counted `frequency_weights` times."""
     x = convert_to_tensor(x)
@@ -82,14 +82,14 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     return mean, variance
 
 
-@public
+@tensor_function
 def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
     """`weighted_moments` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
     return weighted_moments(x, axes, frequency_weights, keep)
 
 
-@public
+@tensor_function
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """(count, sum, sum of squares, shift) of `x` over `axes`, the sums of x - shift if there is one."""
     x = convert_to_tensor(x)
@@ -115,14 +115,14 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     )
 
 
-@public
+@tensor_function
 def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
     """`sufficient_statistics` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
     return sufficient_statistics(x, axes, shift, keep)
 
 
-@public
+@tensor_function
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     """(mean, variance) from what `sufficient_statistics` gave."""
     divisor = elementwise.reciprocal(convert_to_tensor(counts))
@@ -131,7 +131,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     return mean, variance_ss * divisor - elementwise.square(mean_part)
 
 
-@public
+@tensor_function
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
     """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset, broadcast; offset and scale may be None."""
     x = convert_to_tensor(x)
@@ -146,7 +146,7 @@ def _like(value, x):
     return value if value.dtype == x.dtype else casting.cast(value, x.dtype)
 
 
-@public
+@tensor_function
 def batch_norm_with_global_normalization(
     input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
 ):
@@ -155,7 +155,7 @@ def batch_norm_with_global_normalization(
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)
 
 
-@public
+@tensor_function
 def batch_norm_with_global_normalization_v1(
     t=None,
     m=None,
@@ -181,7 +181,7 @@ def batch_norm_with_global_normalization_v1(
     )
 
 
-@public
+@tensor_function
 def fused_batch_norm(
     x,
     scale,
@@ -224,7 +224,7 @@ def fused_batch_norm(
     return out[0], out[1], out[2]
 
 
-@public
+@tensor_function
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """`x` divided by its 2-norm along `axis` (all if None), the squared norm being at least `epsilon`."""
     axis = renamed("axis", axis, "dim", dim)
@@ -239,7 +239,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     return x * elementwise.rsqrt(arithmetic.maximum(total, epsilon))
 
 
-@public
+@tensor_function
 def zero_fraction(value, name=None):
     """The share of zeros among the elements of `value`, a float32 scalar (NaN if there are none)."""
     value = convert_to_tensor(value)

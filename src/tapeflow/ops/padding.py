@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
@@ -267,7 +267,7 @@ def _(input, paddings, mode):
     return out.reshape(inner)
 
 
-@public
+@tensor_function
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     """`tensor` with `paddings[i]` = (before, after) elements added to dimension i.
 
@@ -289,7 +289,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     )
 
 
-@public
+@tensor_function
 def pad_v1(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     """`pad` with the 1.x order of arguments."""
     return pad(tensor, paddings, mode, constant_values)

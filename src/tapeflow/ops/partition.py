@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import gather, shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.layout import Reshape
@@ -84,7 +84,7 @@ def _(data, partitions, num_partitions):
     ]
 
 
-@public
+@tensor_function
 def dynamic_partition(data, partitions, num_partitions, name=None):
     """The slices of `data` dealt out to `num_partitions` tensors, each to the one `partitions` names.
 
@@ -190,7 +190,7 @@ ParallelDynamicStitch.samples(_stitch_samples)
 ParallelDynamicStitch.reference(_stitch_reference)
 
 
-@public
+@tensor_function
 def dynamic_stitch(indices, data, name=None):
     """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows win, rows not named are zero."""
     return DynamicStitch(list(indices), list(data))

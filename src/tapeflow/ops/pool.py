@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.convolve import explicit_padding, per_dimension
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.layout import ExpandDims, Squeeze
@@ -73,7 +73,7 @@ def _any_rank(rows, input, ksize, strides, padding, data_format):
     return function(image, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     """The greatest element under each window of lines, images or volumes, by the rank of `input`.
 
@@ -83,13 +83,13 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     return _any_rank((MaxPool, MaxPool3D), input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
     """The mean of the elements under each window, padding not counted; as `max_pool` otherwise."""
     return _any_rank((AvgPool, AvgPool3D), input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """`max_pool` of images, with the 1.x spelling `value`."""
     return _pool_2d(
@@ -97,7 +97,7 @@ def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
     )
 
 
-@public
+@tensor_function
 def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """`avg_pool` of images, with the 1.x spelling `value`."""
     return _pool_2d(
@@ -105,49 +105,49 @@ def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
     )
 
 
-@public
+@tensor_function
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """`max_pool` of lines."""
     return _pool_1d(MaxPool, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
     """`avg_pool` of lines."""
     return _pool_1d(AvgPool, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """`max_pool` of images."""
     return _pool_2d(MaxPool, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
     """`avg_pool` of images."""
     return _pool_2d(AvgPool, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def avg_pool2d_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
     """`avg_pool2d`, with the 1.x spelling `value`."""
     return avg_pool2d(value if input is None else input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """`max_pool` of volumes."""
     return _pool_3d(MaxPool3D, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """`avg_pool` of volumes."""
     return _pool_3d(AvgPool3D, input, ksize, strides, padding, data_format)
 
 
-@public
+@tensor_function
 def max_pool_with_argmax(
     input,
     ksize,
@@ -178,7 +178,7 @@ def max_pool_with_argmax(
     )
 
 
-@public
+@tensor_function
 def max_pool_with_argmax_v1(
     input,
     ksize,
@@ -197,7 +197,7 @@ def max_pool_with_argmax_v1(
     )
 
 
-@public
+@tensor_function
 def pool(
     input,
     window_shape,
@@ -251,7 +251,7 @@ def pool(
     return BatchToSpaceND(out, rates, paddings)
 
 
-@public
+@tensor_function
 def pool_v1(
     input,
     window_shape,

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Bitcast
 from tapeflow.ops.table import Sample, dtype, one_of, op
@@ -280,7 +280,7 @@ def _(rng):
 
 
 
-@public
+@tensor_function
 def quantize(
     input,
     min_range,
@@ -310,7 +310,7 @@ def quantize(
     )
 
 
-@public
+@tensor_function
 def quantize_v2(
     input,
     min_range,
@@ -329,7 +329,7 @@ def quantize_v2(
     )
 
 
-@public
+@tensor_function
 def dequantize(
     input,
     min_range,
@@ -352,7 +352,7 @@ def dequantize(
     )
 
 
-@public
+@tensor_function
 def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
     """(quantized tensors joined along `concat_dim`, the least and the greatest float of the range that all share)."""
     return QuantizedConcat(concat_dim, list(values), list(input_mins), list(input_maxes))

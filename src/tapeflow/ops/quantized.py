@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.casting import cast
 from tapeflow.ops.convolution import convolve
@@ -287,19 +287,19 @@ def _(rng):
     yield Sample(x, np.float32([6]), *limits, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """(The averages of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedAvgPool(input, min_input, max_input, list(ksize), list(strides), padding)
 
 
-@public
+@tensor_function
 def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):
     """(The largest elements of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedMaxPool(input, min_input, max_input, list(ksize), list(strides), padding)
 
 
-@public
+@tensor_function
 def quantized_conv2d(
     input,
     filter,
@@ -320,7 +320,7 @@ def quantized_conv2d(
     )  # fmt: skip
 
 
-@public
+@tensor_function
 def quantized_relu_x(
     features, max_value, min_features, max_features, out_type=dtypes.quint8, name=None
 ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.table import ANY, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
@@ -93,13 +93,13 @@ def _(rng):
     yield Sample(np.array([0, 9]), np.array([1.0, 2]), raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
     """(rows, values, which rows had none, where each value went) with `default_value` in the rows without values."""
     return RaggedFillEmptyRows(value_rowids, values, nrows, default_value)
 
 
-@public
+@tensor_function
 def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name=None):
     """The gradient of `ragged_fill_empty_rows`: (of its values, of its default value)."""
     return RaggedFillEmptyRowsGrad(reverse_index_map, grad_values)

@@ -12,7 +12,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.array import Shape
@@ -308,7 +308,7 @@ def scaled(x, scale, shift, dtype, unit=1.0):
     return x
 
 
-@public
+@tensor_function
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
     """Random numbers from [minval, maxval), in a tensor of the given shape; of [0, 1) by default.
 
@@ -341,13 +341,13 @@ def between(minval, maxval, dtype, unit):
     return unit() * (maxval - minval) + minval
 
 
-@public
+@tensor_function
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normally distributed numbers, in a tensor of the given shape; `mean` and `stddev` broadcast."""
     return _bell(RandomStandardNormal, shape, mean, stddev, dtype, seed)
 
 
-@public
+@tensor_function
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normally distributed numbers, those more than two standard deviations from the mean drawn again."""
     return _bell(TruncatedNormal, shape, mean, stddev, dtype, seed)
@@ -360,7 +360,7 @@ def _bell(row, shape, mean, stddev, dtype, seed):
     return scaled(row(shape_tensor(shape), *seeds(seed), dtype), stddev, mean, dtype)
 
 
-@public
+@tensor_function
 def shuffle(value, seed=None, name=None):
     """`value` with the order of its first dimension shuffled."""
     value = convert_to_tensor(value)
@@ -377,13 +377,13 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
     return Multinomial(logits, num_samples, *seeds(seed), dtype)
 
 
-@public
+@tensor_function
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     """Samples of class numbers; `tf.random.categorical` under its 1.x name."""
     return categorical(logits, num_samples, output_dtype, seed)
 
 
-@public
+@tensor_function
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     """Gamma distributed numbers: `shape` of them for each pair of the broadcast `alpha` (shape) and `beta` (rate)."""
     dtype = dtypes.as_dtype(dtype)
@@ -414,13 +414,13 @@ def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     return RandomPoissonV2(shape_tensor(shape), lam, *seeds(seed), dtypes.as_dtype(dtype))
 
 
-@public
+@tensor_function
 def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     """Poisson distributed numbers, with the arguments in 1.x order."""
     return poisson(shape, lam, dtype, seed)
 
 
-@public
+@tensor_function
 def random_crop(value, size, seed=None, name=None):
     """A slice of `value` of shape `size` at a random place.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import padding
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
@@ -126,7 +126,7 @@ def _(rng):
     yield Sample([3, 4], key, [9, 9, 9], raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
     """Where `index` (a scalar or vector) comes to in a permutation of [0, max_index] that `seed` chooses.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes, tensor_bytes
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
 from tapeflow.ops.table import ANY, Sample, dtype, one_of, op
@@ -124,7 +124,7 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
     return DecodeRaw(input_bytes, out_type, little_endian)
 
 
-@public
+@tensor_function
 def decode_raw_v1(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
     """`decode_raw` with the 1.x spelling `bytes`."""
     if input_bytes is None:
@@ -162,7 +162,7 @@ def _(rng):
     yield Sample(texts("AB"), compression_type="LZ", raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def decode_compressed(bytes, compression_type="", name=None):
     """Strings decompressed from "ZLIB" or "GZIP". Raises DataLossError for what is neither."""
     return DecodeCompressed(bytes, compression_type)
@@ -222,13 +222,13 @@ def _(rng):
     yield Sample(texts(two[()]), out_type=dtypes.int32, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def serialize_tensor(tensor, name=None):
     """A tensor as the bytes of a TensorProto message, a scalar string."""
     return SerializeTensor(tensor)
 
 
-@public
+@tensor_function
 def parse_tensor(serialized, out_type, name=None):
     """The tensor of a TensorProto message. Raises InvalidArgumentError for other bytes and for another dtype."""
     return ParseTensor(serialized, dtypes.as_dtype(out_type))

@@ -12,7 +12,7 @@ from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import (
     arithmetic,
     broadcasting,
@@ -349,7 +349,7 @@ def _reduced(row, x, axis, keepdims):
     return out
 
 
-@public
+@tensor_function
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
     """The sum of the elements along `axis` (an axis, several, or None for all); with `keepdims` the axes stay, of
     length 1. Raises InvalidArgumentError for axes out of range or repeated; so do all reductions."""
@@ -357,28 +357,28 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
     return _reduced(Sum, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
     """The mean along `axis`; of integers rounded towards zero."""
     x = convert_to_tensor(input_tensor)
     return _reduced(Mean, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
     """The product along `axis`."""
     x = convert_to_tensor(input_tensor)
     return _reduced(Prod, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
     """The largest element along `axis`; of none the lowest number there is."""
     x = convert_to_tensor(input_tensor)
     return _reduced(Max, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
     """The smallest element along `axis`; of none the highest number there is."""
     x = convert_to_tensor(input_tensor)
@@ -391,28 +391,28 @@ def _booleans(x):
     return convert_to_tensor(x) if tensor else convert_to_tensor(x, dtypes.bool)
 
 
-@public
+@tensor_function
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
     """Whether all elements along `axis` are true."""
     x = _booleans(input_tensor)
     return _reduced(All, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
     """Whether any element along `axis` is true."""
     x = _booleans(input_tensor)
     return _reduced(Any, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     """The root of the sum of squares along `axis`."""
     x = convert_to_tensor(input_tensor)
     return _reduced(EuclideanNorm, x, axis, keepdims)
 
 
-@public
+@tensor_function
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean squared distance from the mean along `axis`; real of complex tensors. Raises TypeError for integers."""
     x = convert_to_tensor(input_tensor)
@@ -427,13 +427,13 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     return Mean(squares, axis, bool(keepdims))
 
 
-@public
+@tensor_function
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     """The square root of `reduce_variance`."""
     return elementwise.Sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
-@public
+@tensor_function
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     """log(sum(exp(x))) along `axis`, without overflow."""
     x = convert_to_tensor(input_tensor)
@@ -448,7 +448,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     return arithmetic.AddV2(total, top)
 
 
-@public
+@tensor_function
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
     """How many elements along `axis` are not zero (strings: not empty), as numbers of `dtype`."""
     x = convert_to_tensor(input)
@@ -457,7 +457,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
     return casting.cast(Sum(hits, all_axes(x, axis), bool(keepdims)), dtype)
 
 
-@public
+@tensor_function
 def count_nonzero_v1(
     input_tensor=None,
     axis=None,

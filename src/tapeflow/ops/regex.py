@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
 from tapeflow.ops.table import Sample, op, string
@@ -84,7 +84,7 @@ def _(rng):
     yield Sample(texts("aab"), pattern="a", rewrite="x", expect=texts("xxb"))
 
 
-@public
+@tensor_function
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     """Strings with the matches of `pattern` replaced by `rewrite`, in which \\0 to \\9 are the match and its groups.
 
@@ -128,7 +128,7 @@ def _(rng):
     yield Sample(texts("abc"), pattern="(", raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def regex_full_match(input, pattern, name=None):
     """Whether each string as a whole matches `pattern`."""
     return RegexFullMatch(input, pattern)
@@ -182,13 +182,13 @@ def _(rng):
     yield Sample(texts("Y?=="), raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def encode_base64(input, pad=False, name=None):
     """Strings in the base64 alphabet that is safe in URLs, padded with "=" on request."""
     return EncodeBase64(input, pad)
 
 
-@public
+@tensor_function
 def decode_base64(input, name=None):
     """The bytes that base64 strings stand for; InvalidArgumentError for what is no base64."""
     return DecodeBase64(input)

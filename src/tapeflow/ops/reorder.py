@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import ANY, INDEX, Sample, integer, op
 from tapeflow.ops.validate import invalid, known, shape_text
@@ -67,7 +67,7 @@ def _(tensor, axis):
     return np.asarray(tensor)[tuple(key)]
 
 
-@public
+@tensor_function
 def reverse(tensor, axis, name=None):
     """`tensor` reversed along each of the dimensions in the vector `axis`."""
     return ReverseV2(tensor, axis)
@@ -185,7 +185,7 @@ def _(input, seq_lengths, seq_dim, batch_dim):
     return np.moveaxis(out, (0, 1), (batch_dim, seq_dim))
 
 
-@public
+@tensor_function
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     """`input` whose first `seq_lengths[i]` elements along `seq_axis` are reversed in row i of `batch_axis`."""
     if seq_axis is None:
@@ -193,7 +193,7 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     return ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0)
 
 
-@public
+@tensor_function
 def reverse_sequence_v1(
     input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None
 ):
@@ -263,7 +263,7 @@ def _(input, shift, axis):
     return out
 
 
-@public
+@tensor_function
 def roll(input, shift, axis, name=None):
     """`input` moved by `shift` places along `axis`, what leaves at one end coming in at the other."""
     return Roll(input, shift, axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, loss
 from tapeflow.ops.array import StopGradient
 from tapeflow.ops.candidate_sampling import compute_accidental_hits, log_uniform_candidate_sampler
@@ -68,7 +68,7 @@ def _sampled_logits(
     )
 
 
-@public
+@tensor_function
 def nce_loss_v1(
     weights,
     biases,
@@ -90,7 +90,7 @@ def nce_loss_v1(
     return reduce_sum(loss.sigmoid_cross_entropy_with_logits(labels=shares, logits=logits), 1)
 
 
-@public
+@tensor_function
 def nce_loss(
     weights,
     biases,
@@ -115,7 +115,7 @@ def nce_loss(
     )  # fmt: skip
 
 
-@public
+@tensor_function
 def sampled_softmax_loss_v1(
     weights,
     biases,
@@ -138,7 +138,7 @@ def sampled_softmax_loss_v1(
     return loss.softmax_cross_entropy_with_logits(StopGradient(shares), logits)
 
 
-@public
+@tensor_function
 def sampled_softmax_loss(
     weights,
     biases,

@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, gather, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.construction import ZerosLike
@@ -188,7 +188,7 @@ def _reference(out, indices, updates, combine):
     return out
 
 
-@public
+@tensor_function
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     """A tensor of `shape`, zero but for `updates` added up at the coordinates in the rows of `indices`.
 
@@ -421,7 +421,7 @@ def _(tensor, indices, updates, bad_indices_policy):
     return _reference(tensor, indices, updates, lambda a, b: np.where(a > b, a, b))
 
 
-@public
+@tensor_function
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     """`tensor` with `updates` written at the coordinates in the rows of `indices`.
 
@@ -430,25 +430,25 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     return TensorScatterUpdate(tensor, indices, updates)
 
 
-@public
+@tensor_function
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with `updates` added at the coordinates `indices`, duplicates adding up."""
     return _written(TensorScatterAdd, tensor, indices, updates, bad_indices_policy)
 
 
-@public
+@tensor_function
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with `updates` subtracted at the coordinates `indices`, duplicates adding up."""
     return _written(TensorScatterSub, tensor, indices, updates, bad_indices_policy)
 
 
-@public
+@tensor_function
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with the lesser of it and `updates` at the coordinates `indices`."""
     return _written(TensorScatterMin, tensor, indices, updates, bad_indices_policy)
 
 
-@public
+@tensor_function
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
     """`tensor` with the greater of it and `updates` at the coordinates `indices`."""
     return _written(TensorScatterMax, tensor, indices, updates, bad_indices_policy)

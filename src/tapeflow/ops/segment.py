@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import (
     arithmetic,
     casting,
@@ -328,7 +328,7 @@ def _(call, dy):
     return _product_gradient(call.data, call.segment_ids, Shape(dy)[0], dy), None
 
 
-@public
+@tensor_function
 def segment_sum(data, segment_ids, name=None):
     """The sums of the rows of `data` in each segment; those of one segment follow each other.
 
@@ -338,31 +338,31 @@ def segment_sum(data, segment_ids, name=None):
     return SegmentSum(data, segment_ids)
 
 
-@public
+@tensor_function
 def segment_mean(data, segment_ids, name=None):
     """The means of segments; see `segment_sum`."""
     return SegmentMean(data, segment_ids)
 
 
-@public
+@tensor_function
 def segment_prod(data, segment_ids, name=None):
     """The products of segments, of missing ones 1; see `segment_sum`."""
     return SegmentProd(data, segment_ids)
 
 
-@public
+@tensor_function
 def segment_max(data, segment_ids, name=None):
     """The largest in each segment; see `segment_sum`."""
     return SegmentMax(data, segment_ids)
 
 
-@public
+@tensor_function
 def segment_min(data, segment_ids, name=None):
     """The smallest in each segment; see `segment_sum`."""
     return SegmentMin(data, segment_ids)
 
 
-@public
+@tensor_function
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     """The sums of the parts of `data` that have one number in `segment_ids`, whose shape begins that of `data`.
 
@@ -371,19 +371,19 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
     return UnsortedSegmentSum(data, segment_ids, num_segments)
 
 
-@public
+@tensor_function
 def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
     """The products of segments, of missing ones 1; see `unsorted_segment_sum`."""
     return UnsortedSegmentProd(data, segment_ids, num_segments)
 
 
-@public
+@tensor_function
 def unsorted_segment_max(data, segment_ids, num_segments, name=None):
     """The largest in each segment, of missing ones the lowest number there is; see `unsorted_segment_sum`."""
     return UnsortedSegmentMax(data, segment_ids, num_segments)
 
 
-@public
+@tensor_function
 def unsorted_segment_min(data, segment_ids, num_segments, name=None):
     """The smallest in each segment, of missing ones the highest number there is; see `unsorted_segment_sum`."""
     return UnsortedSegmentMin(data, segment_ids, num_segments)
@@ -397,7 +397,7 @@ def _counts(data, ids, count):
     )
 
 
-@public
+@tensor_function
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The means of segments; see `unsorted_segment_sum`."""
     data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
@@ -405,7 +405,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     return arithmetic.truediv(total, _counts(data, ids, num_segments))
 
 
-@public
+@tensor_function
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sums of segments by the roots of their sizes; see `unsorted_segment_sum`."""
     data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import attr_bytes, texts
 from tapeflow.ops.table import INDEX, Sample, op
@@ -72,7 +72,7 @@ def _(rng):
     yield Sample(texts("a"), [0], -1, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
     """The strings with one segment id joined, in their order; "" for segments without strings.
 

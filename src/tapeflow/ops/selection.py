@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import reduction, scatter, shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, product, size_of, sizes_in, sizes_of
@@ -236,13 +236,13 @@ def _(x, axis, out_idx):
     return _reference_unique_v2(x, axis, out_idx)
 
 
-@public
+@tensor_function
 def unique(x, out_idx=dtypes.int32, name=None):
     """(y, idx): the distinct elements of the vector `x` in the order they first come, with y[idx] == x."""
     return Unique(x, dtypes.as_dtype(out_idx))
 
 
-@public
+@tensor_function
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
     """(y, idx, count): as `unique`, with how often each element occurs."""
     return UniqueWithCounts(x, dtypes.as_dtype(out_idx))
@@ -278,7 +278,7 @@ def _(rng):
     yield Sample([1], [[1]], raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     """(out, idx): the elements of the vector `x` that are not in `y`, and where they stand in `x`."""
     return ListDiff(x, y, dtypes.as_dtype(index_dtype))
@@ -435,7 +435,7 @@ def _(input, k, sorted):
     return np.take_along_axis(np.asarray(input), order, -1), order.astype(np.int32)
 
 
-@public
+@tensor_function
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
     """(values, indices) of the `k` greatest elements of each row of `input`, the greatest first.
 
@@ -509,13 +509,13 @@ def _(rng):
     yield Sample(x, [1, 0], [2], raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def in_top_k(targets, predictions, k, name=None):
     """Whether each target class is among the `k` greatest of its row of `predictions` (ties count as in)."""
     return InTopKV2(predictions, targets, k)
 
 
-@public
+@tensor_function
 def in_top_k_v1(predictions, targets, k, name=None):
     """`in_top_k` with the 1.x order of arguments."""
     return InTopKV2(predictions, targets, k)
@@ -589,7 +589,7 @@ def _(sorted_inputs, values, out_type):
     return less.sum(-1).astype(out_type.as_numpy_dtype)
 
 
-@public
+@tensor_function
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
     """Where each of `values` would go in the sorted rows of `sorted_sequence` to keep them sorted.
 

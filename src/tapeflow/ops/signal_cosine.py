@@ -6,7 +6,7 @@ import math
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, complex_numbers, joining, reorder, spectral
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -93,7 +93,7 @@ def _weights(n, first, ratio: float):
     return first * cast(arithmetic.minimum(k, 1), first.dtype) * (ratio - 1) + first
 
 
-@public
+@tensor_function
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The discrete cosine transform of `type` 1 to 4 along the last dimension of a real signal, as SciPy defines it.
 
@@ -105,7 +105,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     return _transform(x if n is None else _resized(x, n), type, norm)
 
 
-@public
+@tensor_function
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """The inverse of `dct` of that `type`, up to a scale of 1 / (2 n) (1 / (2 (n - 1)) for type 1) without a norm."""
     x = convert_to_tensor(input)
@@ -114,7 +114,7 @@ def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
     return _transform(x if n is None else _resized(x, n), inverse, norm)
 
 
-@public
+@tensor_function
 def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
     """The modified discrete cosine transform of real signals [..., samples]: [..., frames, frame_length // 2].
 
@@ -137,7 +137,7 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
     return dct(joining.concat(folded, -1), type=4, norm=norm)
 
 
-@public
+@tensor_function
 def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
     """Signals [..., samples] of the transforms [..., frames, half a frame] that `mdct` makes with the same window."""
     mdcts = convert_to_tensor(mdcts)

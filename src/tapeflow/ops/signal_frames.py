@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, comparison, layout, padding, spectral
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
@@ -42,7 +42,7 @@ def _at_least(x, rank: int):
     return x
 
 
-@public
+@tensor_function
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
     """Frames of `frame_length` elements along `axis`, each `frame_step` after the one before.
 
@@ -94,7 +94,7 @@ def _places(count, step, length):
     return layout.expand_dims(range_(count) * step, 1) + range_(length)
 
 
-@public
+@tensor_function
 def overlap_and_add(signal, frame_step, name=None):
     """The signal of frames [..., frames, frame_length] that start `frame_step` apart, by their sum.
 
@@ -126,7 +126,7 @@ def _enclosing_power_of_two(length):
     return 1 << max(length - 1, 0).bit_length()
 
 
-@public
+@tensor_function
 def stft(
     signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end=False, name=None
 ):  # fmt: skip
@@ -146,7 +146,7 @@ def stft(
     return spectral.rfft(framed, [size])
 
 
-@public
+@tensor_function
 def inverse_stft(
     stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name=None
 ):  # fmt: skip

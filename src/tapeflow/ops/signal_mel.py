@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, padding
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import linspace
@@ -39,7 +39,7 @@ def _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)
         raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
 
 
-@public
+@tensor_function
 def linear_to_mel_weight_matrix(
     num_mel_bins=20,
     num_spectrogram_bins=129,
@@ -69,7 +69,7 @@ def linear_to_mel_weight_matrix(
     return padding.pad(weights, [[1, 0], [0, 0]])
 
 
-@public
+@tensor_function
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients [..., num_mel_bins] of logarithmic spectra of that shape.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import (
     arithmetic,
     bessel,
@@ -65,19 +65,19 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
     return _weights(a - b * np.cos(2 * math.pi * np.arange(length) / period), dtype)
 
 
-@public
+@tensor_function
 def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
     """The Hann window. Raises ValueError if `dtype` is not floating."""
     return _raised_cosine("hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
-@public
+@tensor_function
 def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
     """The Hamming window. Raises ValueError if `dtype` is not floating."""
     return _raised_cosine("hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
-@public
+@tensor_function
 def vorbis_window(window_length, dtype=dtypes.float32, name=None):
     """The power-complementary window of the Vorbis codec."""
     dtype = _floating("vorbis_window", dtype)
@@ -104,7 +104,7 @@ def _kaiser(length, beta):
     return bessel.bessel_i0(shape * roots) / bessel.bessel_i0(shape)
 
 
-@public
+@tensor_function
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """The Kaiser window; `beta` sets its shape, and gets no gradient."""
     dtype = _floating("kaiser_window", dtype)
@@ -112,7 +112,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     return _weights(window, dtype) if isinstance(window, np.ndarray) else cast(window, dtype)
 
 
-@public
+@tensor_function
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
     """The power-complementary window made of a Kaiser window of half the length."""
     dtype = _floating("kaiser_bessel_derived_window", dtype)

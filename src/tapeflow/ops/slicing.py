@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.static import static_value
@@ -111,7 +111,7 @@ def _(input, begin, size):
     return out
 
 
-@public
+@tensor_function
 def slice_(input_, begin, size, name=None):
     """The part of `input_` that starts at `begin` and has shape `size` (-1: all the rest of a dimension)."""
     return Slice(input_, begin, size)
@@ -399,7 +399,7 @@ def _(input, begin, end, strides, value, **masks):
     return out
 
 
-@public
+@tensor_function
 def strided_slice(
     input_,
     begin,

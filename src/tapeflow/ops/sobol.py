@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.table import Sample, dtype, op
 from tapeflow.ops.validate import invalid, one_value
 
@@ -71,7 +71,7 @@ def _(dim, num_results, skip, dtype):
     return np.array(mirrored)[:, None]
 
 
-@public
+@tensor_function
 def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
     """`num_results` points of Sobol's sequence in `dim` dimensions, a matrix of shape [num_results, dim].
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import elementwise, reduction, shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.layout import Transpose, axis_swapped
@@ -99,25 +99,25 @@ def along_axis(row, logits, axis):
     return Transpose(row(Transpose(logits, perm)), perm)
 
 
-@public
+@tensor_function
 def softmax(logits, axis=None, name=None):
     """exp(logits), scaled to sum up to 1 along `axis` (default: the last)."""
     return along_axis(Softmax, logits, -1 if axis is None else axis)
 
 
-@public
+@tensor_function
 def softmax_v1(logits, axis=None, name=None, dim=None):
     """`softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(Softmax, logits, renamed("axis", axis, "dim", dim, -1))
 
 
-@public
+@tensor_function
 def log_softmax(logits, axis=None, name=None):
     """The logarithm of `softmax`, exact also where softmax underflows."""
     return along_axis(LogSoftmax, logits, -1 if axis is None else axis)
 
 
-@public
+@tensor_function
 def log_softmax_v1(logits, axis=None, name=None, dim=None):
     """`log_softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(LogSoftmax, logits, renamed("axis", axis, "dim", dim, -1))

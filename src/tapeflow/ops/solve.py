@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, complex_numbers, elementwise, layout, reduction, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart
@@ -119,7 +119,7 @@ def _eliminated(a, b):
     return out
 
 
-@public
+@tensor_function
 def inv(input, adjoint=False, name=None):
     """The inverses of square matrices, or of their adjoints. Raises InvalidArgumentError where there is none."""
     return MatrixInverse(input, bool(adjoint))
@@ -168,7 +168,7 @@ def _(input):
     )
 
 
-@public
+@tensor_function
 def det(input, name=None):
     """The determinants of square matrices."""
     return MatrixDeterminant(input)
@@ -206,13 +206,13 @@ def _(input):
     return np.sign(det), np.log(np.abs(det))
 
 
-@public
+@tensor_function
 def slogdet(input, name=None):
     """The signs and the logarithms of the magnitudes of determinants: (sign, log_abs_determinant)."""
     return LogMatrixDeterminant(input)
 
 
-@public
+@tensor_function
 def logdet(matrix, name=None):
     """The logarithms of the determinants of positive definite matrices."""
     from tapeflow.ops.decomposition import Cholesky
@@ -280,7 +280,7 @@ MatrixSolve.reference(
 )
 
 
-@public
+@tensor_function
 def solve(matrix, rhs, adjoint=False, name=None):
     """The X of matrix @ X = rhs, or of adjoint(matrix) @ X = rhs. Raises InvalidArgumentError where there is none."""
     return MatrixSolve(matrix, rhs, bool(adjoint))
@@ -361,20 +361,20 @@ def _(matrix, rhs, lower, adjoint):
     )
 
 
-@public
+@tensor_function
 def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
     """`solve` for triangular matrices; the other triangle is not read. The leading dimensions broadcast."""
     return MatrixTriangularSolve(matrix, rhs, bool(lower), bool(adjoint))
 
 
-@public
+@tensor_function
 def cholesky_solve(chol, rhs, name=None):
     """The X of A @ X = rhs, where `chol` is the `cholesky` of A."""
     chol = convert_to_tensor(chol)
     return MatrixTriangularSolve(chol, MatrixTriangularSolve(chol, rhs, True, False), True, True)
 
 
-@public
+@tensor_function
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """The X that makes the norm of matrix @ X - rhs least, plus `l2_regularizer` times that of X; of several such X the
     one with the least norm. Not `fast`: by a complete decomposition, without a regularizer, for matrices of any rank.

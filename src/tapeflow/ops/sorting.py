@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops.arithmetic import subtract
 from tapeflow.ops.array import shape
 from tapeflow.ops.elementwise import negative
@@ -16,7 +16,7 @@ from tapeflow.ops.selection import TopKV2
 from tapeflow.ops.static import concrete_value
 
 
-@public
+@tensor_function
 def sort(values, axis=-1, direction="ASCENDING", name=None):
     """`values` with each line along `axis` in order; NaN comes first in either direction.
 
@@ -26,7 +26,7 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
     return _ordered(values, axis, direction)[0]
 
 
-@public
+@tensor_function
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     """The int32 indices that bring each line of `values` along `axis` in order.
 

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
@@ -104,7 +104,7 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 # To a dense tensor
 
 
-@public
+@tensor_function
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     """The dense tensor, with `default_value` (zero, or "") where nothing stands.
 
@@ -125,7 +125,7 @@ def _shaped(dense, sparse):
     return dense
 
 
-@public
+@tensor_function
 def sparse_to_dense(
     sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
 ):
@@ -135,7 +135,7 @@ def sparse_to_dense(
     )
 
 
-@public
+@tensor_function
 def to_indicator(sp_input, vocab_size, name=None):
     """A bool tensor that is true at each value, these being numbers below `vocab_size` in place of the last index."""
     sp_input = as_sparse(sp_input)
@@ -144,7 +144,7 @@ def to_indicator(sp_input, vocab_size, name=None):
     return to_dense(merged, False, validate_indices=False)
 
 
-@public
+@tensor_function
 def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
     """The values of `sp_values` with the ids of `sp_ids` in place of the last index (1.x)."""
     many = isinstance(sp_ids, (list, tuple)) and not is_sparse(sp_ids)
@@ -166,7 +166,7 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
 # Shape and order
 
 
-@public
+@tensor_function
 def reorder(sp_input, name=None):
     """The same sparse tensor with its indices in the order of rows."""
     sp_input = as_sparse(sp_input)
@@ -179,7 +179,7 @@ def _like(sparse, made):
     return made
 
 
-@public
+@tensor_function
 def reshape(sp_input, shape, name=None):
     """The same values under another shape, of which one size may be -1.
 
@@ -228,7 +228,7 @@ def expand_dims(sp_input, axis=None, name=None):
     )
 
 
-@public
+@tensor_function
 def transpose(sp_input, perm=None, name=None):
     """The sparse tensor with its dimensions in the order `perm`, by default reversed."""
     sp_input = as_sparse(sp_input)
@@ -243,7 +243,7 @@ def transpose(sp_input, perm=None, name=None):
     return reorder(SparseTensor(indices, sp_input.values, gather(sp_input.dense_shape, perm)))
 
 
-@public
+@tensor_function
 def reset_shape(sp_input, new_shape=None):
     """The sparse tensor with another dense shape, by default the smallest that holds its indices.
 
@@ -289,7 +289,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
     return SparseTensor(*out)
 
 
-@public
+@tensor_function
 def concat_v1(
     axis,
     sp_inputs,
@@ -313,13 +313,13 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
     return [SparseTensor(*parts) for parts in zip(*out, strict=True)]
 
 
-@public
+@tensor_function
 def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):  # fmt: skip
     """`split` of 1.x, by keywords only."""
     return split(sp_input, num_split, renamed("axis", axis, "split_dim", split_dim))
 
 
-@public
+@tensor_function
 def slice_(sp_input, start, size, name=None):
     """The part of a sparse tensor that begins at `start` and has shape `size`."""
     sp_input = as_sparse(sp_input)
@@ -327,7 +327,7 @@ def slice_(sp_input, start, size, name=None):
     return SparseTensor(*SparseSlice(*_parts(sp_input), start, size))
 
 
-@public
+@tensor_function
 def retain(sp_input, to_retain):
     """The elements of a sparse tensor for which the vector `to_retain` is true."""
     sp_input = as_sparse(sp_input)
@@ -341,7 +341,7 @@ def retain(sp_input, to_retain):
     )
 
 
-@public
+@tensor_function
 def fill_empty_rows(sp_input, default_value, name=None):
     """(the sparse tensor with `default_value` at the start of each row without elements, which rows these were)."""
     sp_input = as_sparse(sp_input)
@@ -372,7 +372,7 @@ def add(a, b, threshold=0):
     return SparseTensorDenseAdd(*_parts(as_sparse(a)), b)
 
 
-@public
+@tensor_function
 def add_v1(a, b, threshold=None, thresh=None):
     """`add` with the 1.x spelling `thresh`."""
     limit = thresh if threshold is None else threshold
@@ -418,14 +418,14 @@ def _v1(function, sparse):
         )
 
     reduced.__doc__ = f"`{function.__name__}` with the 1.x names of arguments."
-    return public(reduced)
+    return tensor_function(reduced)
 
 
 reduce_sum_v1, reduce_sum_sparse = _v1(reduce_sum, False), _v1(reduce_sum, True)
 reduce_max_v1, reduce_max_sparse = _v1(reduce_max, False), _v1(reduce_max, True)
 
 
-@public
+@tensor_function
 def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     """The product of a sparse and a dense matrix, in either order; dense."""
     if is_sparse(b):
@@ -434,21 +434,21 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     return SparseTensorDenseMatMul(*_parts(as_sparse(sp_a)), b, adjoint_a, adjoint_b)
 
 
-@public
+@tensor_function
 def softmax(sp_input, name=None):
     """Softmax along the last dimension, over the elements that are there."""
     sp_input = as_sparse(sp_input)
     return _like(sp_input, sp_input.with_values(SparseSoftmax(*_parts(sp_input))))
 
 
-@public
+@tensor_function
 def maximum(sp_a, sp_b, name=None):
     """The larger of the elements of two sparse tensors of one shape."""
     a, b = as_sparse(sp_a), as_sparse(sp_b)
     return SparseTensor(*SparseSparseMaximum(*_parts(a), *_parts(b)), a.dense_shape)
 
 
-@public
+@tensor_function
 def minimum(sp_a, sp_b, name=None):
     """The smaller of the elements of two sparse tensors of one shape."""
     a, b = as_sparse(sp_a), as_sparse(sp_b)
@@ -466,7 +466,7 @@ def map_values(op, *args, **kwargs):
     return SparseTensor(given[0].indices, op(*plain, **named), given[0].dense_shape)
 
 
-@public
+@tensor_function
 def mask(a, mask_indices, name=None):
     """An `IndexedSlices` without the slices whose index is in `mask_indices`."""
     kept, at = setdiff1d(a.indices, mask_indices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import segment, shapes
 from tapeflow.ops.array import Shape
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
@@ -249,7 +249,7 @@ def sparse_segment_sqrt_n(
     return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
-@public
+@tensor_function
 def sparse_segment_sum_v1(
     data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
 ):
@@ -257,7 +257,7 @@ def sparse_segment_sum_v1(
     return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
-@public
+@tensor_function
 def sparse_segment_mean_v1(
     data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
 ):
@@ -265,7 +265,7 @@ def sparse_segment_mean_v1(
     return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
-@public
+@tensor_function
 def sparse_segment_sqrt_n_v1(
     data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False
 ):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes, tensor_bytes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.sparse_parts import checked, order
@@ -214,7 +214,7 @@ def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
     return SerializeSparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
 
 
-@public
+@tensor_function
 def serialize_sparse_v1(sp_input, name=None, out_type=dtypes.string):
     """`serialize_sparse` with the 1.x order of arguments."""
     return serialize_sparse(sp_input, out_type)
@@ -227,13 +227,13 @@ def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
     return SerializeManySparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
 
 
-@public
+@tensor_function
 def serialize_many_sparse_v1(sp_input, name=None, out_type=dtypes.string):
     """`serialize_many_sparse` with the 1.x order of arguments."""
     return serialize_many_sparse(sp_input, out_type)
 
 
-@public
+@tensor_function
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     """The sparse tensor whose elements along the first dimension are the rows of a matrix of three columns.
 

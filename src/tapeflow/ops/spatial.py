@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.joining import stack
 from tapeflow.ops.static import static_value
@@ -411,19 +411,19 @@ def _(input, block_size, data_format):
     return np.moveaxis(out, 3, axis)
 
 
-@public
+@tensor_function
 def space_to_batch_nd(input, block_shape, paddings, name=None):
     """Blocks of `input`'s spatial dimensions, padded by `paddings`, moved into the batch dimension."""
     return SpaceToBatchND(input, block_shape, paddings)
 
 
-@public
+@tensor_function
 def batch_to_space(input, block_shape, crops, name=None):
     """The inverse of `space_to_batch_nd`: the batch dimension taken apart into blocks, then cropped."""
     return BatchToSpaceND(input, block_shape, crops)
 
 
-@public
+@tensor_function
 def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=None):
     """`space_to_batch_nd` for images with square blocks of `block_size`."""
     if block_shape is not None:
@@ -431,7 +431,7 @@ def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=N
     return SpaceToBatch(input, paddings, block_size)
 
 
-@public
+@tensor_function
 def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
     """`batch_to_space` for images with square blocks of `block_size`."""
     if block_shape is not None:
@@ -439,19 +439,19 @@ def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
     return BatchToSpace(input, crops, block_size)
 
 
-@public
+@tensor_function
 def space_to_depth(input, block_size, data_format="NHWC", name=None):
     """Each `block_size` x `block_size` block of an image's pixels stacked into its channels."""
     return SpaceToDepth(input, block_size, data_format)
 
 
-@public
+@tensor_function
 def depth_to_space(input, block_size, data_format="NHWC", name=None):
     """The inverse of `space_to_depth`: channels laid out as blocks of pixels."""
     return DepthToSpace(input, block_size, data_format)
 
 
-@public
+@tensor_function
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
     """The (paddings, crops) that make every dimension of `input_shape` divisible by `block_shape`."""
     given = (input_shape, block_shape, *(() if base_paddings is None else (base_paddings,)))
@@ -474,13 +474,13 @@ def _dynamic_paddings(shape, blocks, base=None):
     return stack([before, after + extra], 1), stack([none, extra], 1)
 
 
-@public
+@tensor_function
 def space_to_depth_v1(input, block_size, name=None, data_format="NHWC"):
     """`space_to_depth` with the 1.x order of arguments."""
     return SpaceToDepth(input, block_size, data_format)
 
 
-@public
+@tensor_function
 def depth_to_space_v1(input, block_size, name=None, data_format="NHWC"):
     """`depth_to_space` with the 1.x order of arguments."""
     return DepthToSpace(input, block_size, data_format)

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, elementwise, reduction, shapes
 from tapeflow.ops.elementwise_samples import line, per_element, positive, positive_pairs, unit
 from tapeflow.ops.table import FLOATING, Sample, op
@@ -122,44 +122,44 @@ Digamma = special_row(
 )
 
 
-@public
+@tensor_function
 def erf(x, name=None):
     """The Gauss error function of each element."""
     return Erf(x)
 
 
-@public
+@tensor_function
 def erfc(x, name=None):
     """1 - erf(x), exact for large x."""
     return Erfc(x)
 
 
-@public
+@tensor_function
 def erfinv(x, name=None):
     """The inverse of `erf`; NaN outside [-1, 1]."""
     return Erfinv(x)
 
 
-@public
+@tensor_function
 def erfcinv(x, name=None):
     """The inverse of `erfc`; NaN outside [0, 2]."""
     x = convert_to_tensor(x)
     return arithmetic.Mul(Ndtri(arithmetic.Mul(x, 0.5)), -math.sqrt(0.5))
 
 
-@public
+@tensor_function
 def ndtri(x, name=None):
     """The quantiles of the standard normal distribution; NaN outside [0, 1]."""
     return Ndtri(x)
 
 
-@public
+@tensor_function
 def lgamma(x, name=None):
     """The logarithm of |gamma(x)|."""
     return Lgamma(x)
 
 
-@public
+@tensor_function
 def digamma(x, name=None):
     """The derivative of `lgamma`."""
     return Digamma(x)
@@ -217,7 +217,7 @@ def _(call, dz):
     return None, arithmetic.Mul(dz, Polygamma(arithmetic.AddV2(call.a, 1), call.x))
 
 
-@public
+@tensor_function
 def polygamma(a, x, name=None):
     """The derivative of order `a` (a whole number, in floating point) of `digamma`."""
     return Polygamma(a, x)
@@ -239,7 +239,7 @@ def _(call, dz):
     return None, arithmetic.Mul(dz, slope)
 
 
-@public
+@tensor_function
 def zeta(x, q, name=None):
     """Hurwitz's zeta function: the sum of (q + n)^-x over all n >= 0."""
     return Zeta(x, q)
@@ -289,13 +289,13 @@ def _(call, dz):
     return arithmetic.Mul(dz, IgammaGradA(a, x)), arithmetic.Mul(dz, _gamma_density(a, x))
 
 
-@public
+@tensor_function
 def igamma(a, x, name=None):
     """The lower regularised incomplete gamma function P(a, x)."""
     return Igamma(a, x)
 
 
-@public
+@tensor_function
 def igammac(a, x, name=None):
     """The upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x)."""
     return Igammac(a, x)
@@ -418,13 +418,13 @@ def _(a, b, x):
     return x**a * total * math.gamma(a + b) / math.gamma(a) / math.gamma(b)
 
 
-@public
+@tensor_function
 def betainc(a, b, x, name=None):
     """The regularised incomplete beta function I_x(a, b)."""
     return Betainc(a, b, x)
 
 
-@public
+@tensor_function
 def lbeta(x, name=None):
     """log|Beta(x)| along the last axis: the sum of the lgammas less the lgamma of the sum."""
     x = convert_to_tensor(x)
@@ -462,13 +462,13 @@ def _(x1, x2):
     return np.where(x1 == x2, x1, x1 + np.sign(x2 - x1) * np.spacing(np.abs(x1) * (1 - 1e-17)))
 
 
-@public
+@tensor_function
 def nextafter(x1, x2, name=None):
     """The next number after `x1` on the way to `x2`."""
     return NextAfter(x1, x2)
 
 
-@public
+@tensor_function
 def polyval(coeffs, x, name=None):
     """The polynomial with the list of coefficients `coeffs`, highest power first, at `x`.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, complex_numbers, layout, padding, shapes, slicing
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -316,43 +316,43 @@ def _extended(x, lengths, rank: int):
     return padding.Pad(x, _pairs(concat([arithmetic.Mul(shape[:-rank], 0), missing], 0)))
 
 
-@public
+@tensor_function
 def fft(input, name=None):
     """The discrete Fourier transform along the last dimension of a complex tensor."""
     return FORWARD[1](_complex(input))
 
 
-@public
+@tensor_function
 def ifft(input, name=None):
     """The inverse of `fft`."""
     return BACKWARD[1](_complex(input))
 
 
-@public
+@tensor_function
 def fft2d(input, name=None):
     """The discrete Fourier transform over the last two dimensions of a complex tensor."""
     return FORWARD[2](_complex(input))
 
 
-@public
+@tensor_function
 def ifft2d(input, name=None):
     """The inverse of `fft2d`."""
     return BACKWARD[2](_complex(input))
 
 
-@public
+@tensor_function
 def fft3d(input, name=None):
     """The discrete Fourier transform over the last three dimensions of a complex tensor."""
     return FORWARD[3](_complex(input))
 
 
-@public
+@tensor_function
 def ifft3d(input, name=None):
     """The inverse of `fft3d`."""
     return BACKWARD[3](_complex(input))
 
 
-@public
+@tensor_function
 def rfft(input_tensor, fft_length=None, name=None):
     """The first `fft_length / 2 + 1` terms of the transform of a real signal along the last dimension.
 
@@ -362,19 +362,19 @@ def rfft(input_tensor, fft_length=None, name=None):
     return _rfft(input_tensor, fft_length, 1)
 
 
-@public
+@tensor_function
 def rfft2d(input_tensor, fft_length=None, name=None):
     """`rfft` over the last two dimensions; the last one is halved."""
     return _rfft(input_tensor, fft_length, 2)
 
 
-@public
+@tensor_function
 def rfft3d(input_tensor, fft_length=None, name=None):
     """`rfft` over the last three dimensions; the last one is halved."""
     return _rfft(input_tensor, fft_length, 3)
 
 
-@public
+@tensor_function
 def irfft(input_tensor, fft_length=None, name=None):
     """The inverse of `rfft`; by default the signal's length is even.
 
@@ -383,13 +383,13 @@ def irfft(input_tensor, fft_length=None, name=None):
     return _irfft(input_tensor, fft_length, 1)
 
 
-@public
+@tensor_function
 def irfft2d(input_tensor, fft_length=None, name=None):
     """The inverse of `rfft2d`."""
     return _irfft(input_tensor, fft_length, 2)
 
 
-@public
+@tensor_function
 def irfft3d(input_tensor, fft_length=None, name=None):
     """The inverse of `rfft3d`."""
     return _irfft(input_tensor, fft_length, 3)
@@ -410,13 +410,13 @@ def _shifted(x, axes, sign: int):
     return roll(x, [sign * (size_of(x, axis) // 2) for axis in chosen], chosen)
 
 
-@public
+@tensor_function
 def fftshift(x, axes=None, name=None):
     """Moves the term of frequency zero to the middle of `axes` (all by default)."""
     return _shifted(x, axes, 1)
 
 
-@public
+@tensor_function
 def ifftshift(x, axes=None, name=None):
     """The inverse of `fftshift`."""
     return _shifted(x, axes, -1)

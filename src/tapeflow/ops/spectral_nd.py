@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, complex_numbers, padding, shapes, slicing
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -267,25 +267,25 @@ def _(input, fft_length, axes, Treal):
     return np.moveaxis(y, -1, places[-1])
 
 
-@public
+@tensor_function
 def raw_fftnd(input, fft_length, axes, name=None):
     """`tf.signal.fftnd` with all arguments."""
     return FFTND(input, fft_length, axes)
 
 
-@public
+@tensor_function
 def raw_ifftnd(input, fft_length, axes, name=None):
     """`tf.signal.ifftnd` with all arguments."""
     return IFFTND(input, fft_length, axes)
 
 
-@public
+@tensor_function
 def raw_rfftnd(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None):
     """`tf.signal.rfftnd` with all arguments."""
     return RFFTND(input, fft_length, axes, Tcomplex)
 
 
-@public
+@tensor_function
 def raw_irfftnd(input, fft_length, axes, Treal=dtypes.float32, name=None):
     """`tf.signal.irfftnd` with all arguments."""
     return IRFFTND(input, fft_length, axes, Treal)
@@ -322,7 +322,7 @@ def _scale(x, norm, lengths, inverse: bool):
     return x * cast(size, x.dtype) if inverse else x / cast(size, x.dtype)
 
 
-@public
+@tensor_function
 def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The discrete Fourier transform over `axes` (all by default), cropped or zero-padded to `fft_length`.
 
@@ -334,7 +334,7 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return FFTND(_scale(x, norm, lengths, False), lengths, axes)
 
 
-@public
+@tensor_function
 def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The inverse of `fftnd`."""
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
@@ -342,7 +342,7 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return IFFTND(_scale(x, norm, lengths, True), lengths, axes)
 
 
-@public
+@tensor_function
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """`fftnd` of a real signal: the last of `axes` keeps its first half. Raises ValueError for other inputs."""
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
@@ -353,7 +353,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     return RFFTND(_scale(x, norm, lengths, False), lengths, axes, target)
 
 
-@public
+@tensor_function
 def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The inverse of `rfftnd`; by default the last length is even. Raises ValueError unless the input is complex."""
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
 from tapeflow.ops.table import FLOATING, INTEGER, Sample, dtype, op
@@ -79,7 +79,7 @@ def _(rng):
     yield Sample(np.array([1], np.int32), fill="xx", raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
     """Numbers and booleans as strings, in printf's formats.
 
@@ -136,13 +136,13 @@ def _(rng):
     yield Sample(texts("1"), out_type=dtypes.int8, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def to_number(input, out_type=dtypes.float32, name=None):
     """The numbers that strings spell; InvalidArgumentError for one that spells none of `out_type`."""
     return StringToNumber(input, dtypes.as_dtype(out_type))
 
 
-@public
+@tensor_function
 def to_number_v1(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
     """`to_number` with the 1.x spelling `string_tensor`."""
     return to_number(string_tensor if input is None else input, out_type)

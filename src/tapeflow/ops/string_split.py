@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Shape
@@ -100,7 +100,7 @@ def _rows_of_places(indices, values, shape):
     return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
 
 
-@public
+@tensor_function
 def bytes_split(input, name=None):
     """The single bytes of strings: a ragged tensor, of a scalar a vector."""
     return _rows_of(input, lambda v: _rows_of_places(*StringSplit(v, "", False)), "bytes_split")
@@ -110,7 +110,7 @@ def _split_vector(vector, sep, maxsplit):
     return _rows_of_places(*StringSplitV2(vector, "" if sep is None else sep, maxsplit))
 
 
-@public
+@tensor_function
 def split(input, sep=None, maxsplit=-1, name=None):
     """The parts of strings between `sep` (by default white space), `maxsplit` + 1 parts at most if that is not
     negative: a ragged tensor, of a scalar a vector.
@@ -139,7 +139,7 @@ def split_v1(
     return _as_result_type(split(input, sep, maxsplit), result_type)
 
 
-@public
+@tensor_function
 def string_split(
     source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None
 ):
@@ -154,7 +154,7 @@ def string_split(
 # Characters
 
 
-@public
+@tensor_function
 def unicode_decode(
     input,
     input_encoding,
@@ -179,7 +179,7 @@ def unicode_decode(
     return _rows_of(input, decode, "unicode_decode")
 
 
-@public
+@tensor_function
 def unicode_decode_with_offsets(
     input,
     input_encoding,
@@ -202,7 +202,7 @@ def unicode_decode_with_offsets(
     return _rows_of(input, decode, "unicode_decode_with_offsets")
 
 
-@public
+@tensor_function
 def unicode_split(
     input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
 ):
@@ -217,7 +217,7 @@ def unicode_split(
     return _rows_of(input, characters, "unicode_split")
 
 
-@public
+@tensor_function
 def unicode_split_with_offsets(
     input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
 ):
@@ -242,7 +242,7 @@ def _encoded_again(points, encoding):
     return UnicodeEncode(points, range_(count + 1), encoding, "ignore")
 
 
-@public
+@tensor_function
 def unicode_encode(
     input, output_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
 ):
@@ -278,7 +278,7 @@ def unicode_encode(
     return reshape(unicode_encode(flat, output_encoding, errors, replacement_char), sizes[:-1])
 
 
-@public
+@tensor_function
 def unicode_transcode(
     input,
     input_encoding,
@@ -297,7 +297,7 @@ def unicode_transcode(
     )
 
 
-@public
+@tensor_function
 def unicode_script(input, name=None):
     """The number that ICU has for the script of each code point, -1 for what is no code point."""
     return UnicodeScript(input)

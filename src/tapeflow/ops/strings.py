@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
-from tapeflow.core.public import public
+from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import control, shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.deprecation import renamed
@@ -68,7 +68,7 @@ def _(rng):
     yield Sample([texts("a", "b"), texts("c", "d", "e")], raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def join(inputs, separator="", name=None):
     """The strings of tensors of one shape (scalars broadcast) joined element by element."""
     if not len(inputs):
@@ -97,7 +97,7 @@ def _(rng):
     yield Sample(texts("a"), unit="X", raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def length(input, unit="BYTE", name=None):
     """The number of bytes, or with unit "UTF8_CHAR" of characters, of each string, as int32."""
     return StringLength(input, unit)
@@ -156,13 +156,13 @@ def _(rng):
     yield Sample(texts("é"), encoding="utf-8", expect=texts("É"))
 
 
-@public
+@tensor_function
 def lower(input, encoding="", name=None):
     """Strings in lower case: ASCII letters only, or all letters with encoding "utf-8"."""
     return StringLower(input, encoding)
 
 
-@public
+@tensor_function
 def upper(input, encoding="", name=None):
     """Strings in upper case: ASCII letters only, or all letters with encoding "utf-8"."""
     return StringUpper(input, encoding)
@@ -181,7 +181,7 @@ def _(rng):
     yield Sample(texts("  a b\n", "c"), expect=texts("a b", "c"))
 
 
-@public
+@tensor_function
 def strip(input, name=None):
     """Strings without white space at their ends."""
     return StringStrip(input)
@@ -240,7 +240,7 @@ def _(rng):
     yield Sample(texts("hello"), [1], 2, raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def substr(input, pos, len, unit="BYTE", name=None):
     """`len` bytes or characters of each string from `pos` on (negative: from the end), fewer at its end.
 
@@ -249,7 +249,7 @@ def substr(input, pos, len, unit="BYTE", name=None):
     return Substr(input, pos, len, unit)
 
 
-@public
+@tensor_function
 def substr_v1(input, pos, len, name=None, unit="BYTE"):
     """`substr` with the 1.x order of arguments."""
     return Substr(input, pos, len, unit)
@@ -295,7 +295,7 @@ def _(rng):
     yield Sample(square, [0, 0], raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """The strings along `axis` (all, the last first, if None) joined to one."""
     inputs = convert_to_tensor(inputs)
@@ -306,7 +306,7 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     return ReduceJoin(inputs, axis, bool(keepdims), separator)
 
 
-@public
+@tensor_function
 def reduce_join_v1(
     inputs,
     axis=None,
@@ -359,7 +359,7 @@ def _(rng):
     yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def format_(template, inputs, placeholder="{}", summarize=3, name=None):
     """`template` with each placeholder replaced by one of the tensors `inputs`, written as `tf.print` does.
 

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import comparison, shapes
 from tapeflow.ops.table import COMPLEX, FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -101,19 +101,19 @@ def _(input):
     return np.array([input[at + at] for at in np.ndindex(half)]).reshape(half)
 
 
-@public
+@tensor_function
 def tensor_diag(diagonal, name=None):
     """The tensor of shape `diagonal.shape * 2` that is `diagonal[i]` at [i, i] and 0 elsewhere."""
     return Diag(diagonal)
 
 
-@public
+@tensor_function
 def tensor_diag_part(input, name=None):
     """The elements [i, i] of a tensor whose shape is that of i twice. Raises InvalidArgumentError for other shapes."""
     return DiagPart(input)
 
 
-@public
+@tensor_function
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """Identity matrices of shape batch_shape + [num_rows, num_columns]; square where `num_columns` is None."""
     from tapeflow.ops.casting import cast

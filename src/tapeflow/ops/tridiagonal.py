@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, layout, padding, reduction, shapes
 from tapeflow.ops.array import Rank
 from tapeflow.ops.conjugate import conj
@@ -334,7 +334,7 @@ def _as_long(diagonal, n, place):
     return _padded(diagonal, [[d * missing for d in place]])
 
 
-@public
+@tensor_function
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     """The products of tridiagonal matrices with `rhs`.
 
@@ -345,7 +345,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
     return TridiagonalMatMul(d[..., 0:1, :], d[..., 1:2, :], d[..., 2:3, :], rhs)
 
 
-@public
+@tensor_function
 def tridiagonal_solve(
     diagonals,
     rhs,
@@ -431,7 +431,7 @@ def _(matrix, rhs, lower, adjoint):
     return np.linalg.solve(np.diag(second) + np.diag(first[:-1], 1), rhs)
 
 
-@public
+@tensor_function
 def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
     """`triangular_solve` for matrices of few diagonals: `bands` has one row for each, the main one first of lower
     triangles and last of upper ones."""

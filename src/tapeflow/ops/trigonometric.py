@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import activation, arithmetic, elementwise, shapes
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import above_one, line, pairs, per_element, unit
@@ -63,67 +63,67 @@ Atanh = _function(
 )
 
 
-@public
+@tensor_function
 def sin(x, name=None):
     """The sine of each element, in radians."""
     return Sin(x)
 
 
-@public
+@tensor_function
 def cos(x, name=None):
     """The cosine of each element, in radians."""
     return Cos(x)
 
 
-@public
+@tensor_function
 def tan(x, name=None):
     """The tangent of each element, in radians."""
     return Tan(x)
 
 
-@public
+@tensor_function
 def asin(x, name=None):
     """The angles in [-pi/2, pi/2] whose sines are `x`; NaN outside [-1, 1]."""
     return Asin(x)
 
 
-@public
+@tensor_function
 def acos(x, name=None):
     """The angles in [0, pi] whose cosines are `x`; NaN outside [-1, 1]."""
     return Acos(x)
 
 
-@public
+@tensor_function
 def atan(x, name=None):
     """The angles in (-pi/2, pi/2) whose tangents are `x`."""
     return Atan(x)
 
 
-@public
+@tensor_function
 def sinh(x, name=None):
     """The hyperbolic sine of each element."""
     return Sinh(x)
 
 
-@public
+@tensor_function
 def cosh(x, name=None):
     """The hyperbolic cosine of each element."""
     return Cosh(x)
 
 
-@public
+@tensor_function
 def asinh(x, name=None):
     """The inverse hyperbolic sine of each element."""
     return Asinh(x)
 
 
-@public
+@tensor_function
 def acosh(x, name=None):
     """The inverse hyperbolic cosine of each element; NaN below 1."""
     return Acosh(x)
 
 
-@public
+@tensor_function
 def atanh(x, name=None):
     """The inverse hyperbolic tangent of each element; NaN outside [-1, 1]."""
     return Atanh(x)
@@ -147,7 +147,7 @@ Atan2.samples(pairs)
 Atan2.reference(per_element(lambda y, x: cmath.phase(complex(x, y))))
 
 
-@public
+@tensor_function
 def atan2(y, x, name=None):
     """The angle of the point (x, y) from the x axis, in [-pi, pi]."""
     return Atan2(y, x)
@@ -167,7 +167,7 @@ Tanh.samples(line)
 Tanh.reference(per_element("tanh"))
 
 
-@public
+@tensor_function
 def tanh(x, name=None):
     """The hyperbolic tangent of each element."""
     return Tanh(x)
@@ -211,7 +211,7 @@ Sigmoid.reference(
 )
 
 
-@public
+@tensor_function
 def sigmoid(x, name=None):
     """1 / (1 + exp(-x)), elementwise."""
     return Sigmoid(x)
@@ -239,7 +239,7 @@ def _(rng):
 SigmoidGrad.reference(lambda y, dy: dy * (np.conj(y) - np.conj(y) ** 2))
 
 
-@public
+@tensor_function
 def log_sigmoid(x, name=None):
     """log(sigmoid(x)), elementwise, exact for large negative x."""
     return elementwise.Neg(activation.Softplus(elementwise.Neg(x)))

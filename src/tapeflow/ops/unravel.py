@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
@@ -58,7 +58,7 @@ def _(rng):
     yield Sample([0], [[3, 3]], raises=InvalidArgumentError)
 
 
-@public
+@tensor_function
 def unravel_index(indices, dims, name=None):
     """The coordinates of flat `indices` in an array of shape `dims`, one row for each dimension.
 

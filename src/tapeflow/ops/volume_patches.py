@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import OutOfRangeError
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.layout import Reshape, Transpose
@@ -99,7 +99,7 @@ def _(input, ksizes, strides, padding):
     return np.stack(out, 1).reshape(len(input), *counts, -1)
 
 
-@public
+@tensor_function
 def extract_volume_patches(input, ksizes, strides, padding, name=None):
     """The blocks of `ksizes` voxels of volumes [batch, planes, rows, columns, channels], `strides` apart.
 

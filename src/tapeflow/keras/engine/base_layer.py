@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow._native import EagerTensor
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
@@ -167,7 +168,8 @@ class Layer(Connections, Protocol, Tracked):
     @classmethod
     def from_config(cls, config):
         """A layer from the constructor's arguments."""
-        return cls(**config)
+        with deserializing():
+            return cls(**config)
 
     # Calls
 

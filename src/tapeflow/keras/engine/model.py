@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from tapeflow.core import nest
+from tapeflow.core.deserialization import deserializing
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
@@ -214,9 +215,10 @@ class Model(Training, Layer):
         from tapeflow.keras.engine.functional import Functional
         from tapeflow.keras.engine.network_config import tensors_of
 
-        if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
-            return cls(**config)
-        inputs, outputs, sides = tensors_of(config, custom_objects)
+        with deserializing():
+            if not {"name", "layers", "input_layers", "output_layers"} <= set(config):
+                return cls(**config)
+            inputs, outputs, sides = tensors_of(config, custom_objects)
         made = Functional if cls is Model else cls
         model = made(inputs=inputs, outputs=outputs, name=config["name"])
         for side in sides:

@@ -80,7 +80,7 @@ def _save_as_saved_model(model, path, signatures, options):
             os.unlink(extra)
 
 
-def _load_saved_model(path, custom_objects, compile, options):
+def _load_saved_model(path, custom_objects, compile, options, safe_mode):
     """The model in a SavedModel; where it holds functions only, an object with those."""
     from tapeflow.keras.saving import archive
     from tapeflow.saved_model import load
@@ -88,7 +88,7 @@ def _load_saved_model(path, custom_objects, compile, options):
     extra = os.path.join(path, _EXTRA)
     if os.path.exists(extra):
         try:
-            return archive.load(extra, custom_objects, compile)
+            return archive.load(extra, custom_objects, compile, safe_mode)
         except (TypeError, ValueError) as error:
             warnings.warn(f"The SavedModel is loaded without its layers: {error}", stacklevel=3)
     return load(path, options=options)
@@ -137,8 +137,11 @@ def _training_config(model):
 def load_model(filepath, custom_objects=None, compile=True, options=None, safe_mode=True):
     """The model that `save_model` has saved, compiled as it was unless `compile` is False.
 
-    `options` are the `tf.saved_model.LoadOptions` of a SavedModel. Raises OSError for no file, ValueError for one that
-    holds no model, or classes that are not known.
+    `options` are the `tf.saved_model.LoadOptions` of a SavedModel. In `safe_mode`, the config of the model may name no
+    other files, and only functions that compute tensors and do nothing else. Python code is never loaded.
+
+    Raises OSError for no file, ValueError for one that holds no model, for classes that are not known, and in
+    `safe_mode` for configs that ask for more.
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):
@@ -146,7 +149,7 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
     from tapeflow.keras.saving import archive
 
     if os.path.isdir(path):
-        return _load_saved_model(path, custom_objects, compile, options)
+        return _load_saved_model(path, custom_objects, compile, options, safe_mode)
     _refuse(path, options=options)
     if not weight_files.is_hdf5(path):
         if path.endswith((".h5", ".hdf5")):

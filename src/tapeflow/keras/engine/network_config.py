@@ -11,7 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.network import first_number
-from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.registry import to_config
 
 _DESCRIBING = ("module", "class_name", "config", "registered_name")
@@ -179,7 +179,7 @@ _OPERATIONS = {
 
 
 def _operation(class_name, name):
-    """A layer for an operation that Keras 3 names in the configs of functional models."""
+    """A layer for an operation that Keras 3 names in the configs of functional models. Raises ValueError for others."""
     from tapeflow.keras.engine.op_layer import TFOpLambda
     from tapeflow.keras.registry import snake_case
 
@@ -208,28 +208,28 @@ def _make_call(layer, call, find):
         return _value(item[2], tensor) if item[0] == "_CONSTANT_VALUE" else tensor(item)
 
     try:
+        args = []
         if isinstance(call, dict) and set(call) <= {"args", "kwargs"} and "args" in call:
             # The form of Keras 3: the arguments as they were, with symbolic tensors by their history.
             inputs, *args = [_value(item, tensor) for item in call["args"]] or [None]
-            kwargs = {n: _value(v, tensor) for n, v in (call.get("kwargs") or {}).items()}
-            kwargs = {n: v for n, v in kwargs.items() if not (n == "mask" and v is None)}
+            kwargs = {n: v for n, v in (call.get("kwargs") or {}).items() if not (n == "mask" and v is None)}
             if kwargs.get("training", True) is None:
                 del kwargs["training"]
-            layer(inputs, *args, **kwargs)
-            return True
-        if isinstance(call, dict):
-            inputs = {key: entry(item) for key, item in call.items()}
-            kwargs = next(iter(call.values()))
         else:
-            items = [call] if isinstance(call[0], str) else call
-            inputs = [entry(item) for item in items]
-            inputs = inputs[0] if len(inputs) == 1 else inputs
-            kwargs = items[0]
-        kwargs = kwargs[3] if len(kwargs) > 3 else {}
+            if isinstance(call, dict):
+                inputs, first = {key: entry(item) for key, item in call.items()}, next(iter(call.values()))
+            else:
+                items = [call] if isinstance(call[0], str) else call
+                inputs, first = [entry(item) for item in items], items[0]
+                inputs = inputs[0] if len(inputs) == 1 else inputs
+            kwargs = first[3] if len(first) > 3 else {}
         kwargs = {name: _value(value, tensor) for name, value in kwargs.items()}
     except _NotYet:
         return False
-    layer(inputs, **kwargs)
+    if not any_symbolic(inputs, args, kwargs):
+        # A call of constants is no part of a model: it would only run now.
+        raise ValueError(f"The config calls the layer {layer.name!r} without any output of another layer: {call!r}")
+    layer(inputs, *args, **kwargs)
     return True
 
 

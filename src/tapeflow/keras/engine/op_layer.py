@@ -9,6 +9,8 @@ import sys
 from tapeflow._native import PublicFunction
 from tapeflow.core import stand_ins
 from tapeflow.core.context import current_graph
+from tapeflow.core.deserialization import refuse_unsafe
+from tapeflow.core.public import is_tensor_function
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.graph_tensors import graph_tensors
@@ -44,9 +46,11 @@ for _name in ("neg", "abs", "invert"):
     _function = getattr(operator, _name)
     _OPERATORS[_function] = (f"__operators__.{_name}", _unary(_function))
 _OPERATOR_NAMES = dict(_OPERATORS.values())
-# Namespaces whose functions a config may name; none of them reads or writes files.
+# Namespaces in which functions have the names that configs use.
 _NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", "", "keras.backend",
                "keras.activations", "keras.losses", "compat.v1", "compat.v1.nn")  # fmt: skip
+# Those of which configs of layers and models name the functions too.
+_OF_LAYERS = ("keras.activations", "keras.losses")
 
 
 class TFOpLambda(Layer):
@@ -188,17 +192,20 @@ def _search(function):
 
 
 def _function_of(name):
-    """The public function of that name. Raises ValueError for anything else."""
+    """The public function of that name, which a config gave.
+
+    Raises ValueError for anything else, and in safe mode for functions that do more than to compute tensors.
+    """
     if name in _OPERATOR_NAMES:
         return _OPERATOR_NAMES[name]
     path, _, last = name.rpartition(".")
-    for known, module in _namespaces():
-        if known == path:
-            function = getattr(module, last, None)
-            if isinstance(function, PublicFunction) or (
-                path.startswith("keras") and inspect.isfunction(function)
-            ):
-                return function
+    module = dict(_namespaces()).get(path)
+    function = None if last.startswith("_") else getattr(module, last, None)
+    if is_tensor_function(function) or (path in _OF_LAYERS and inspect.isfunction(module._NAMES.get(last))):
+        return function
+    if isinstance(function, PublicFunction):
+        refuse_unsafe(f"the function {name!r}, which does more than to compute tensors")
+        return function
     raise ValueError(f"Unknown function in the config of a layer: {name!r}")
 
 

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 
@@ -59,6 +60,12 @@ def model_from_config(config, custom_objects=None):
     return deserialize(config, custom_objects)
 
 
+def copy_of(layer, config=None):
+    """A new layer of the class and the config of a layer of the program, which is trusted."""
+    with deserializing(safe_mode=False):
+        return type(layer).from_config(layer.get_config() if config is None else config)
+
+
 def clone_model(model, input_tensors=None, clone_function=None):
     """A model of new layers with new weights, made as those of a functional or Sequential model are.
 
@@ -70,12 +77,11 @@ def clone_model(model, input_tensors=None, clone_function=None):
     from tapeflow.keras.engine.symbolic import KerasTensor
     from tapeflow.keras.layers import InputLayer
 
-    copy = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
+    copy = clone_function or copy_of
     if isinstance(model, Sequential):
         made = Sequential(name=model.name)
         for layer in model._stack:
-            made.add(type(layer).from_config(layer.get_config())
-                     if isinstance(layer, InputLayer) else copy(layer))  # fmt: skip
+            made.add(copy_of(layer) if isinstance(layer, InputLayer) else copy(layer))
         return made
     if not isinstance(model, Functional):
         raise ValueError(
@@ -85,7 +91,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
     copies = {}
     for layer in model.layers:
         plain = isinstance(layer, InputLayer)
-        copies[layer] = type(layer).from_config(layer.get_config()) if plain else copy(layer)
+        copies[layer] = copy_of(layer) if plain else copy(layer)
     values = {}
     given = nest.flatten(input_tensors) if input_tensors is not None else None
     for i, tensor in enumerate(model.inputs):

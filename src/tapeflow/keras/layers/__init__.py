@@ -1,5 +1,6 @@
 """`tf.keras.layers`."""
 
+import functools as _functools
 import importlib as _importlib
 
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
@@ -198,18 +199,28 @@ def serialize(layer):
 
 def deserialize(config, custom_objects=None):
     """A layer from its config."""
+    name = config.get("class_name") if isinstance(config, dict) else config
+    found = _named(name) if isinstance(name, str) else None
+    return _resolve(config, {} if found is None else {name: found}, "layer", custom_objects)
+
+
+def _named(name):
+    """The class of layers or models that a config means by a name, or None."""
+    return __getattr__(name) if name in _LATE else _names().get(name)
+
+
+@_functools.cache
+def _names():
     from tapeflow.keras.engine.functional import Functional
     from tapeflow.keras.engine.model import Model
     from tapeflow.keras.engine.sequential import Sequential
 
-    known = {name: value for name, value in globals().items() if isinstance(value, type)}
-    known |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
-    known |= {"TFOpLambda": _TFOpLambda, "SlicingOpLambda": _SlicingOpLambda}
-    known |= {"AddLoss": _AddLoss, "AddMetric": _AddMetric}
-    if isinstance(config, dict) and config.get("class_name") in _LATE:
-        known[config["class_name"]] = __getattr__(config["class_name"])
-    known |= {f"{name}V{n}": known[name] for name in _VERSIONED for n in (1, 2)}
-    return _resolve(config, known, "layer", custom_objects)
+    public = {name: value for name, value in globals().items() if not name.startswith("_")}
+    found = {name: value for name, value in public.items() if isinstance(value, type) and issubclass(value, Layer)}
+    found |= {"Model": Model, "Functional": Functional, "Sequential": Sequential}
+    found |= {"TFOpLambda": _TFOpLambda, "SlicingOpLambda": _SlicingOpLambda}
+    found |= {"AddLoss": _AddLoss, "AddMetric": _AddMetric}
+    return found | {f"{name}V{n}": found[name] for name in _VERSIONED for n in (1, 2)}
 
 
 __all__ = [name for name in [*dir(), *_LATE] if not name.startswith("_")]

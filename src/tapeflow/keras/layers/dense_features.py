@@ -99,8 +99,8 @@ class _Features(Layer):
     def from_config(cls, config, custom_objects=None):
         config = dict(config)
         config.pop("partitioner", None)
-        known = {name: value for name, value in vars(initializers).items() if isinstance(value, type)}
-        known.pop("TruncatedNormal", None)
+        known = dict(initializers._NAMES)
+        known.pop("TruncatedNormal")
         known.update(custom_objects or {})
         found: dict = {}
         columns = [deserialize_feature_column(one, known, found) for one in config.pop("feature_columns")]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tapeflow.core.deserialization import deserializing, refuse_unsafe
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.keras.saving.serialization import refuse_other_files
 
 
 class TFSMLayer(Layer):
@@ -28,6 +28,7 @@ class TFSMLayer(Layer):
     ):
         from tapeflow import saved_model
 
+        refuse_unsafe(f"the SavedModel {str(filepath)!r}")
         super().__init__(trainable=trainable, name=name, dtype=dtype, autocast=False)
         self.filepath, self.call_endpoint = str(filepath), call_endpoint
         self.call_training_endpoint = call_training_endpoint
@@ -57,10 +58,10 @@ class TFSMLayer(Layer):
         return (self._run_training if training else self._run)(inputs, **kwargs)
 
     @classmethod
-    def from_config(cls, config):
-        """The layer of a config; refused while a model is loaded in safe mode, for it names another file."""
-        refuse_other_files(f"the SavedModel {config.get('filepath')!r}")
-        return cls(**config)
+    def from_config(cls, config, custom_objects=None, safe_mode=None):
+        """The layer of a config; refused in safe mode, for the config names a program in other files."""
+        with deserializing(safe_mode is not False):
+            return cls(**config)
 
     def get_config(self):
         return {

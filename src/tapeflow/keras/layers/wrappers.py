@@ -11,6 +11,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.engine.saving import copy_of
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.layers.rnn.base import standardize_args
 from tapeflow.keras.registry import to_config
@@ -154,14 +155,14 @@ class Bidirectional(Wrapper):
         _check_rnn(layer)
         super().__init__(layer, **kwargs)
         given = layer.get_config()
-        copied = type(layer).from_config(copy.deepcopy(given))
+        copied = copy_of(layer, copy.deepcopy(given))
         self.__dict__["_copies_given"] = backward_layer is not None
         del self.layer
         self.forward_layer = copied
         if backward_layer is None:
             config = copy.deepcopy(given)
             config["go_backwards"] = not config["go_backwards"]
-            backward_layer = type(layer).from_config(config)
+            backward_layer = copy_of(layer, config)
             backward_layer.__dict__["_name"] = "backward_" + layer.name
         else:
             _check_rnn(backward_layer)

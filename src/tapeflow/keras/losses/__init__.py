@@ -146,15 +146,15 @@ _NOT_LOSSES = {
     "squeeze_or_expand",
     "without_last",
 }
-_KNOWN = {name: globals()[name] for name in __all__ if name in globals()}
-_KNOWN = {name: value for name, value in _KNOWN.items() if name not in _NOT_LOSSES}
-_FUNCTIONS = {name: value for name, value in _KNOWN.items() if not isinstance(value, type)}
-_CLASSES = {name: value for name, value in _KNOWN.items() if isinstance(value, type)}
+_NAMES = {name: globals()[name] for name in __all__ if name in globals()}
+_NAMES = {name: value for name, value in _NAMES.items() if name not in _NOT_LOSSES}
+_FUNCTIONS = {name: value for name, value in _NAMES.items() if not isinstance(value, type)}
+_CLASSES = {name: value for name, value in _NAMES.items() if isinstance(value, type)}
 
 
 def get(identifier):
     """A loss from a name, a config, a function or a loss."""
-    return resolve(identifier, _KNOWN, "loss function")
+    return resolve(identifier, _NAMES, "loss function")
 
 
 def serialize(loss):
@@ -164,4 +164,4 @@ def serialize(loss):
 
 def deserialize(name, custom_objects=None):
     """A loss from its name or config."""
-    return resolve(name, _KNOWN, "loss function", custom_objects)
+    return resolve(name, _NAMES, "loss function", custom_objects)

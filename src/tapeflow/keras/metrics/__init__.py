@@ -179,12 +179,12 @@ __all__ = [
 ]
 
 _NAMED = {name: globals()[name] for name in __all__ if name in globals()}
-_KNOWN = {**_LOSSES, **_NAMED, "cosine_similarity": cosine_proximity}
+_NAMES = {**_LOSSES, **_NAMED, "cosine_similarity": cosine_proximity}
 
 
 def get(identifier):
     """A metric from a name, a config, a function or a metric."""
-    return resolve(identifier, _KNOWN, "metric function")
+    return resolve(identifier, _NAMES, "metric function")
 
 
 def get_metric(identifier):
@@ -202,4 +202,4 @@ def serialize(metric):
 
 def deserialize(config, custom_objects=None):
     """A metric from its name or config."""
-    return resolve(config, _KNOWN, "metric function", custom_objects)
+    return resolve(config, _NAMES, "metric function", custom_objects)

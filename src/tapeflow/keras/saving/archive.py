@@ -10,10 +10,11 @@ import os
 import zipfile
 import zlib
 
+from tapeflow.core.deserialization import safe_mode_scope
 from tapeflow.core.whole_files import replacing
 from tapeflow.keras.engine.weight_files import h5py, hdf5
 from tapeflow.keras.registry import CustomObjectScope
-from tapeflow.keras.saving import network3, serialization, weights_store
+from tapeflow.keras.saving import network3, weights_store
 from tapeflow.keras.saving.hdf5_heaps import check_heaps
 
 KERAS_VERSION = "3.15.1"
@@ -71,7 +72,7 @@ def loading(path, custom_objects, safe_mode):
     Raises ValueError where that describes none; what constructors of layers raise tells of the file too.
     """
     try:
-        with CustomObjectScope(custom_objects or {}), serialization.SafeModeScope(safe_mode):
+        with CustomObjectScope(custom_objects or {}), safe_mode_scope(safe_mode):
             yield
     except (KeyError, IndexError, AttributeError, OSError, RuntimeError, OverflowError) as error:
         raise ValueError(f"{path} does not describe a model, or is damaged: {error!r}") from error

@@ -5,49 +5,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import threading
 
 import numpy as np
 
 from tapeflow._native import Tensor
+from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import registry
 from tapeflow.keras.registry import CustomObjectScope
 
-_state = threading.local()
 _DROPPED = ("time_major", "implementation", "batch_input_shape", "schedule_decay")
 
 
-def is_safe_mode():
-    """Whether what is loaded may hold no Python code; it is by default."""
-    return getattr(_state, "safe", None) is not False
-
-
-def refuse_other_files(what):
-    """Raises ValueError while a model is being loaded that is not trusted: its config may name no files."""
-    if getattr(_state, "safe", False):
-        raise ValueError(
-            f"Requested the loading of {what} outside of the model's own file. That could be any file of this "
-            "machine. If you trust the source of the model, load it with `safe_mode=False`."
-        )
-
-
-@contextlib.contextmanager
-def SafeModeScope(safe_mode=True):
-    """A context in which lambdas in configs are refused, or not."""
-    before = getattr(_state, "safe", None)
-    _state.safe = safe_mode
-    try:
-        yield
-    finally:
-        _state.safe = before
-
-
 def _modules():
-    """Names and what they stand for, by the module that Keras 3 writes."""
+    """What configs may name, by the module that Keras 3 writes: each a function that gives None for an unknown name."""
     from tapeflow.keras import (
         activations,
         constraints,
@@ -64,16 +37,16 @@ def _modules():
     from tapeflow.keras.optimizers import schedules
 
     return {
-        "keras.layers": layers,
-        "keras.initializers": initializers,
-        "keras.regularizers": regularizers,
-        "keras.constraints": constraints,
-        "keras.losses": losses,
-        "keras.metrics": metrics,
-        "keras.optimizers": optimizers,
-        "keras.optimizers.schedules": schedules,
-        "keras.activations": activations,
-        "keras": {"Sequential": Sequential, "Functional": Functional, "Model": Model},
+        "keras.layers": layers._named,
+        "keras.initializers": initializers._NAMES.get,
+        "keras.regularizers": regularizers._NAMES.get,
+        "keras.constraints": constraints._NAMES.get,
+        "keras.losses": losses._NAMES.get,
+        "keras.metrics": metrics._NAMES.get,
+        "keras.optimizers": optimizers._NAMES.get,
+        "keras.optimizers.schedules": schedules._NAMES.get,
+        "keras.activations": activations._NAMES.get,
+        "keras": {"Sequential": Sequential, "Functional": Functional, "Model": Model}.get,
     }
 
 
@@ -281,11 +254,7 @@ def complete(described):
 def _known(name, module):
     tables = _modules()
     order = [tables[module]] if module in tables else tables.values()
-    for table in order:
-        value = table.get(name) if isinstance(table, dict) else getattr(table, name, None)
-        if value is not None and not inspect.ismodule(value):
-            return value
-    return None
+    return next((found for named in order if (found := named(name)) is not None), None)
 
 
 def find(name, registered, module, custom_objects=None):
@@ -354,12 +323,12 @@ def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwar
         raise TypeError(
             f"Unable to reconstruct an instance of '{name}': it has no `from_config()`."
         )
-    with CustomObjectScope(custom_objects or {}), SafeModeScope(safe_mode and is_safe_mode()):
+    with CustomObjectScope(custom_objects or {}), deserializing(safe_mode):
         made = registry.made_from(cls, inner)
-    build_from(made, config.get("build_config"))
-    compiled = config.get("compile_config")
-    if compiled and hasattr(made, "compile_from_config"):
-        made.compile_from_config(compiled)
+        build_from(made, config.get("build_config"))
+        compiled = config.get("compile_config")
+        if compiled and hasattr(made, "compile_from_config"):
+            made.compile_from_config(compiled)
     return made
 
 

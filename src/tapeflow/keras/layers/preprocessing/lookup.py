@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import init_scope
+from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -19,7 +20,6 @@ from tapeflow.keras.layers.preprocessing.base import (
     encoded_shape,
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
-from tapeflow.keras.saving.serialization import refuse_other_files
 from tapeflow.ops.arithmetic import floormod
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.assertions import Assert
@@ -147,7 +147,7 @@ class IndexLookup(AdaptiveLayer):
                 f"output_mode={self.output_mode} and idf_weights={idf_weights}"
             )
         if isinstance(vocabulary, str):
-            refuse_other_files(f"the vocabulary {vocabulary!r}")
+            refuse_unsafe(f"the vocabulary file {vocabulary!r}")
             with open(vocabulary, encoding="utf-8") as file:
                 vocabulary = file.read().splitlines()
         tokens = self._plain(vocabulary)
