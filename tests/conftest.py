@@ -35,7 +35,7 @@ def rng():
 _OUTSIDE = (
     "open", "os.", "shutil.", "glob.", "tempfile.", "subprocess.", "pty.", "socket.", "urllib.", "http.", "ftplib.",
     "smtplib.", "telnetlib.", "sqlite3.", "webbrowser.", "ctypes.dlopen", "code.__new__", "marshal.", "pickle.",
-    "mmap.", "signal.", "fcntl.", "syslog.", "resource.set", "winreg.",
+    "signal.", "fcntl.", "syslog.", "resource.set", "winreg.",
 )  # fmt: skip
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib")})
 _recorded: list[tuple[str, str]] | None = None

@@ -73,7 +73,7 @@ CheckNumericsV2.samples(_special_samples)
 CheckNumericsV2.reference(lambda tensor, message: tensor)
 
 
-@tensor_function
+@public
 def check_numerics(tensor, message, name=None):
     """`tensor`; InvalidArgumentError with `message` where it holds NaN or infinity, also in the gradient."""
     return CheckNumerics(tensor, message)
@@ -85,7 +85,7 @@ def assert_all_finite(x, message, name=None):
     return CheckNumerics(x, message)
 
 
-@tensor_function
+@public
 def assert_all_finite_v1(t=None, msg=None, name=None, x=None, message=None):
     """`assert_all_finite` with the 1.x spellings `t` and `msg`."""
     return CheckNumerics(t if x is None else x, msg if message is None else message)

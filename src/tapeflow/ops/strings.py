@@ -359,7 +359,7 @@ def _(rng):
     yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
 
 
-@tensor_function
+@public
 def format_(template, inputs, placeholder="{}", summarize=3, name=None):
     """`template` with each placeholder replaced by one of the tensors `inputs`, written as `tf.print` does.
 

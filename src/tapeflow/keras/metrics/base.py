@@ -318,7 +318,7 @@ class MeanMetricWrapper(Mean):
         super().__init__(
             name or (fn if isinstance(fn, str) else getattr(fn, "__name__", "metric")), dtype
         )
-        if isinstance(fn, str):
+        if isinstance(fn, (str, dict)):
             from tapeflow.keras.metrics import get
 
             fn = get(fn)
