@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import tensor_function
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import elu as nn_elu
 from tapeflow.ops.activation import gelu, relu6, selu, softplus, softsign
@@ -27,20 +27,20 @@ from tapeflow.ops.trigonometric import log_sigmoid as nn_log_sigmoid
 from tapeflow.ops.trigonometric import sigmoid, tanh
 
 
-@public
+@tensor_function
 def linear(x):
     """x."""
     return x
 
 
-@public
+@tensor_function
 def elu(x, alpha=1.0):
     """x for positive x, alpha * (exp(x) - 1) otherwise."""
     outputs = nn_elu(x)
     return outputs if alpha == 1.0 else where(x > 0, outputs, alpha * outputs)
 
 
-@public
+@tensor_function
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     """max(x, 0); more generally max_value above it, alpha * (x - threshold) below the threshold."""
     if alpha == 0.0 and threshold == 0.0:
@@ -59,7 +59,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     return positive - alpha * negative if alpha else positive
 
 
-@public
+@tensor_function
 def softmax(x, axis=-1):
     """exp(x) / sum(exp(x)) along `axis`. Raises ValueError for vectors."""
     if convert_to_tensor(x).shape.rank is not None and convert_to_tensor(x).shape.rank < 2:
@@ -67,31 +67,31 @@ def softmax(x, axis=-1):
     return nn_softmax(x, axis=axis)
 
 
-@public
+@tensor_function
 def hard_sigmoid(x):
     """0.2 x + 0.5 cut off at 0 and 1."""
     return clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 
-@public
+@tensor_function
 def exponential(x):
     """exp(x)."""
     return exp(x)
 
 
-@public
+@tensor_function
 def mish(x):
     """x * tanh(softplus(x))."""
     return x * tanh(softplus(x))
 
 
-@public
+@tensor_function
 def leaky_relu(x, negative_slope=0.2):
     """x where positive, negative_slope * x otherwise."""
     return nn_leaky_relu(x, negative_slope)
 
 
-@public
+@tensor_function
 def silu(x):
     """x * sigmoid(x)."""
     return nn_silu(x)
@@ -100,7 +100,7 @@ def silu(x):
 swish = silu
 
 
-@public
+@tensor_function
 def hard_silu(x):
     """x * relu6(x + 3) / 6."""
     x = convert_to_tensor(x)
@@ -110,45 +110,45 @@ def hard_silu(x):
 hard_swish = hard_silu
 
 
-@public
+@tensor_function
 def hard_tanh(x):
     """x cut off at -1 and 1."""
     return clip_by_value(x, -1.0, 1.0)
 
 
-@public
+@tensor_function
 def tanh_shrink(x):
     """x - tanh(x)."""
     return convert_to_tensor(x) - tanh(x)
 
 
-@public
+@tensor_function
 def soft_shrink(x, threshold=0.5):
     """x moved by `threshold` towards 0, and 0 within it."""
     x = convert_to_tensor(x)
     return sign(x) * nn_relu(absolute(x) - threshold)
 
 
-@public
+@tensor_function
 def hard_shrink(x, threshold=0.5):
     """x, but 0 where |x| is `threshold` or less."""
     return where(absolute(x) > threshold, x, 0.0)
 
 
-@public
+@tensor_function
 def threshold(x, threshold, default_value):
     """x where it is greater than `threshold`, `default_value` elsewhere."""
     return where(convert_to_tensor(x) > threshold, x, default_value)
 
 
-@public
+@tensor_function
 def celu(x, alpha=1.0):
     """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
     x = convert_to_tensor(x)
     return nn_relu(x) + alpha * expm1(minimum(x, 0.0) / alpha)
 
 
-@public
+@tensor_function
 def glu(x, axis=-1):
     """The first half of x along `axis` times the sigmoid of the second.
 
@@ -164,39 +164,39 @@ def glu(x, axis=-1):
     return value * sigmoid(gate)
 
 
-@public
+@tensor_function
 def squareplus(x, b=4):
     """(x + sqrt(x**2 + b)) / 2."""
     x = convert_to_tensor(x)
     return (x + sqrt(square(x) + b)) / 2
 
 
-@public
+@tensor_function
 def sparse_plus(x):
     """0 up to -1, x from 1 on, (x + 1)**2 / 4 between."""
     x = convert_to_tensor(x)
     return where(x >= 1, x, square(maximum(x, -1.0) + 1) / 4)
 
 
-@public
+@tensor_function
 def sparse_sigmoid(x):
     """(x + 1) / 2 cut off at 0 and 1."""
     return clip_by_value((convert_to_tensor(x) + 1) / 2, 0.0, 1.0)
 
 
-@public
+@tensor_function
 def log_sigmoid(x):
     """log(sigmoid(x))."""
     return nn_log_sigmoid(x)
 
 
-@public
+@tensor_function
 def log_softmax(x, axis=-1):
     """log(softmax(x)) along `axis`."""
     return nn_log_softmax(x, axis=axis)
 
 
-@public
+@tensor_function
 def sparsemax(x, axis=-1):
     """The point of the probability simplex that is nearest to x (Martins and Astudillo 2016, arXiv:1602.02068)."""
     x = convert_to_tensor(x)

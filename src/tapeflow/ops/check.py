@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public, tensor_function
+from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.table import FLOATING, Sample, op, string
 from tapeflow.ops.validate import invalid

@@ -12,7 +12,7 @@ from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public, tensor_function
+from tapeflow.core.public import tensor_function
 from tapeflow.ops import (
     arithmetic,
     broadcasting,
@@ -481,7 +481,7 @@ def count_nonzero_v1(
 def _v1(function):
     """`function` with the argument names of 1.x."""
 
-    @public
+    @tensor_function
     def reduction(
         input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
     ):

@@ -49,8 +49,6 @@ _OPERATOR_NAMES = dict(_OPERATORS.values())
 # Namespaces in which functions have the names that configs use.
 _NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", "", "keras.backend",
                "keras.activations", "keras.losses", "compat.v1", "compat.v1.nn")  # fmt: skip
-# Those of which configs of layers and models name the functions too.
-_OF_LAYERS = ("keras.activations", "keras.losses")
 
 
 class TFOpLambda(Layer):
@@ -201,7 +199,7 @@ def _function_of(name):
     path, _, last = name.rpartition(".")
     module = dict(_namespaces()).get(path)
     function = None if last.startswith("_") else getattr(module, last, None)
-    if is_tensor_function(function) or (path in _OF_LAYERS and inspect.isfunction(module._NAMES.get(last))):
+    if is_tensor_function(function):
         return function
     if isinstance(function, PublicFunction):
         refuse_unsafe(f"the function {name!r}, which does more than to compute tensors")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.ops.activation import softplus
@@ -45,18 +46,21 @@ def _check_alike(y_true, y_pred):
         )
 
 
+@computes_tensors
 def mean_squared_error(y_true, y_pred):
     """Mean over the last axis of (y_pred - y_true)^2."""
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_mean(squared_difference(y_pred, y_true), axis=-1)
 
 
+@computes_tensors
 def mean_absolute_error(y_true, y_pred):
     """Mean over the last axis of |y_pred - y_true|."""
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
     return reduce_mean(abs_(y_pred - y_true), axis=-1)
 
 
+@computes_tensors
 def mean_absolute_percentage_error(y_true, y_pred):
     """100 times the mean over the last axis of |y_true - y_pred| / |y_true|."""
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
@@ -65,6 +69,7 @@ def mean_absolute_percentage_error(y_true, y_pred):
     )
 
 
+@computes_tensors
 def mean_squared_logarithmic_error(y_true, y_pred):
     """Mean over the last axis of (log(1 + y_true) - log(1 + y_pred))^2."""
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
@@ -78,18 +83,21 @@ def _signs(y_true):
     return where(binary, 2.0 * y_true - 1.0, y_true)
 
 
+@computes_tensors
 def hinge(y_true, y_pred):
     """Mean over the last axis of max(1 - y_true * y_pred, 0)."""
     y_true, y_pred = _pair(y_true, y_pred)
     return reduce_mean(maximum(1.0 - _signs(y_true) * y_pred, 0.0), axis=-1)
 
 
+@computes_tensors
 def squared_hinge(y_true, y_pred):
     """Mean over the last axis of max(1 - y_true * y_pred, 0)^2."""
     y_true, y_pred = _pair(y_true, y_pred)
     return reduce_mean(square(maximum(1.0 - _signs(y_true) * y_pred, 0.0)), axis=-1)
 
 
+@computes_tensors
 def categorical_hinge(y_true, y_pred):
     """max(0, 1 + largest wrong score - right score)."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -98,6 +106,7 @@ def categorical_hinge(y_true, y_pred):
     return maximum(reduce_max(wrong, axis=-1) - right + 1.0, 0.0)
 
 
+@computes_tensors
 def huber(y_true, y_pred, delta=1.0):
     """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond."""
     if keras_2():
@@ -108,6 +117,7 @@ def huber(y_true, y_pred, delta=1.0):
     return reduce_mean(value, axis=-1)
 
 
+@computes_tensors
 def log_cosh(y_true, y_pred):
     """Mean over the last axis of log(cosh(y_pred - y_true))."""
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
@@ -115,6 +125,7 @@ def log_cosh(y_true, y_pred):
     return reduce_mean(x + softplus(-2.0 * x) - 0.6931471805599453, axis=-1)
 
 
+@computes_tensors
 def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
     """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -130,6 +141,7 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     return -reduce_sum(y_true * log(clip_by_value(y_pred, epsilon, 1.0 - epsilon)), axis)
 
 
+@computes_tensors
 def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
     """-log of the probability of class y_true; y_pred are probabilities, or logits."""
     y_pred = convert_to_tensor(y_pred)
@@ -157,6 +169,7 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
     return value * cast(kept, value.dtype)
 
 
+@computes_tensors
 def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
     """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -174,6 +187,7 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, 
     return reduce_mean(value, axis=axis)
 
 
+@computes_tensors
 def kl_divergence(y_true, y_pred):
     """Sum over the last axis of y_true * log(y_true / y_pred)."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -182,12 +196,14 @@ def kl_divergence(y_true, y_pred):
     return reduce_sum(y_true * log(y_true / y_pred), axis=-1)
 
 
+@computes_tensors
 def poisson(y_true, y_pred):
     """Mean over the last axis of y_pred - y_true * log(y_pred)."""
     y_true, y_pred = _pair(y_true, y_pred)
     return reduce_mean(y_pred - y_true * log(y_pred + settings.epsilon()), axis=-1)
 
 
+@computes_tensors
 def cosine_similarity(y_true, y_pred, axis=-1):
     """Minus the cosine of the angle between the vectors along `axis`."""
     y_true, y_pred = _pair(y_true, y_pred, one_rank=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.losses.functions import _check_alike, _pair
@@ -28,6 +29,7 @@ from tapeflow.ops.tensor_diagonal import eye
 from tapeflow.ops.trigonometric import sigmoid
 
 
+@computes_tensors
 def binary_focal_crossentropy(
     y_true,
     y_pred,
@@ -59,6 +61,7 @@ def binary_focal_crossentropy(
     return reduce_mean(value, axis=axis)
 
 
+@computes_tensors
 def categorical_focal_crossentropy(
     y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
 ):
@@ -78,6 +81,7 @@ def categorical_focal_crossentropy(
     return reduce_sum(value, axis=axis)
 
 
+@computes_tensors
 def categorical_generalized_cross_entropy(y_true, y_pred, q):
     """(1 - p^q) / q for the probability p of class y_true (Zhang & Sabuncu 2018)."""
     y_pred = convert_to_tensor(y_pred)
@@ -86,6 +90,7 @@ def categorical_generalized_cross_entropy(y_true, y_pred, q):
     return (1.0 - pow_(p, cast(q, p.dtype))) / q
 
 
+@computes_tensors
 def dice(y_true, y_pred, axis=None):
     """1 - 2 sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -94,6 +99,7 @@ def dice(y_true, y_pred, axis=None):
     return 1.0 - divide_no_nan(2.0 * both, sizes + settings.epsilon())
 
 
+@computes_tensors
 def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
     """1 - the Tversky index, which counts false positives alpha and false negatives beta times."""
     y_true, y_pred = _pair(y_true, y_pred)
@@ -104,6 +110,7 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
     return 1.0 - index
 
 
+@computes_tensors
 def circle(
     y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal=True, gamma=80, margin=0.4
 ):
@@ -126,6 +133,7 @@ def circle(
     return softplus(far + near)
 
 
+@computes_tensors
 def ctc(y_true, y_pred):
     """The CTC loss of logits [batch, time, classes] for labels [batch, length]; class 0 is the blank."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
