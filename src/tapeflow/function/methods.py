@@ -26,7 +26,8 @@ class WeakMethod:
         instance = self._instance()
         if instance is None:
             raise ReferenceError(
-                f"the object whose method {self.__func__.__name__} is called is gone"
+                f"the object of the traced method {self.__func__.__name__!r} no longer exists: keep it in a variable "
+                "while its method is called, as in `model = Model()`, `model.step(x)`"
             )
         return instance
 

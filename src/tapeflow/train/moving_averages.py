@@ -19,7 +19,7 @@ class ExponentialMovingAverage:
     Args:
       decay: how much of the shadow stays.
       num_updates: a count of updates that lets early averages move faster.
-      zero_debias: divides by 1 - decay^updates, for shadows that begin at zero.
+      zero_debias: divides shadows of tensors that are no variables, which begin at zero, by 1 - decay^updates.
       name: part of the names of the shadows.
     """
 
@@ -49,20 +49,28 @@ class ExponentialMovingAverage:
 
     def _apply(self, var_list):
         for var in nest.flatten(var_list):
+            is_variable = isinstance(var, Variable)
+            if not is_variable and context.executing_eagerly():
+                raise TypeError(
+                    "tf.train.ExponentialMovingAverage does not support non-Variable tensors when eager execution is "
+                    "enabled."
+                )
+            if not var.dtype.base_dtype.is_floating:
+                raise TypeError(f"The variables must be half, float, or double: {var.name}")
             slots = self._shadows.of(var)
             if "average" not in slots:
-                with context.init_scope():
-                    start = (
-                        zeros(var.shape.as_list(), var.dtype)
-                        if self._zero_debias
-                        else var.read_value()
-                    )
+                with context.init_scope(), name_scope_v1(None):
+                    # Averages of variables begin at their values, those of other tensors at zero.
+                    start = var.read_value() if is_variable else zeros(var.shape.as_list(), var.dtype)
                     name = f"{base_name(var)}/{self._name}"
                     slots["average"] = Variable(start, trainable=False, name=name)
-                if not self._zero_debias and context.executing_eagerly():
+                if is_variable and context.executing_eagerly():
                     continue
-            shadow = slots["average"]
-            shadow.assign_sub((shadow - var) * cast(1.0 - self._current_decay(), var.dtype))
+            shadow, decay = slots["average"], self._current_decay()
+            if self._zero_debias and not is_variable:
+                assign_moving_average(shadow, var, decay)
+            else:
+                shadow.assign_sub((shadow - var) * cast(1.0 - decay, var.dtype))
 
     def _current_decay(self):
         if self._num_updates is None:
@@ -107,7 +115,7 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
         value = convert_to_tensor(value, variable.dtype.base_dtype)
         if not zero_debias:
             return variable.assign_sub((variable - value) * step)
-        with context.init_scope():
+        with context.init_scope(), name_scope_v1(None):
             like = zeros(variable.shape.as_list(), variable.dtype.base_dtype)
             biased = Variable(like, trainable=False, name=f"{base_name(variable)}/biased")
             count = Variable(
