@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "convert.h"
+#include "exit.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -62,7 +63,7 @@ struct Export {
 
 template <typename M>
 void release_export(M* m) {
-  if (!m || !Py_IsInitialized()) return;
+  if (!m || !Py_IsInitialized() || (is_finalizing() && !PyGILState_Check())) return;
   const PyGILState_STATE state = PyGILState_Ensure();
   auto* e = static_cast<Export<M>*>(m->context);
   Py_DECREF(object(e->tensor));

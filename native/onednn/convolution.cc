@@ -1,5 +1,7 @@
 // Convolution and its two gradients. What a shape needs (the primitive, the layouts it wants, the
 // reorders to and from ours) is a plan; plans of recent shapes are kept.
+#include <pthread.h>
+
 #include <cstring>
 #include <list>
 #include <memory>
@@ -161,25 +163,23 @@ struct Hash {
 class Plans {
  public:
   std::shared_ptr<const Plan> get(const Key& key) {
-    {
-      std::lock_guard lock(mutex_);
-      if (auto found = index_.find(key); found != index_.end()) {
-        recent_.splice(recent_.begin(), recent_, found->second);
-        return found->second->second;
-      }
+    // Also while a plan is made: a forked child then finds oneDNN's own locks free.
+    std::lock_guard lock(mutex_);
+    if (auto found = index_.find(key); found != index_.end()) {
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return found->second->second;
     }
     auto plan = std::make_shared<const Plan>(key.convolution);
-    std::lock_guard lock(mutex_);
-    if (!index_.contains(key)) {
-      recent_.emplace_front(key, plan);
-      index_[key] = recent_.begin();
-      if (recent_.size() > kKept) {
-        index_.erase(recent_.back().first);
-        recent_.pop_back();
-      }
+    recent_.emplace_front(key, plan);
+    index_[key] = recent_.begin();
+    if (recent_.size() > kKept) {
+      index_.erase(recent_.back().first);
+      recent_.pop_back();
     }
     return plan;
   }
+
+  std::mutex& mutex() { return mutex_; }
 
  private:
   static constexpr size_t kKept = 512;
@@ -188,14 +188,22 @@ class Plans {
   std::unordered_map<Key, decltype(recent_)::iterator, Hash> index_;
 };
 
+// Never destroyed: daemon threads may be in a convolution while the process exits.
+Plans& plans() {
+  static Plans& all = *[] {
+    pthread_atfork([] { plans().mutex().lock(); }, [] { plans().mutex().unlock(); }, [] { plans().mutex().unlock(); });
+    return new Plans;
+  }();
+  return all;
+}
+
 }  // namespace
 
 bool convolve(int threads, const Convolution& convolution, const float* first, const float* second,
               float* result) {
-  static Plans plans;
   use_threads(threads);
   try {
-    const auto plan = plans.get({threads, convolution});
+    const auto plan = plans().get({threads, convolution});
     struct Call {
       const Plan& plan;
       const float *first, *second;

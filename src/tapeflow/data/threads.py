@@ -12,8 +12,9 @@ import queue
 import threading
 import time
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 
+from tapeflow.core.workers import Workers, start_thread
 from tapeflow.data.passes import Over, close_pass, scope
 from tapeflow.data.tracing import translated
 
@@ -73,7 +74,7 @@ class InThreads(Over):
 
     def _submit(self):
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="tapeflow-map")
+            self._pool = Workers(self._workers, "tapeflow-map")
         try:
             value = next(self._input)
         except StopIteration:
@@ -105,7 +106,7 @@ class InThreads(Over):
         self._input.restore(inner)
         for value in elements:
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="tapeflow-map")
+                self._pool = Workers(self._workers, "tapeflow-map")
             future = self._pool.submit(self._call, value)
             future.element = value
             self._waiting.append(future)
@@ -113,7 +114,7 @@ class InThreads(Over):
     def close_pool(self):
         """Ends the threads."""
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.close()
             self._pool = None
 
     def close(self):
@@ -235,10 +236,7 @@ class _Reader:
 
     def __init__(self, values, size):
         self._shelf = _Shelf(size)
-        self._thread = threading.Thread(
-            target=self._shelf.read, args=(values,), name="tapeflow-prefetch", daemon=True
-        )
-        self._thread.start()
+        self._thread = start_thread(self._shelf.read, values, name="tapeflow-prefetch")
 
     def __next__(self):
         if self._thread is None:

@@ -42,7 +42,9 @@ class Compiled:
     def plan(self) -> Any:
         """The native plan of the arguments; what was captured is part of it."""
         if self._plan is None:
-            self._plan = self.make_plan(self.outputs)
+            with self.graph.creation_lock:
+                if self._plan is None:
+                    self._plan = self.make_plan(self.outputs)
         return self._plan
 
     def make_plan(self, outputs: Sequence[SymbolicTensor]) -> Any:
@@ -107,11 +109,17 @@ class Compiled:
         if _native.recording_tapes() == 1 and not _native.recording_persistent():
             pair = self._first_order
             if pair is None:
-                pair = self._first_order = Differentiated(self, self.outputs)
+                with self.graph.creation_lock:
+                    pair = self._first_order
+                    if pair is None:
+                        pair = self._first_order = Differentiated(self, self.outputs)
         else:
             pair = self._any_order
             if pair is None:
-                pair = self._any_order = Differentiated.closed(self)
+                with self.graph.creation_lock:
+                    pair = self._any_order
+                    if pair is None:
+                        pair = self._any_order = Differentiated.closed(self)
         results = list(pair.plan(*arguments))
         count = len(pair.targets)
         recorded = [i for i in range(count) if _has_gradient(results[i].dtype)]
@@ -180,6 +188,13 @@ class Differentiated:
         found = self._backs.get(given)
         if found is not None:
             return found
+        with self.compiled.graph.creation_lock:
+            found = self._backs.get(given)
+            if found is None:
+                found = self._backs[given] = self._made_back(given)
+        return found
+
+    def _made_back(self, given: tuple[int, ...]) -> tuple[Compiled, list[Any], list[tuple[int, int]]]:
         graph = self.compiled.graph
         with graph.as_default():
             back = FuncGraph(f"__backward_{graph.name}")
@@ -204,8 +219,7 @@ class Differentiated:
         kept = [outer for outer, _ in back.captures]
         # What it reads comes as arguments.
         back._captured = {}
-        found = self._backs[given] = (type(self.compiled)(back), kept, reached)
-        return found
+        return type(self.compiled)(back), kept, reached
 
     def backward(self, dys: dict[int, Any], kept: list[Any], results: list[Any]) -> list[Any]:
         """The gradients of the sources, from those of some targets."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, nest
+from tapeflow.core.creation_lock import CreationLock
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
@@ -75,7 +75,7 @@ class Function:
         self._creates_variables = creates_variables
         self._traces: dict[Any, list[tuple[Any, ConcreteFunction]]] = {}
         self._count = 0
-        self._lock = threading.RLock()
+        self._lock = CreationLock()
         self._bound: dict[int, Any] = {}
         self._created: list[Any] | None = None  # variables of the first trace; None: no trace yet
         self._dispatcher = _native.Dispatcher(self._slow_call)
@@ -220,15 +220,15 @@ class Function:
         key = (call.key, arguments.context_key())
         traces = self._traces.get(key)
         if traces is not None:
-            for specs, concrete in traces:
-                if specs == call.specs:
-                    return concrete
-            if not exact:
-                for specs, concrete in traces:
-                    if arguments.covers(specs, call.specs):
-                        return concrete
+            concrete = _fitting(traces, call.specs, exact)
+            if concrete is not None:
+                return concrete
         with self._lock:
             traces = self._traces.setdefault(key, [])
+            # Another thread may have traced it since.
+            concrete = _fitting(traces, call.specs, exact)
+            if concrete is not None:
+                return concrete
             specs = call.specs
             if self.input_signature is not None:
                 specs = self._declared_specs(call)
@@ -357,14 +357,18 @@ class Function:
         known = self._bound.get(id(instance))
         if known is not None and known[0]() is instance:
             return known[1]
-        bound = self._for_instance(instance)
-        try:
-            key = id(instance)
-            reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
-        except TypeError:
+        with self._lock:
+            known = self._bound.get(id(instance))
+            if known is not None and known[0]() is instance:
+                return known[1]
+            bound = self._for_instance(instance)
+            try:
+                key = id(instance)
+                reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+            except TypeError:
+                return bound
+            self._bound[key] = (reference, bound)
             return bound
-        self._bound[key] = (reference, bound)
-        return bound
 
     def _for_instance(self, instance: Any) -> Function:
         """The function with its first argument given. It does not keep the instance alive."""
@@ -398,6 +402,20 @@ class Function:
         return lambda: None
 
 
+def _fitting(
+    traces: list[tuple[Any, ConcreteFunction]], specs: Any, exact: bool
+) -> ConcreteFunction | None:
+    """The trace for tensors of such specs: one made for just these, or if not `exact`, for all such."""
+    for known, concrete in traces:
+        if known == specs:
+            return concrete
+    if not exact:
+        for known, concrete in traces:
+            if arguments.covers(known, specs):
+                return concrete
+    return None
+
+
 class _FirstCall(ConcreteFunction):
     """The trace that gives variables their first values: runs once, then makes room for another."""
 
@@ -406,18 +424,22 @@ class _FirstCall(ConcreteFunction):
         self._again = again
         self._later: ConcreteFunction | None = None
         self._ran = False
+        self._lock = CreationLock()
 
     def call_flat(self, tensors):
         if not self._ran:
-            self._ran = True
-            return super().call_flat(tensors)
+            with self._lock:  # other threads need the values of the variables
+                if not self._ran:
+                    self._ran = True
+                    return super().call_flat(tensors)
         return self.later().call_flat(tensors)
 
     def later(self):
         """The trace that later calls run."""
-        if self._later is None:
-            self._later = self._again()
-        return self._later
+        with self._lock:
+            if self._later is None:
+                self._later = self._again()
+            return self._later
 
     def native_plan(self):
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
+from tapeflow.core.creation_lock import CreationLock
 from tapeflow.graph import building
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
 from tapeflow.graph.tensor import SymbolicTensor
@@ -54,6 +55,7 @@ class FuncGraph(Graph):
         self.created_variables: list[Any] | None = []
         self.late_variables: list[Any] = []
         self.plans: dict[Any, Any] = {}  # what was compiled of it, by what for
+        self.creation_lock = CreationLock()  # of what is made of it later: plans, gradients
         # Operations of graphs around this one that run before it does.
         self.control_captures: list[Any] = []
         outer = self.outer_graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from typing import Any, NamedTuple
 
@@ -61,7 +62,8 @@ class Held:
             mutex.release()
 
     def __del__(self) -> None:
-        self.release()
+        if not sys.is_finalizing():  # then a thread that is gone may hold what guards the mutex
+            self.release()
 
 
 _NAMED = {"container": ("string", ""), "shared_name": ("string", "")}

@@ -6,6 +6,7 @@ import atexit
 import itertools
 import os
 import socket
+import sys
 import threading
 import time
 import weakref
@@ -92,6 +93,8 @@ class EventFile:
                 self._write()
 
     def __del__(self) -> None:
+        if sys.is_finalizing():
+            return  # all was written before; a thread that is gone may hold the lock
         if getattr(self, "_file", None) is not None or getattr(self, "_waiting", None):
             self.close()
 
@@ -106,9 +109,19 @@ class EventFile:
 
 
 @atexit.register
-def _close_all() -> None:
+def _flush_all() -> None:
     for file in list(_open):
-        file.close()
+        file.flush()
+
+
+def _in_forked_child() -> None:
+    """What waits is the parent's to write, and its threads may have held the locks."""
+    for file in list(_open):
+        file._lock = threading.Lock()
+        file._waiting.clear()
+
+
+os.register_at_fork(after_in_child=_in_forked_child)
 
 
 def read_events(path: Any) -> Iterator[Any]:

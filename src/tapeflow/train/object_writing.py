@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import functools
+import atexit
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.workers import Workers
 from tapeflow.graph.session import get_default_session
 from tapeflow.ops.array import identity
 from tapeflow.ops.control import control_dependencies
@@ -54,7 +54,7 @@ def write_objects(
         options.written(path)
 
     if options.enable_async:
-        return _writer().submit(write)
+        return _writer.submit(write)
     write()
     return None
 
@@ -109,10 +109,7 @@ def session_of(session: Any) -> Any:
     return found
 
 
-@functools.cache
-def _writer() -> concurrent.futures.ThreadPoolExecutor:
-    """The thread that writes; one, so that checkpoints are complete in the order in which they were saved."""
-    return concurrent.futures.ThreadPoolExecutor(1, "checkpoint")
-
-
-os.register_at_fork(after_in_child=_writer.cache_clear)  # threads stay with the parent
+# One thread, so that checkpoints are complete in the order in which they were saved; all of them before the interpreter
+# ends.
+_writer = Workers(1, "checkpoint")
+atexit.register(_writer.finish)

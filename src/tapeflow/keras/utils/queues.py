@@ -6,6 +6,8 @@ import queue
 import random
 import threading
 
+from tapeflow.core.workers import start_thread
+
 _END = object()
 
 
@@ -26,9 +28,7 @@ class SequenceEnqueuer:
         """Begins to make batches."""
         self._stop.clear()
         self.queue = queue.Queue(max_queue_size)
-        thread = threading.Thread(target=self._work, daemon=True)
-        self._threads = [thread]
-        thread.start()
+        self._threads = [start_thread(self._work, name="tapeflow-batches")]
 
     def _batches(self):
         yield from self.sequence
