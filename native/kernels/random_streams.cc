@@ -1,6 +1,7 @@
 // Philox itself, and the streams that seeded ops continue from call to call.
 #include <pthread.h>
 
+#include <mutex>
 #include <random>
 #include <unordered_map>
 
@@ -109,16 +110,21 @@ uint64_t hash_of(const char* name) {  // Fowler, Noll and Vo's
   return h;
 }
 
-// Used under the GIL only.
-std::unordered_map<StreamKey, Philox, StreamHash>& streams() {
+struct Streams {
+  std::mutex mutex;
+  std::unordered_map<StreamKey, Philox, StreamHash> of;
+};
+
+Streams& streams() {
   static auto* all = [] {
     // A child must not repeat what the parent's unseeded streams give.
-    pthread_atfork(nullptr, nullptr, [] {
-      for (auto& [key, g] : streams()) {
+    pthread_atfork([] { streams().mutex.lock(); }, [] { streams().mutex.unlock(); }, [] {
+      for (auto& [key, g] : streams().of) {
         if (key.seed == 0 && key.seed2 == 0) g = Philox(std::random_device()(), 0, std::random_device()());
       }
+      streams().mutex.unlock();
     });
-    return new std::unordered_map<StreamKey, Philox, StreamHash>();
+    return new Streams;
   }();
   return *all;
 }
@@ -145,7 +151,9 @@ Philox reserve_stream(const char* op, DType a, DType b, int64_t seed, int64_t se
     drawn.valid = false;
     return Philox(static_cast<uint64_t>(seed), 0, static_cast<uint64_t>(seed2));
   }
-  auto [found, fresh] = streams().try_emplace(StreamKey{hash_of(op), a, b, seed, seed2});
+  Streams& all = streams();
+  std::lock_guard lock(all.mutex);
+  auto [found, fresh] = all.of.try_emplace(StreamKey{hash_of(op), a, b, seed, seed2});
   Philox& g = found->second;
   if (fresh) {
     g = seed == 0 && seed2 == 0 ? Philox(entropy(), 0, entropy())
@@ -157,7 +165,11 @@ Philox reserve_stream(const char* op, DType a, DType b, int64_t seed, int64_t se
 }
 
 void random_reset() {
-  streams().clear();
+  Streams& all = streams();
+  {
+    std::lock_guard lock(all.mutex);
+    all.of.clear();
+  }
   drawn.valid = false;
 }
 

@@ -118,10 +118,10 @@ class Graph(Scopes, Collections, Elements):
         scopes = self._scopes
         if isinstance(name, bytes):
             name = name.decode()
-        name = self.take_name(name or kind)
         control = self._control_inputs(inputs) if scopes.controls else []
-        op = Operation(self, kind, row, inputs, input_sizes, attrs, name, "", control)
         with self._lock:
+            name = self.take_name(name or kind)
+            op = Operation(self, kind, row, inputs, input_sizes, attrs, name, "", control)
             op.index = len(self._operations)
             self._operations.append(op)
             self._by_name[name] = op

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 
 _OP = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
@@ -29,6 +30,7 @@ class Names:
 
     def __init__(self) -> None:
         self._used: dict[str, int] = {}
+        self._lock = threading.Lock()
 
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._used
@@ -37,20 +39,22 @@ class Names:
         """`name`, or `name_1`, `name_2`, ... if it is taken."""
         used = self._used
         key = name.lower()
-        count = used.get(key, 0)
-        if mark:
-            used[key] = count + 1
-        if not count:
-            return name
-        candidate = key
-        while candidate in used:
-            candidate = f"{key}_{count}"
-            count += 1
-        if mark:
-            used[candidate] = 1
-            used[key] = count
-        return f"{name}_{count - 1}"
+        with self._lock:
+            count = used.get(key, 0)
+            if mark:
+                used[key] = count + 1
+            if not count:
+                return name
+            candidate = key
+            while candidate in used:
+                candidate = f"{key}_{count}"
+                count += 1
+            if mark:
+                used[candidate] = 1
+                used[key] = count
+            return f"{name}_{count - 1}"
 
     def mark(self, name: str) -> None:
         """Take `name`."""
-        self._used.setdefault(name.lower(), 1)
+        with self._lock:
+            self._used.setdefault(name.lower(), 1)

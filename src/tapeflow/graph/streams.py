@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import MutableMapping
 from typing import Any
@@ -16,6 +17,7 @@ _SHIFT = 31
 _numbers = itertools.count(1)
 Numbers = MutableMapping[Operation, int]
 _numbered: Numbers = weakref.WeakKeyDictionary()
+_lock = threading.Lock()  # of the numbers
 
 
 def attrs_of(op: Operation, numbers: Numbers | None = None) -> dict[str, Any]:
@@ -29,7 +31,8 @@ def attrs_of(op: Operation, numbers: Numbers | None = None) -> dict[str, Any]:
     if "seed2" not in attrs or (seed == 0 and seed2 == 0) or not 0 <= seed < 1 << _SHIFT:
         return attrs
     numbers = _numbered if numbers is None else numbers
-    number = numbers.get(op)
-    if number is None:
-        number = numbers[op] = next(_numbers)
+    with _lock:
+        number = numbers.get(op)
+        if number is None:
+            number = numbers[op] = next(_numbers)
     return {**attrs, "seed": _OF_NODE | number << _SHIFT | seed}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections import defaultdict
 from typing import Any
@@ -18,6 +19,7 @@ _settings = {
 # For each graph of 1.x, and for eager execution, the counts of names so far.
 _name_counts: dict[str, int] = defaultdict(int)
 _counts_of_graphs: weakref.WeakKeyDictionary[Any, dict[str, int]] = weakref.WeakKeyDictionary()
+_counting = threading.Lock()
 _phases_of_graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
@@ -105,17 +107,16 @@ def _counts():
 
 def unique_name(base, zero_based=True):
     """`base` the first time, then base_1, base_2, ... (base_1 at first when not zero_based)."""
-    counts = _counts()
-    counts[base] += 1
-    number = counts[base] - (1 if zero_based else 0)
+    number = get_uid(base) - (1 if zero_based else 0)
     return base if number == 0 else f"{base}_{number}"
 
 
 def get_uid(prefix=""):
     """The next number for names that begin with `prefix`, from 1."""
-    counts = _counts()
-    counts[prefix] += 1
-    return counts[prefix]
+    with _counting:
+        counts = _counts()
+        counts[prefix] += 1
+        return counts[prefix]
 
 
 def reset_uids():

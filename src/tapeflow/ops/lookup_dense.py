@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.ops.hashing_keyed import murmur64
-from tapeflow.ops.lookup_rows import Table
+from tapeflow.ops.lookup_rows import Table, locked
 from tapeflow.ops.validate import invalid, shape_text
 
 _ALL = 2**64 - 1
@@ -92,6 +92,7 @@ class DenseTable(Table):
         if count != self.count:
             self._spread(count)
 
+    @locked
     def insert(self, keys: np.ndarray, values: np.ndarray, replace: bool = False) -> None:
         if replace:
             self._import(keys, values)
@@ -105,6 +106,7 @@ class DenseTable(Table):
                 self.buckets[at] = key
                 self.left.pop(at, None)
 
+    @locked
     def remove(self, keys: np.ndarray) -> None:
         """Take the entries of `keys` away."""
         for key in self.keys_of(keys):
@@ -134,6 +136,7 @@ class DenseTable(Table):
             else:
                 self.entries[key] = np.array(value, cells.dtype) if self.value_shape else value
 
+    @locked
     def export(self) -> tuple[np.ndarray, np.ndarray]:
         """All buckets, the empty ones too, as matrices: keys and values lie flat in rows."""
         entries = self.contents()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import threading
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,17 @@ from tapeflow.ops.table import ANY, Sample, dtype, integer, op
 from tapeflow.ops.validate import invalid, shape_text
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
+
+
+def locked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a table that no other thread calls meanwhile, nor any other such method."""
+
+    @functools.wraps(method)
+    def alone(self: Table, *args: Any) -> Any:
+        with self.lock:
+            return method(self, *args)
+
+    return alone
 
 
 class Table:
@@ -35,6 +48,7 @@ class Table:
         self.fixed = fixed
         self.forbidden: dict[Any, str] = forbidden or {}
         self.entries: dict[Any, Any] | None = None if fixed else {}
+        self.lock = threading.RLock()  # of the contents
 
     @functools.cached_property
     def shared_name(self) -> str:
@@ -74,6 +88,7 @@ class Table:
     def outer(self, keys: np.ndarray) -> tuple[int, ...]:
         return keys.shape[: keys.ndim - len(self.key_shape)]
 
+    @locked
     def insert(self, keys: np.ndarray, values: np.ndarray, replace: bool = False) -> None:
         _require_dtype(values, self.value_dtype, "value")
         expected = (*self.outer(keys), *self.value_shape)
@@ -88,6 +103,7 @@ class Table:
             entries[key] = np.array(value, rows.dtype) if self.value_shape else value
         self.entries = entries
 
+    @locked
     def fill(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Fill a table once; the same contents once more are no error."""
         _require_dtype(values, self.value_dtype, "value")
@@ -108,6 +124,7 @@ class Table:
             raise FailedPreconditionError(None, None, "Table already initialized.")
         self.entries = entries
 
+    @locked
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         _require_dtype(default, self.value_dtype, "default value")
         entries, found, outer = self.contents(), self.keys_of(keys), self.outer(keys)
@@ -125,11 +142,13 @@ class Table:
                 out[i] = entries[key]
         return out.reshape((*outer, *self.value_shape))
 
+    @locked
     def remove(self, keys: np.ndarray) -> None:
         """Take the entries of `keys` away; those that are missing do nothing."""
         for key in self.keys_of(keys):
             self.contents().pop(key, None)
 
+    @locked
     def export(self) -> tuple[np.ndarray, np.ndarray]:
         entries = self.contents()
         return _array(list(entries), self.key_dtype, self.key_shape), _array(

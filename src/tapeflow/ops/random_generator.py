@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+import threading
 
 import numpy as np
 
@@ -312,14 +313,19 @@ def _joined(key, counter, alg: int) -> np.ndarray:
 
 
 _global_generator: Generator | None = None
+_making = threading.Lock()
 
 
 def get_global_generator():
     """The generator shared by the whole program, made on first use from a state that differs in every run."""
     global _global_generator
-    if _global_generator is None:
-        _global_generator = Generator.from_non_deterministic_state()
-    return _global_generator
+    found = _global_generator
+    if found is None:
+        with _making:
+            found = _global_generator
+            if found is None:
+                found = _global_generator = Generator.from_non_deterministic_state()
+    return found
 
 
 def set_global_generator(generator):

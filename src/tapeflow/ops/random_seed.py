@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import weakref
 from typing import Any
 
@@ -20,6 +21,7 @@ _draws = random.Random()
 _starts = 0
 # How many ops without a seed of their own each seeded graph has.
 _graph_draws: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_counting = threading.Lock()
 
 
 @public
@@ -100,8 +102,9 @@ def _seeds(op_seed) -> tuple[tuple[Any, Any], bool]:
                 op_seed = _draws.randint(0, _LIMIT)
                 drawn = True
             else:
-                op_seed = _graph_draws.get(graph, 0)
-                _graph_draws[graph] = op_seed + 1
+                with _counting:
+                    op_seed = _graph_draws.get(graph, 0)
+                    _graph_draws[graph] = op_seed + 1
         pair = global_seed % _LIMIT, op_seed % _LIMIT
     # Zeros stand for no seed at all.
     return (pair if pair != (0, 0) else (0, _LIMIT)), drawn
