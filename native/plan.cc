@@ -166,11 +166,6 @@ const Plan* branch(const Instruction& at, const Tensor* index) {
   return (*at.plans)[static_cast<size_t>(i < 0 || i >= n ? n - 1 : i)];
 }
 
-void hear_signals() {
-  gil_was_released = false;
-  if (PyErr_CheckSignals() < 0) throw PythonError();
-}
-
 // Lets other threads have the GIL and hears Ctrl-C, about once a millisecond of a loop.
 class Pause {
  public:
@@ -181,7 +176,7 @@ class Pause {
     left_ = every_;
     last_ = now;
     if (deadline && now > deadline) throw Error(kDeadlineExceeded, "Timed out waiting for notification");
-    hear_signals();
+    if (PyErr_CheckSignals() < 0) throw PythonError();
     PyEval_RestoreThread(PyEval_SaveThread());
   }
 
@@ -362,7 +357,6 @@ void run(const Plan* plan, Tensor* const* args, Tensor** results, Timeline* time
         r = nullptr;
         Py_XDECREF(t);
       }
-      if (gil_was_released) hear_signals();
     }
   } catch (...) {
     fail(*at);

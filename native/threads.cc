@@ -8,8 +8,6 @@
 
 namespace tapeflow {
 
-constinit thread_local bool gil_was_released = false;
-
 namespace {
 
 int count = 0;         // 0: not yet decided

@@ -18,19 +18,12 @@ void set_intra_op_threads(int n);  // 0: as many as the process may use cores
 inline int64_t release_gil_ns = 20'000;
 inline int64_t parallel_ns = 40'000;
 
-// Set where this thread let go of the GIL, which takes long; for those who look for signals from time to time.
-extern constinit thread_local bool gil_was_released __attribute__((tls_model("initial-exec")));
-
 // Releases the GIL for its scope when the estimated work is worth it, and a scope around it has not. No Python object
 // may be created, freed or counted meanwhile.
 class ReleaseGil {
  public:
   explicit ReleaseGil(int64_t work_ns) : state_(work_ns >= release_gil_ns && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
-  ~ReleaseGil() {
-    if (!state_) return;
-    PyEval_RestoreThread(state_);
-    gil_was_released = true;
-  }
+  ~ReleaseGil() { if (state_) PyEval_RestoreThread(state_); }
   ReleaseGil(const ReleaseGil&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
 

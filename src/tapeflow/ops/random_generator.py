@@ -28,6 +28,7 @@ from tapeflow.ops.random_stateless import (
     StatelessTruncatedNormalV2,
     algorithm_id,
 )
+from tapeflow.ops.random_stateful import updating
 from tapeflow.ops.reduction import reduce_prod
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import size_of, static_value
@@ -58,19 +59,20 @@ def RngReadAndSkip(xp, resource, alg, delta):
         )
     if int(alg) not in _STATE_SIZES:
         raise invalid(f"Unsupported algorithm id: {int(alg)}")
-    state = resource.numpy()
-    if state.shape != (3,) or state.dtype != np.int64:
-        raise invalid(
-            "For the Philox algorithm, the state must be 3 numbers of int64; got "
-            f"{shape_text(state.shape)} of {state.dtype}"
+    with updating:
+        state = resource.numpy()
+        if state.shape != (3,) or state.dtype != np.int64:
+            raise invalid(
+                "For the Philox algorithm, the state must be 3 numbers of int64; got "
+                f"{shape_text(state.shape)} of {state.dtype}"
+            )
+        state = state.copy()
+        low, high = (int(x) & _MASK64 for x in state[:2])
+        counter = (high << 64 | low) + int(delta) * 256
+        moved = np.array(
+            [counter & _MASK64, counter >> 64 & _MASK64, int(state[2]) & _MASK64], np.uint64
         )
-    state = state.copy()
-    low, high = (int(x) & _MASK64 for x in state[:2])
-    counter = (high << 64 | low) + int(delta) * 256
-    moved = np.array(
-        [counter & _MASK64, counter >> 64 & _MASK64, int(state[2]) & _MASK64], np.uint64
-    )
-    resource.assign(moved.view(np.int64))
+        resource.assign(moved.view(np.int64))
     return state
 
 

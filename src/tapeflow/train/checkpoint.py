@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Any
 
 from tapeflow.core import context, dtypes
@@ -34,6 +35,7 @@ def restore_objects(root: Any, path: str | None, options: Any = None) -> Checkpo
     return CheckpointLoadStatus(Restoration(reader, root, slots), root)
 
 
+_counting = threading.RLock()  # of the save counters
 # What a Checkpoint keeps for itself.
 _OWN = frozenset({"_root", "_save_counter", "_pending_restores", "_restorations", "_pending_write"})
 
@@ -87,10 +89,11 @@ class Checkpoint(AutoTrackable):
         return self._save_counter
 
     def _make_counter(self) -> None:
-        if self._save_counter is None:
-            counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
-            self.__dict__["_save_counter"] = counter
-            attached(self, "save_counter", counter)
+        with _counting:
+            if self._save_counter is None:
+                counter = Variable(0, trainable=False, dtype=dtypes.int64, name="save_counter")
+                self.__dict__["_save_counter"] = counter
+                attached(self, "save_counter", counter)
 
     def write(self, file_prefix: Any, session: Any = None, options: Any = None) -> str:
         """Writes a checkpoint under exactly this prefix; returns it. Nothing counts it."""
@@ -121,17 +124,18 @@ class Checkpoint(AutoTrackable):
 
     def next_number(self, session: Any = None) -> int:
         """Counts one more save, and returns how many there were."""
-        made = self._save_counter is None
-        self._make_counter()
-        counter = self._save_counter
-        if counter._parts is None:
-            return int(counter.assign_add(1).numpy())
-        session = session_of(session)
-        if made:
-            session.run(counter.initializer)
-        number = int(session.run(counter)) + 1
-        counter.load(number, session)
-        return number
+        with _counting:
+            made = self._save_counter is None
+            self._make_counter()
+            counter = self._save_counter
+            if counter._parts is None:
+                return int(counter.assign_add(1).numpy())
+            session = session_of(session)
+            if made:
+                session.run(counter.initializer)
+            number = int(session.run(counter)) + 1
+            counter.load(number, session)
+            return number
 
     def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Restores what `write` has written; a status with assertions."""
