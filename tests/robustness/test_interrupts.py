@@ -56,23 +56,24 @@ def _mapped(count):
 def test_ctrl_c(make):
     count = tf.Variable(0)
     run = make(count)
-    began = threading.Event()
+    ended = threading.Event()
 
     def interrupt():
-        while int(count) == 0 and not began.wait(0.001):
+        while int(count) == 0 and not ended.wait(0.001):
             pass
-        os.kill(os.getpid(), signal.SIGINT)
+        if not ended.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
 
     # Whoever started the tests may ignore the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread = threading.Thread(target=interrupt)
     try:
+        thread.start()
         with pytest.raises(KeyboardInterrupt):
-            thread.start()
             run()
-            began.set()
-            thread.join()
     finally:
+        ended.set()
+        thread.join()
         signal.signal(signal.SIGINT, before)
     assert 0 < int(count) < STEPS
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0

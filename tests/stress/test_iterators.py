@@ -12,7 +12,7 @@ import tapeflow as tf
 _spec = importlib.util.spec_from_file_location("together", pathlib.Path(__file__).with_name("together.py"))
 _module = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_module)
-together = _module.together
+together, joined = _module.together, _module.joined
 THREADS, SIZE = 6, 240
 Dataset = tf.data.Dataset
 v1 = tf.compat.v1
@@ -65,7 +65,7 @@ def taken(advance, end):
 
 def check(advance, end):
     parts = together(THREADS, lambda _: taken(advance, end))
-    assert sorted(sum(parts, [])) == list(range(SIZE))
+    assert sorted(joined(parts)) == list(range(SIZE))
     for _ in range(3):
         with pytest.raises(end):
             advance()
@@ -130,7 +130,7 @@ def test_errors_in_elements_reach_one_thread_each():
                 errors += 1
 
     parts = together(THREADS, work)
-    assert sorted(sum((found for found, _ in parts), [])) == [i for i in range(SIZE) if i % 10 != 3]
+    assert sorted(joined(found for found, _ in parts)) == [i for i in range(SIZE) if i % 10 != 3]
     assert sum(errors for _, errors in parts) == SIZE // 10
 
 

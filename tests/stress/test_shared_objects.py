@@ -12,7 +12,7 @@ from tapeflow.ops.lookup_rows import LookupTableExportV2
 _spec = importlib.util.spec_from_file_location("together", pathlib.Path(__file__).with_name("together.py"))
 _module = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_module)
-together = _module.together
+together, joined = _module.together, _module.joined
 THREADS, EACH = 8, 50
 v1 = tf.compat.v1
 
@@ -30,7 +30,9 @@ def hash_table():
 
 
 def dense_table():
-    return tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=-1, deleted_key=-2, initial_num_buckets=4)
+    return tf.lookup.experimental.DenseHashTable(
+        tf.int64, tf.int64, -1, empty_key=-1, deleted_key=-2, initial_num_buckets=4
+    )
 
 
 @pytest.mark.parametrize("make", [hash_table, dense_table])
@@ -110,7 +112,7 @@ def test_queues_deliver_each_element_once(kind):
         return [int(x[1] if kind == "priority" else x) for x in taken]
 
     results = together(THREADS, work)
-    assert sorted(sum(results, [])) == list(range(THREADS // 2 * EACH))
+    assert sorted(joined(results)) == list(range(THREADS // 2 * EACH))
     assert int(queue.size()) == 0
 
 
@@ -130,7 +132,7 @@ def test_a_queue_closed_while_threads_wait():
         except tf.errors.OutOfRangeError:
             return taken
 
-    assert sorted(sum(together(THREADS, work), [])) == list(range(200))
+    assert sorted(joined(together(THREADS, work))) == list(range(200))
 
 
 def test_accumulators_count_each_gradient():
@@ -173,7 +175,7 @@ def test_names_of_operations_are_unique():
 
 def test_names_of_layers_are_unique():
     tf.keras.backend.clear_session()
-    names = sum(together(THREADS, lambda _: [tf.keras.layers.Dense(1).name for _ in range(EACH)]), [])
+    names = joined(together(THREADS, lambda _: [tf.keras.layers.Dense(1).name for _ in range(EACH)]))
     assert set(names) == {"dense", *(f"dense_{i}" for i in range(1, THREADS * EACH))}
 
 
@@ -185,14 +187,14 @@ def test_seeds_of_operations_in_a_graph_are_unique():
         with graph.as_default():
             return [tf.compat.v1.get_seed(None)[1] for _ in range(EACH)]
 
-    assert sorted(sum(together(THREADS, work), [])) == list(range(THREADS * EACH))
+    assert sorted(joined(together(THREADS, work))) == list(range(THREADS * EACH))
 
 
 def test_session_handles_are_unique():
     with v1.Graph().as_default():
         handle = v1.get_session_handle(tf.constant(1.0))
         s = v1.Session()
-        kept = sum(together(THREADS, lambda _: [s.run(handle) for _ in range(EACH)]), [])
+        kept = joined(together(THREADS, lambda _: [s.run(handle) for _ in range(EACH)]))
     assert len({h.handle for h in kept}) == THREADS * EACH
 
 
@@ -213,7 +215,7 @@ def test_events_are_written_once(tmp_path):
 
 def test_checkpoints_are_numbered(tmp_path):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
-    paths = sum(together(4, lambda k: [checkpoint.save(str(tmp_path / f"c{k}")) for _ in range(5)]), [])
+    paths = joined(together(4, lambda k: [checkpoint.save(str(tmp_path / f"c{k}")) for _ in range(5)]))
     assert sorted(int(path.rpartition("-")[2]) for path in paths) == list(range(1, 21))
     assert int(checkpoint.save_counter) == 20
 

@@ -1,5 +1,6 @@
 """Functions called for the first time by several threads at once: one traces, the others share the trace."""
 
+# ruff: noqa: B023 - functions that are made in a loop are used in that turn only
 import importlib.util
 import pathlib
 import threading

@@ -1,5 +1,6 @@
 """Threads that begin at once and change turns often."""
 
+import itertools
 import sys
 import threading
 
@@ -30,3 +31,8 @@ def together(count, function, seconds=60):
         raise errors[0]
     assert not any(thread.is_alive() for thread in threads), "threads wait for each other"
     return results
+
+
+def joined(parts):
+    """The items of several lists, in one."""
+    return list(itertools.chain.from_iterable(parts))

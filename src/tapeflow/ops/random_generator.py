@@ -19,6 +19,7 @@ from tapeflow.ops.joining import concat, stack, unstack
 from tapeflow.ops.layout import Bitcast, Reshape
 from tapeflow.ops.random import between, scaled, shape_tensor, sizes_of_shape
 from tapeflow.ops.random_binomial import StatefulRandomBinomial
+from tapeflow.ops.random_stateful import updating
 from tapeflow.ops.random_stateless import (
     Algorithm,
     StatelessRandomNormalV2,
@@ -28,7 +29,6 @@ from tapeflow.ops.random_stateless import (
     StatelessTruncatedNormalV2,
     algorithm_id,
 )
-from tapeflow.ops.random_stateful import updating
 from tapeflow.ops.reduction import reduce_prod
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import size_of, static_value
