@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import glob as globbing
 import os
 import shutil
 from typing import Any, NamedTuple
 
 from tapeflow.core import errors
+from tapeflow.core.globbing import matching_paths
 
 
 def text_path(path: Any) -> str:
@@ -121,7 +121,7 @@ def _require_free(path: str, overwrite: bool) -> None:
 def glob(pattern) -> list[str]:
     """The files that match a pattern, or one of a list of patterns; `*` does not cross directories."""
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    return [name for p in patterns for name in sorted(globbing.glob(text_path(p)))]
+    return [name for p in patterns for name in matching_paths(p)]
 
 
 def join(path, *paths):

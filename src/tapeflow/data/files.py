@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.globbing import matching_paths
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.deferring import deferred
@@ -45,4 +45,4 @@ def _listed(given, shuffle, seed, late):
 
 def matching(patterns):
     """The names of the files that match glob patterns, sorted, as bytes."""
-    return sorted({name for pattern in patterns for name in glob.glob(pattern)})
+    return sorted(os.fsencode(name) for pattern in patterns for name in matching_paths(pattern))

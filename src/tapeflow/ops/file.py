@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import fnmatch
-import glob
 import os
 
 import numpy as np
 
 from tapeflow.core import file_system
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.globbing import matching_paths
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import texts
@@ -84,15 +83,8 @@ def MatchingFiles(xp, pattern):
         raise invalid(
             f"Input patterns tensor must be scalar or vector, but had shape: {shape_text(pattern.shape)}"
         )
-    found = []
-    for text in pattern.ravel():
-        # A star stands for any characters of one name, also for a leading dot.
-        form = file_system.text_path(text)
-        folder, last = os.path.split(form)
-        for place in glob.glob(folder) if folder else [""]:
-            names = os.listdir(place or ".") if os.path.isdir(place or ".") else []
-            found += [os.path.join(place, n) for n in names if fnmatch.fnmatchcase(n, last)]
-    return np.array([os.fsencode(name) for name in sorted(found)] or [], object)
+    found = [os.fsencode(name) for text in pattern.ravel() for name in matching_paths(text)]
+    return np.array(sorted(found), object)
 
 
 MatchingFiles.gradient(None)

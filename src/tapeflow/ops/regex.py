@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,33 +16,97 @@ from tapeflow.ops.table import Sample, op, string
 from tapeflow.ops.validate import invalid, shape_text
 
 
-def _compiled(pattern: bytes | str):
+@lru_cache(maxsize=128)
+def _compiled(pattern: bytes):
+    """RE2's program for `pattern`. Raises InvalidArgumentError for what is not in its syntax."""
+    import re2  # 3 ms that few programs need
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re.compile(pattern if isinstance(pattern, bytes) else pattern.encode())
-    except re.error as error:
-        shown = pattern.decode(errors="replace") if isinstance(pattern, bytes) else pattern
-        raise invalid(f"Invalid pattern: {shown}, error: {error}") from None
+        # TensorFlow's RE2 does not know groups named (?<name>...), newer ones do: an operator that no
+        # version knows is refused wherever "(?<" would be one, and changes nothing elsewhere.
+        re2.compile(pattern.replace(b"(?<", _UNKNOWN_OPERATOR), options)
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason = bytes(error.args[0]).replace(_UNKNOWN_OPERATOR, b"(?<").decode(errors="replace")
+        raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {reason}") from None
+
+
+_UNKNOWN_OPERATOR = b"(?\x01"
+
+
+def _as_bytes(text: bytes | str) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _full_matches(input, pattern):
+    form = _compiled(_as_bytes(pattern))
+    return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
 
 
 def _replaced(input, pattern, rewrite, replace_global):
-    form = _compiled(pattern)
-    rewrite = rewrite if isinstance(rewrite, bytes) else rewrite.encode()
-    pieces = re.split(rb"(\\.)", rewrite, flags=re.S)
-    highest = max((int(p[1:]) for p in pieces if re.fullmatch(rb"\\\d", p)), default=0)
-    if highest > form.groups:
-        # As RE2 does with a rewrite that names a group the pattern lacks.
+    form = _compiled(_as_bytes(pattern))
+    pieces, highest_group, complete = _rewrite_pieces(_as_bytes(rewrite))
+    if highest_group > form.groups or not (complete or replace_global):
         return input
+    replace = _replace_all if replace_global else _replace_first
+    return each(lambda text: replace(form, pieces, text), input)
 
-    def written(match) -> bytes:
-        out = b""
-        for piece in pieces:
-            if re.fullmatch(rb"\\\d", piece):
-                out += match.group(int(piece[1:])) or b""
-            else:
-                out += b"\\" if piece == b"\\\\" else piece
-        return out
 
-    return each(lambda text: form.sub(written, text, 0 if replace_global else 1), input)
+def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
+    """The texts and groups that `rewrite` consists of, its highest group, and whether all of it is valid.
+
+    RE2 writes what precedes a backslash that is followed by neither a digit nor a backslash, and stops there.
+    """
+    text, *rest = re.split(rb"\\(.?)", rewrite, flags=re.S)
+    escaped = rest[::2]
+    highest_group = max((int(c) for c in escaped if c.isdigit()), default=0)
+    pieces: list[bytes | int] = [text]
+    for character, text in zip(escaped, rest[1::2], strict=True):
+        if not (character.isdigit() or character == b"\\"):
+            return pieces, highest_group, False
+        pieces += [int(character) if character.isdigit() else character, text]
+    return pieces, highest_group, True
+
+
+def _written(match, pieces) -> bytes:
+    return b"".join((match[p] or b"") if isinstance(p, int) else p for p in pieces)
+
+
+def _replace_first(form, pieces, text: bytes) -> bytes:
+    match = form.search(text)
+    if match is None:
+        return text
+    return text[: match.start()] + _written(match, pieces) + text[match.end() :]
+
+
+def _replace_all(form, pieces, text: bytes) -> bytes:
+    out = []
+    at, last_end = 0, -1
+    while at <= len(text) and (match := form.search(text, at)) is not None:
+        start, end = match.span()
+        out.append(text[at:start])
+        if start == end == last_end:  # an empty match just after a match does not count
+            at = end + _character_length(text, end)
+            out.append(text[end:at])
+            at = max(at, end + 1)
+            continue
+        out.append(_written(match, pieces))
+        at = last_end = end
+    out.append(text[at:])
+    return b"".join(out)
+
+
+def _character_length(text: bytes, at: int) -> int:
+    """The bytes of the character at `at`, 1 where the bytes are not UTF-8."""
+    for length in (1, 2, 3, 4):
+        try:
+            text[at : at + length].decode(errors="surrogatepass")  # as RE2 decodes
+        except UnicodeDecodeError:
+            continue
+        return length
+    return 1
 
 
 @op("RegexReplace", "input: string, pattern: string, rewrite: string -> output: string",
@@ -86,9 +151,12 @@ def _(rng):
 
 @tensor_function
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
-    """Strings with the matches of `pattern` replaced by `rewrite`, in which \\0 to \\9 are the match and its groups.
+    """Replace the matches of `pattern` in strings by `rewrite`, in which \\0 to \\9 are the match and its groups.
 
-    Patterns are Python's, which agree with RE2 in all common forms. Raises InvalidArgumentError for a bad pattern.
+    Patterns are RE2's: matching takes time linear in the text, and there are no backreferences or lookaround.
+
+    Raises:
+        InvalidArgumentError: `pattern` is not valid.
     """
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return StaticRegexReplace(input, pattern, rewrite, replace_global)
@@ -99,8 +167,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 def RegexFullMatch(xp, input, pattern):
     if pattern.ndim:
         raise invalid(f"Pattern must be scalar, but received {shape_text(pattern.shape)}")
-    form = _compiled(pattern[()])
-    return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+    return _full_matches(input, pattern[()])
 
 
 RegexFullMatch.gradient(None)
@@ -115,8 +182,7 @@ def _(rng):
 @op("StaticRegexFullMatch", "input: string -> output: bool", attrs={"pattern": string},
     shape=shapes.same_as_first)  # fmt: skip
 def StaticRegexFullMatch(xp, input, pattern):
-    form = _compiled(pattern)
-    return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+    return _full_matches(input, pattern)
 
 
 StaticRegexFullMatch.gradient(None)
@@ -130,7 +196,13 @@ def _(rng):
 
 @tensor_function
 def regex_full_match(input, pattern, name=None):
-    """Whether each string as a whole matches `pattern`."""
+    """Whether each string as a whole matches `pattern`, a regular expression in RE2's syntax.
+
+    Raises:
+        InvalidArgumentError: `pattern` is not valid.
+    """
+    if isinstance(pattern, (str, bytes)):
+        return StaticRegexFullMatch(input, pattern)
     return RegexFullMatch(input, pattern)
 
 

@@ -90,7 +90,7 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
 
 NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _REAL_NUMBER = re.compile(
-    rb"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf(inity)?|nan)\s*", re.I
+    rb"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I
 )
 _WHOLE_NUMBER = re.compile(rb"\s*[+-]?\d+\s*")
 
