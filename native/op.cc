@@ -227,7 +227,11 @@ class Call {
     int64_t n = 0;
     for (const Arg& o : *op_->outputs) {
       const int64_t k = !o.list ? 1 : o.count_attr >= 0 ? attrs_[o.count_attr].i : list_sizes_.empty() ? 0 : list_sizes_[0];
-      if (k < 0 || k > 1'000'000) throw invalid("Value for attr '", py_str((*op_->attrs)[static_cast<size_t>(o.count_attr)].name), "' of ", k, " must be at least minimum 0");
+      if (k > 1'000'000) {
+        PyErr_SetString(PyExc_ValueError, text("Number of outputs is too big: ", k).c_str());
+        throw PythonError();
+      }
+      if (k < 0) throw invalid("Value for attr '", py_str((*op_->attrs)[static_cast<size_t>(o.count_attr)].name), "' of ", k, " must be at least minimum 0");
       n += k;
       out_sizes_.push_back(static_cast<int>(k));
     }

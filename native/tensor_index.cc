@@ -40,8 +40,13 @@ Found integer(PyObject* o, int64_t* value) {
       return Found::kNo;
     }
   }
-  const long long v = PyLong_AsLongLong(number);
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(number, &overflow);
   Py_DECREF(number);
+  if (overflow) {  // as in the conversion of any list of numbers
+    PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with out-of-range integer to Tensor.");
+    return Found::kError;
+  }
   if (v == -1 && PyErr_Occurred()) return Found::kError;
   *value = v;
   return Found::kYes;

@@ -27,11 +27,11 @@ runpy.run_path(sys.argv[1])["write"](pathlib.Path(sys.argv[2]), calls, setup)
 """
 
 
-@pytest.mark.parametrize("name", ["regex"])
+@pytest.mark.parametrize("name", ["regex", "size"])
 @pytest.mark.parametrize("seed", [2, 3])
 def test_generated_calls_do_as_tensorflow(name, seed, tmp_path):
     called = runpy.run_path(str(HERE / f"{name}_calls.py"))
-    calls = called["calls"](seed, 300)
+    calls = called["calls"](seed, 100)
     vectors = tmp_path / "vectors.json"
     done = subprocess.run(
         [os.environ["TF_PYTHON"], "-c", ASK, str(ANSWERS), str(vectors)],

@@ -89,6 +89,19 @@ def convert_to_tensor(
     return _convert(value, None)
 
 
+def int_array(numbers: Sequence[int]) -> np.ndarray:
+    """Python ints as int32, or all of them as int64 where one needs it: the dtype of a constant of them.
+
+    Raises:
+        ValueError: a number that 64 bits cannot hold.
+    """
+    if all(-(2**31) <= n < 2**31 for n in numbers):
+        return np.array(numbers, np.int32)
+    if all(-(2**63) <= n < 2**63 for n in numbers):
+        return np.array(numbers, np.int64)
+    raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+
+
 @tensor_function
 def convert_to_tensor_v1(
     value: Any,

@@ -103,13 +103,14 @@ def interleaved(dataset, fn, cycle_length, block_length, num_parallel_calls, det
 class Interleaved(Over):
     """Elements of the datasets that `fn` makes, `block` at a time, from `cycle` of them in turn."""
 
-    __slots__ = ("_block", "_call", "_open", "_over", "_parallel", "_position", "_slot", "_slots", "_start", "_taken")
+    __slots__ = ("_block", "_call", "_cycle", "_open", "_over", "_parallel", "_position", "_slot", "_slots", "_start", "_taken")
 
     def __init__(self, fn, values, cycle, block, parallel):
         super().__init__(values)
         self._call = of_elements(fn)
         self._start = later(self._started)
-        self._slots = [None] * cycle  # (element, pass)
+        self._slots = [None]  # (element, pass); more when they are needed, as `cycle` may be huge
+        self._cycle = cycle
         self._block = block
         self._parallel = parallel
         self._over = False
@@ -140,7 +141,12 @@ class Interleaved(Over):
                 except StopIteration:
                     self._slots[self._slot] = None
                     self._open -= 1
-            self._slot = (self._slot + 1) % len(self._slots)
+            self._slot += 1
+            if self._slot == len(self._slots):
+                if self._over or self._slot == self._cycle:
+                    self._slot = 0
+                else:
+                    self._slots.append(None)
             self._taken = 0
         raise StopIteration
 

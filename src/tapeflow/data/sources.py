@@ -120,6 +120,7 @@ def range_of(args, output_type=dtypes.int64, name=None):
     numbers = [integer(arg, "RangeDataset") for arg in args]
     require(len(numbers) < 3 or numbers[2] != 0, "step must be a non-zero integer.", "RangeDataset")
     progression = range(*numbers)
+    count = _length(progression)
     output_type = dtypes.as_dtype(output_type)
     spec = TensorSpec([], output_type)
     empty = np.empty(0, output_type.as_numpy_dtype)
@@ -130,15 +131,21 @@ def range_of(args, output_type=dtypes.int64, name=None):
 
     def blocks(size=1024):
         kind = output_type.as_numpy_dtype
-        for start in range(0, len(progression), size):
+        for start in range(0, count, size):
             yield np.array(progression[start : start + size]).astype(kind)
 
     rows = None
-    if len(progression) <= 2**22:
+    if count <= 2**22:
         column = functools.cache(lambda: convert_to_tensor(np.concatenate([*blocks(), empty])))
-        rows = RowStream(column, lambda: all_rows(len(progression)))
+        rows = RowStream(column, lambda: all_rows(count))
     start = (lambda: Counted(elements)) if rows is None else rows.start
-    return "Range", start, spec, len(progression), rows
+    endless = progression.step > 0 and progression.stop == 2**63 - 1  # as TensorFlow counts
+    return "Range", start, spec, -1 if endless else min(count, 2**63 - 1), rows
+
+
+def _length(progression: range) -> int:
+    """`len`, which does not count beyond 63 bits."""
+    return 0 if not progression else (progression[-1] - progression[0]) // progression.step + 1
 
 
 def counter(start, step, dtype):

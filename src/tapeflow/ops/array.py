@@ -236,7 +236,9 @@ def shape(input, out_type=None, name=None):
         return cast(dense, out_type or dtypes.int32)
     out_type = dtypes.as_dtype(out_type or dtypes.int32)
     known = _known_sizes(input)
-    return Shape(input, out_type) if known is None else _constant(known, out_type, "Shape")
+    if known is None or any(size > out_type.max for size in known):  # too large: an error when the graph runs
+        return Shape(input, out_type)
+    return _constant(known, out_type, "Shape")
 
 
 def _known_sizes(input):
@@ -321,7 +323,7 @@ def size(input, out_type=None, name=None):
     """The number of elements of `input`, as a scalar of `out_type`, int32 if not given."""
     out_type = dtypes.as_dtype(out_type or dtypes.int32)
     known = _known_sizes(input)
-    if known is None:
+    if known is None or math.prod(known) > out_type.max:
         return Size(input, out_type)
     return _constant(math.prod(known), out_type, "Size")
 

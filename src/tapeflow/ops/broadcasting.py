@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
@@ -287,16 +287,23 @@ def repeat(input, repeats, axis=None, name=None):
     elif input.shape.rank is not None:
         # So that the gradient is dense, as TensorFlow's, and not the rows that were read.
         input = Reshape(input, as_shape(sizes_of(input)))
+    repeats = repeats if isinstance(repeats, np.ndarray) else convert_to_tensor(repeats)
     times, size = static_value(repeats), size_of(input, axis)
     if times is None or not isinstance(size, int):
-        return gather(input, _repeated(convert_to_tensor(repeats), size), axis=axis)
+        return gather(input, _repeated(repeats, size), axis=axis)
     if times.ndim > 1:
         raise ValueError(f"Shape {times.shape} must have rank at most 1")
     if times.size not in (1, size):
         raise ValueError(f"Dimensions {size} and {times.size} are not compatible")
     if (times < 0).any():
         raise invalid(f"Argument `repeats` must be >= 0, got {times.tolist()}")
-    where = np.repeat(np.arange(size), np.broadcast_to(times, (size,)))
+    times = np.broadcast_to(times, (size,))
+    try:
+        if times.sum(dtype=np.float64) > 2**60:  # beyond any memory, and close to where NumPy's sum overflows
+            raise MemoryError
+        where = np.repeat(np.arange(size), times)
+    except MemoryError:
+        raise ResourceExhaustedError(None, None, f"OOM when repeating {size} elements") from None
     return gather(input, where, axis=axis)
 
 

@@ -110,11 +110,19 @@ def saturate_cast(value, dtype, name=None):
         value = real(value)
         source = value.dtype
     if not source.is_complex and not kind.is_bool and source is not kind:
-        if source.min < kind.min:
-            value = arithmetic.Maximum(value, _representable(source, kind.min, kind))
-        if source.max > kind.max:
-            value = arithmetic.Minimum(value, _representable(source, kind.max, kind))
+        infinite = source.is_floating and kind.is_integer  # an infinity becomes the largest finite number
+        (least, most), (low, high) = _limits(source), _limits(kind)
+        if infinite or least < low:
+            value = arithmetic.Maximum(value, _representable(source, max(least, low), kind))
+        if infinite or most > high:
+            value = arithmetic.Minimum(value, _representable(source, min(most, high), kind))
     return cast(value, kind)
+
+
+def _limits(dtype):
+    """The least and greatest finite number as Python's, which compare without being rounded."""
+    number = float if dtype.is_floating else int
+    return number(dtype.min), number(dtype.max)
 
 
 def _representable(source, limit, kind):

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, casting, comparison, list_payload, reduction, shapes
@@ -69,11 +69,10 @@ def _as_dims(shape):
     """`shape` as what `Fill` takes: a vector, also for a scalar or a TensorShape."""
     if isinstance(shape, (list, tuple)):
         if all(isinstance(d, int) for d in shape):
-            large = any(abs(d) >= 2**31 for d in shape)
-            return np.array(shape, np.int64 if large else np.int32)
+            return int_array(shape)
         return convert_to_tensor(shape, dtype_hint=dtypes.int32)
     if hasattr(shape, "as_list"):
-        return np.array(shape.as_list(), np.int32)
+        return int_array(shape.as_list())
     shape = convert_to_tensor(shape, dtype_hint=dtypes.int32)
     if not shape.dtype.is_integer:
         raise TypeError(f"Cannot convert {shape} to EagerTensor of dtype int32")
@@ -302,12 +301,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         numbers = [_number_of(x, dtypes.as_dtype(dtype)) for x in (start, limit, delta)]
         return Range(*numbers)
     if type(start) is int and type(limit) is int and type(delta) is int:
-        return Range(
-            *(
-                np.array(x, np.int32 if -(2**31) <= x < 2**31 else np.int64)
-                for x in (start, limit, delta)
-            )
-        )
+        return Range(*int_array((start, limit, delta)))
     tensors = [convert_to_tensor(x) for x in (start, limit, delta)]
     if any(t.dtype not in _RANGE_ORDER for t in tensors):
         known = {
@@ -326,8 +320,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
 
 
 def _number_of(x, dtype):
-    x = convert_to_tensor(x, dtype_hint=dtype)
-    return x if x.dtype == dtype else casting.cast(x, dtype)
+    return casting.cast(x, dtype) if hasattr(x, "dtype") else convert_to_tensor(x, dtype)
 
 
 @op(
@@ -372,7 +365,8 @@ def _(start, stop, num):
 def linspace(start, stop, num, name=None, axis=0):
     """`num` evenly spaced values from `start` to `stop`, both included, stacked along `axis`.
 
-    `start` and `stop` broadcast together; integers give float64. Differentiable in both ends.
+    `start` and `stop` broadcast together; integers give float64, those of 8 and 16 bits float32. Differentiable in
+    both ends.
     """
     start = convert_to_tensor(start)
     stop = convert_to_tensor(stop, dtype=start.dtype)
@@ -383,7 +377,8 @@ def linspace(start, stop, num, name=None, axis=0):
             f"{num} of dtype: {count.dtype}"
         )
     if start.dtype.is_integer:
-        start, stop = casting.cast(start, dtypes.float64), casting.cast(stop, dtypes.float64)
+        real = dtypes.float64 if start.dtype.size > 2 else dtypes.float32
+        start, stop = casting.cast(start, real), casting.cast(stop, real)
     known = static_value(count)
     start, stop = start + ZerosLike(stop), stop + ZerosLike(start)
     if known is None or start.shape.rank is None:

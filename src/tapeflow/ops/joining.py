@@ -211,6 +211,8 @@ def stack(values, axis=0, name="stack"):
     rank = np.ndim(values[0]) if first is None else _rank(first.shape)
     if rank is not None and not -rank - 1 <= axis <= rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank - 1}, {rank + 1})")
+    if rank == 0 and first is None:
+        return convert_to_tensor(values)  # of the dtype that holds all of them, not of the first one's
     return Pack(values, axis)
 
 

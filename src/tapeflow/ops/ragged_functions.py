@@ -14,7 +14,7 @@ from tapeflow.ops.array import Shape
 from tapeflow.ops.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
 from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
+from tapeflow.ops.comparison import not_equal, where
 from tapeflow.ops.construction import range as range_
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import control_dependencies
@@ -176,7 +176,9 @@ def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtyp
     starts, limits, deltas = starts + total, limits + total, deltas + total
     distance = limits - starts
     if dtypes.as_dtype(dtype).is_integer:
-        counts = -arithmetic.floordiv(-distance, deltas)
+        # Rounded up, without negating the least of all integers, which is its own negative.
+        partial = not_equal(arithmetic.floormod(distance, deltas), 0)
+        counts = arithmetic.floordiv(distance, deltas) + cast(partial, dtype)
     else:
         counts = ceil(distance / deltas)
     lengths = arithmetic.maximum(cast(counts, kind), 0)

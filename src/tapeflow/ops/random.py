@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import philox, shapes
@@ -64,12 +64,10 @@ def shape_tensor(shape):
     """The shape argument of a random function (integers, a TensorShape, a list with tensors) as an input."""
     if isinstance(shape, (list, tuple)):
         if all(isinstance(d, int) for d in shape):
-            large = any(abs(d) >= 2**31 for d in shape)
-            return np.array(shape, np.int64 if large else np.int32)
+            return int_array(shape)
         return convert_to_tensor(shape, dtype_hint=dtypes.int32)
     if hasattr(shape, "as_list"):
-        sizes = shape.as_list()
-        return np.array(sizes, np.int64 if any(d >= 2**31 for d in sizes) else np.int32)
+        return int_array(shape.as_list())
     return shape if hasattr(shape, "dtype") else convert_to_tensor(shape)
 
 

@@ -165,12 +165,18 @@ def output_count(
     return sum(_length(row, output, attrs, sizes) for output in found.outputs)
 
 
+_MOST_OUTPUTS = 1 << 20  # of one node; lists of them are made before any size is compared
+
+
 def _length(row: Any, output: _Output, attrs: Mapping[str, Any], sizes: Sequence[int]) -> int:
     if not output.is_list:
         return 1
     if output.count_attr:
         name = output.count_attr
-        return int(attrs[name] if name in attrs else row.defaults[name])
+        count = int(attrs[name] if name in attrs else row.defaults[name])
+        if count > _MOST_OUTPUTS:
+            raise ValueError(f"Number of outputs is too big: {count}")
+        return count
     return sizes[0] if sizes else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, comparison, layout, padding, spectral
 from tapeflow.ops.broadcasting import tile
@@ -63,6 +63,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     size = size_of(signal, where)
     if not all(isinstance(n, int) for n in (length, step, size)):
         return _dynamic_frames(signal, length, step, pad_end, pad_value, where, size)
+    length, step = int_array((length, step)).tolist()
     if pad_end:
         count = -(-size // step)
         missing = max(0, (count - 1) * step + length - size)
@@ -70,8 +71,10 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         signal = padding.PadV2(signal, pads, convert_to_tensor(pad_value, signal.dtype))
     else:
         count = max(0, 1 + (size - length) // step)
-    at = np.arange(count)[:, None] * step + np.arange(length)
-    return gather(signal, at.astype(np.int32), axis=where)
+    at = np.zeros((0, length), np.int32)  # without frames a huge length takes no memory
+    if count:
+        at = (np.arange(count)[:, None] * step + np.arange(length)).astype(np.int32)
+    return gather(signal, at, axis=where)
 
 
 def _dynamic_frames(signal, length, step, pad_end, pad_value, where, size):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.convert import int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
@@ -502,10 +503,7 @@ def _has_dimensions(x) -> bool:
 
 def _index_vector(entries):
     if all(isinstance(e, int) for e in entries):
-        if any(not -(2**63) <= e < 2**63 for e in entries):
-            raise IndexError(f"Index {entries} does not fit in 64 bits")
-        small = all(-(2**31) <= e < 2**31 for e in entries)
-        return np.array(entries, np.int32 if small else np.int64)
+        return int_array(entries)
     from tapeflow.ops.joining import Pack
 
     return Pack([e if isinstance(e, int) else _cast(e, dtypes.int32) for e in entries])

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import context, structure
+from tapeflow.core.convert import int_array
 from tapeflow.core.public import public
 
 _Eager = _native.EagerTensor
@@ -140,8 +141,7 @@ def _sizes(static, dynamic) -> list:
 def as_shape(sizes):
     """A list of ints and scalar tensors as a shape to give to an op."""
     if all(isinstance(d, int) for d in sizes):
-        small = all(d < 2**31 for d in sizes)
-        return np.array(sizes, np.int32 if small else np.int64)
+        return int_array(sizes)
     from tapeflow.ops.joining import Pack
 
     return Pack(list(sizes))

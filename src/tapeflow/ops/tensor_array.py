@@ -14,7 +14,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import list_payload
 from tapeflow.ops.construction import zeros
@@ -140,7 +140,10 @@ class TensorArray:
         count = int(concrete_value(size))
         if count < 0:
             raise InvalidArgumentError(None, None, f"Size must be non-negative, got {count}")
-        self._tensors: list = [None] * count
+        try:
+            self._tensors: list = [None] * count
+        except (MemoryError, OverflowError):
+            raise ResourceExhaustedError(None, None, f"OOM when allocating a TensorArray of {count} tensors") from None
 
     @property
     def flow(self):

@@ -125,8 +125,11 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     zeros(
         [num_rows, columns], dtypes.bool
     )  # sizes without end fail here, before half of them is computed
-    same = comparison.Equal(ExpandDims(range_(num_rows), 1), range_(columns))
-    one = cast(same, dtypes.as_dtype(dtype))
+    if isinstance(num_rows, int) and isinstance(columns, int) and not (num_rows and columns):
+        one = zeros([num_rows, columns], dtype)  # whatever the other size is
+    else:
+        same = comparison.Equal(ExpandDims(range_(num_rows), 1), range_(columns))
+        one = cast(same, dtypes.as_dtype(dtype))
     if batch_shape is None:
         return one
     from tapeflow.ops.array import Shape
