@@ -106,7 +106,9 @@ def test_other_threads_run_while_a_long_text_is_matched():
     assert not tf.strings.regex_full_match(text, "(?:a|b)*c")
     stopped.set()
     thread.join()
-    assert len(pauses) > 10  # it took a tenth of a second, in which a thread that needs the GIL went on
+    assert (
+        len(pauses) > 10
+    )  # it took a tenth of a second, in which a thread that needs the GIL went on
 
 
 def test_long_digits_that_are_no_number_take_linear_time():

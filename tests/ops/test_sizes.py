@@ -40,7 +40,7 @@ BEYOND = [
     lambda n: tf.reshape([1], [n]),
     lambda n: tf.repeat([1], n),
     lambda n: tf.constant([1, 2])[n:],
-    lambda n: tf.constant([1, 2])[:: n],
+    lambda n: tf.constant([1, 2])[::n],
     lambda n: tf.constant([1, n]),
 ]
 
@@ -57,7 +57,9 @@ def test_stack_of_numbers_has_the_dtype_that_holds_all():
 
 
 @pytest.mark.parametrize("staged", [False, True])
-@pytest.mark.parametrize("call", [lambda: tf.shape(tf.zeros([1 << 31, 0])), lambda: tf.shape(tf.zeros([0, 1 << 40]))])
+@pytest.mark.parametrize(
+    "call", [lambda: tf.shape(tf.zeros([1 << 31, 0])), lambda: tf.shape(tf.zeros([0, 1 << 40]))]
+)
 def test_shapes_that_int32_cannot_hold_are_errors(call, staged):
     with pytest.raises(tf.errors.InvalidArgumentError):
         (tf.function(call) if staged else call)()
@@ -65,8 +67,13 @@ def test_shapes_that_int32_cannot_hold_are_errors(call, staged):
 
 @pytest.mark.parametrize("staged", [False, True])
 @pytest.mark.parametrize(
-    "call", [lambda: tf.split([1, 2], 1 << 40), lambda: tf.unstack([1, 2], 1 << 40), lambda: tf.dynamic_partition([1], [0], 1 << 40)]
-)  # fmt: skip
+    "call",
+    [
+        lambda: tf.split([1, 2], 1 << 40),
+        lambda: tf.unstack([1, 2], 1 << 40),
+        lambda: tf.dynamic_partition([1], [0], 1 << 40),
+    ],
+)
 def test_lists_of_outputs_are_bounded(call, staged):
     with pytest.raises(ValueError, match="Number of outputs is too big: 1099511627776"):
         (tf.function(call) if staged else call)()
@@ -90,10 +97,16 @@ def test_saturate_cast_of_infinities_is_the_largest_number():
 
 def test_datasets_of_many_elements():
     assert [int(i) for i, _ in tf.data.Dataset.range(3).enumerate(-1)] == [-1, 0, 1]
-    twice = tf.data.Dataset.from_tensor_slices([1, 2]).interleave(lambda _: tf.data.Dataset.range(2), cycle_length=1 << 31)
+    twice = tf.data.Dataset.from_tensor_slices([1, 2]).interleave(
+        lambda _: tf.data.Dataset.range(2), cycle_length=1 << 31
+    )
     assert [int(x) for x in twice] == [0, 0, 1, 1]
 
 
 def test_ragged_range_counts_at_the_least_integer():
     least = -(1 << 63)
-    assert tf.ragged.range([0, 5, 0], [least, 0, 7], [least, -2, 3]).to_list() == [[0], [5, 3, 1], [0, 3, 6]]
+    assert tf.ragged.range([0, 5, 0], [least, 0, 7], [least, -2, 3]).to_list() == [
+        [0],
+        [5, 3, 1],
+        [0, 3, 6],
+    ]

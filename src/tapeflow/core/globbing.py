@@ -53,7 +53,9 @@ def matching_paths(pattern: Any) -> list[str]:
             for name in _children(folder)
             if _matches(name, steps)
         ]
-        folders = found if depth == len(parts) - 1 else [each for each in found if os.path.isdir(each)]
+        folders = (
+            found if depth == len(parts) - 1 else [each for each in found if os.path.isdir(each)]
+        )
     return sorted(scheme + each for each in folders)
 
 

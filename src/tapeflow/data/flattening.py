@@ -103,7 +103,9 @@ def interleaved(dataset, fn, cycle_length, block_length, num_parallel_calls, det
 class Interleaved(Over):
     """Elements of the datasets that `fn` makes, `block` at a time, from `cycle` of them in turn."""
 
-    __slots__ = ("_block", "_call", "_cycle", "_open", "_over", "_parallel", "_position", "_slot", "_slots", "_start", "_taken")
+    __slots__ = (
+        "_block", "_call", "_cycle", "_open", "_over", "_parallel", "_position", "_slot", "_slots", "_start", "_taken",
+    )  # fmt: skip
 
     def __init__(self, fn, values, cycle, block, parallel):
         super().__init__(values)
@@ -169,10 +171,12 @@ class Interleaved(Over):
 
     def restore(self, state):
         outer, slots, self._over, self._slot, self._taken, self._position = state
+        if not 0 <= self._slot < len(slots) <= self._cycle:
+            raise ValueError(f"slot {self._slot} of {len(slots)}, where {self._cycle} are in turn")
         self._input.restore(outer)
         self._open = 0
+        self._slots = [None] * len(slots)
         for number, saved in enumerate(slots):
-            self._slots[number] = None
             if saved is not None:
                 inner = Raising(None) if saved[0] is None else self._begun(saved[0])
                 inner.restore(saved[1])

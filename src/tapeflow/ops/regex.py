@@ -30,7 +30,9 @@ def _compiled(pattern: bytes):
         return re2.compile(pattern, options)
     except re2.error as error:
         reason = bytes(error.args[0]).replace(_UNKNOWN_OPERATOR, b"(?<").decode(errors="replace")
-        raise invalid(f"Invalid pattern: {pattern.decode(errors='replace')}, error: {reason}") from None
+        raise invalid(
+            f"Invalid pattern: {pattern.decode(errors='replace')}, error: {reason}"
+        ) from None
 
 
 _UNKNOWN_OPERATOR = b"(?\x01"
