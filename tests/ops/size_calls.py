@@ -10,7 +10,8 @@ size_differences.json has the package's own answers where they differ on purpose
 - It takes -2**63 for a size 0, negative counts of `repeat` for 0, and forgets the rest of a dataset's count of elements
   (`skip`, `take`, `shard` of more than int32).
 - Errors are raised where it returns what lies outside (`unravel_index`, `sparse.slice`), and are of one class for sizes
-  beyond memory and for numbers beyond 64 bits, also in graphs; some kernels that it lacks are here (`saturate_cast` of uint64).
+  beyond memory and for numbers beyond 64 bits, also in graphs; some kernels that it lacks are here (`saturate_cast`
+  of uint64).
 """
 
 import itertools
