@@ -3,11 +3,9 @@
 import hashlib
 import tarfile
 
-import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.keras.datasets import word_sequences
 
 
 @pytest.fixture
@@ -53,17 +51,6 @@ def test_get_file_unpacks(home):
     folder = tf.keras.utils.get_file("set.tar.gz", (home / "set.tar.gz").as_uri(), extract=True)
     with open(f"{folder}/set/x.txt") as file:
         assert file.read() == "inside"
-
-
-def test_word_sequences():
-    texts, labels = word_sequences.prepared(
-        [[1, 5, 9], [2]], np.array([0, 1]), num_words=8, skip_top=0, maxlen=None, start_char=1, oov_char=2,
-        index_from=3,
-    )  # fmt: skip
-    assert texts.tolist() == [[1, 4, 2, 2], [1, 5]]
-    assert labels.tolist() == [0, 1]
-    with pytest.raises(ValueError, match="maxlen"):
-        word_sequences.prepared([[1, 2]], [0], None, 0, 1, None, None, 0)
 
 
 def test_progress(capsys):

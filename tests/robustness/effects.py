@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
 import site
 import sys
 import sysconfig
@@ -34,11 +35,13 @@ _HARMLESS_FILES = ("/dev/null", "/dev/urandom")
 _PROCESSES = ("subprocess.", "os.system", "os.exec", "os.fork", "os.spawn", "os.posix_spawn", "os.kill", "pty.")
 _NETWORK = ("socket.", "urllib.", "http.", "ftplib.", "smtplib.", "webbrowser.")
 _CODE_EVENTS = ("exec", "compile", "marshal.", "pickle.find_class", "code.__new__", "function.__new__", "ctypes.dl")
-# Events that change a file system, by the number of their first arguments that are paths.
+# Events that change a file system, and which of their arguments are the paths where they do.
+_FIRST, _SECOND, _BOTH = slice(1), slice(1, 2), slice(2)
 _CHANGES = {
-    "os.remove": 1, "os.rename": 2, "os.mkdir": 1, "os.rmdir": 1, "os.link": 2, "os.symlink": 2, "os.truncate": 1,
-    "os.chmod": 1, "os.chown": 1, "os.utime": 1, "os.setxattr": 1, "os.removexattr": 1, "shutil.rmtree": 1,
-    "shutil.copyfile": 2, "shutil.move": 2, "tempfile.mkstemp": 1, "tempfile.mkdtemp": 1,
+    "os.remove": _FIRST, "os.rename": _BOTH, "os.mkdir": _FIRST, "os.rmdir": _FIRST, "os.link": _BOTH,
+    "os.symlink": _SECOND, "os.truncate": _FIRST, "os.chmod": _FIRST, "os.chown": _FIRST, "os.utime": _FIRST,
+    "os.setxattr": _FIRST, "os.removexattr": _FIRST, "shutil.rmtree": _FIRST, "shutil.copyfile": _SECOND,
+    "shutil.move": _BOTH, "tempfile.mkstemp": _FIRST, "tempfile.mkdtemp": _FIRST,
 }  # fmt: skip
 _LISTINGS = ("os.listdir", "os.scandir", "glob.glob")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -60,13 +63,15 @@ class _Watch:
         """What is wrong with an event, or None."""
         if event.startswith(self.allowed):
             return None
+        if event.startswith(("open", "os.")) and _in_rmtree():
+            return None
         if event == "open":
             return self._check_open(*args)
         if event in _CHANGES:
-            paths = args[: _CHANGES[event]]
-            return None if all(_within(p, self.writes) for p in paths) else f"{event}{paths}"
+            paths = [path for path in args[_CHANGES[event]] if not isinstance(path, int)]  # or open already
+            return None if all(_within(p, self.writes) for p in paths) else f"{event}({paths})"
         if event in _LISTINGS:
-            inside = _within(args[0] or ".", self.reads + self.writes)
+            inside = isinstance(args[0], int) or _within(args[0] or ".", self.reads + self.writes)
             return None if inside or self._importing() else f"{event}({args[0]!r})"
         if event == "import":
             return None if _is_known(args[0], self.imported) else f"import {args[0]}"
@@ -130,6 +135,16 @@ def _is_known(module: str, imported: frozenset[str]) -> bool:
     if root in sys.stdlib_module_names or root in imported:
         return True
     return any(os.path.exists(os.path.join(code, root + ending)) for code in _CODE for ending in ("", ".py"))
+
+
+def _in_rmtree() -> bool:
+    """Whether the event is part of `shutil.rmtree`, which was allowed, and goes by names within open folders."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name.startswith("_rmtree") and frame.f_code.co_filename == shutil.__file__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_source(path: str) -> bool:

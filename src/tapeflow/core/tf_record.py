@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, ClassVar
 
 from tapeflow import _native
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
+from tapeflow.core.expansion import ExpandedFile
 from tapeflow.core.file_system import _Translated, text_path
 
 _BLOCK = 1 << 18
@@ -96,10 +97,14 @@ class TFRecordWriter:
     def __init__(self, path, options=None):
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
-        self._path = text_path(path)
         self._compressor = options.compressor()
-        with _Translated(self._path):
-            self._file: BinaryIO | None = open(self._path, "wb", buffering=_BLOCK)  # noqa: SIM115
+        path = text_path(path)
+        with _Translated(path):
+            self._file: BinaryIO | None = self._open(path)
+
+    @staticmethod
+    def _open(path: str) -> BinaryIO:
+        return open(path, "wb", buffering=_BLOCK)
 
     def _opened(self) -> BinaryIO:
         if self._file is None:
@@ -138,28 +143,6 @@ class TFRecordWriter:
         self.close()
 
 
-class _Inflated:
-    """The decompressed bytes of a file, as much as is asked for."""
-
-    def __init__(self, file: BinaryIO, path: str):
-        self._file = file
-        self._path = path
-        self._inflater = zlib.decompressobj(15 + 32)  # either header
-        self._pending = b""
-
-    def read(self, n: int) -> bytes:
-        while len(self._pending) < n:
-            block = self._file.read(1 << 18)
-            try:
-                self._pending += self._inflater.decompress(block) if block else b""
-            except zlib.error as error:
-                raise DataLossError(None, None, f"{self._path}: {error}") from None
-            if not block:
-                break
-        out, self._pending = self._pending[:n], self._pending[n:]
-        return out
-
-
 def records(path, compression: str = "") -> Iterator[bytes]:
     """The records of a TFRecord file.
 
@@ -169,10 +152,12 @@ def records(path, compression: str = "") -> Iterator[bytes]:
     with _Translated(path):
         file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed below)
     with file:
-        source: Any = _Inflated(file, path) if compression else file
+        source: Any = ExpandedFile(file, path, cut_off=True) if compression else file
         left, start, wanted = b"", 0, 12  # what was not split, where in the file it begins, and what it lacks
         while True:
             # A damaged length does not ask for all memory at once: what is read doubles at most.
+            if compression:
+                source.check(len(left))
             block = source.read(max(_BLOCK, min(wanted - len(left), len(left))))
             left = left + block if left else block
             found, end, outcome, wanted = _native.split_records(left)

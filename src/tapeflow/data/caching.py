@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-import uuid
 
 from tapeflow.core.errors import AlreadyExistsError, DataLossError
 from tapeflow.core.tf_record import TFRecordWriter, records
+from tapeflow.core.whole_files import new_file, replace, replace_file, temporary_name
 from tapeflow.data import state_coding
 from tapeflow.data.passes import Counted, Over, Pass, close_pass
 
@@ -149,6 +149,12 @@ def _read(prefix):
         raise DataLossError(None, None, f"{data} holds {read} elements of {count}.")
 
 
+class _NewFileWriter(TFRecordWriter):
+    """Writes records to a file that was not there before."""
+
+    _open = staticmethod(new_file)
+
+
 class _Writing(Over):
     """Elements, as they are also written to files."""
 
@@ -178,7 +184,7 @@ class _Writing(Over):
     def _open(self):
         lock = _names(self._prefix)[2]
         try:
-            descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+            file = new_file(lock)
         except FileExistsError:
             raise AlreadyExistsError(
                 None,
@@ -188,10 +194,10 @@ class _Writing(Over):
                 "delete the lockfile and re-initialize the iterator.",
             ) from None
         try:
-            with os.fdopen(descriptor, "w") as file:
-                file.write(f"Created at: {int(time.time())}")
-            self._temporary = f"{self._prefix}.{uuid.uuid4().hex}.tmp"
-            self._writer = TFRecordWriter(self._temporary)
+            with file:
+                file.write(b"Created at: %d" % time.time())
+            self._temporary = temporary_name(_names(self._prefix)[1])
+            self._writer = _NewFileWriter(self._temporary)
         except OSError:
             os.remove(lock)
             raise
@@ -202,10 +208,8 @@ class _Writing(Over):
             return
         self._writer.close()
         index, data, lock = _names(self._prefix)
-        os.replace(self._temporary, data)
-        with open(self._temporary, "wb") as file:
-            file.write(state_coding.encode(self._count))
-        os.replace(self._temporary, index)
+        replace(self._temporary, data)
+        replace_file(index, state_coding.encode(self._count))
         self._writer = None
         os.remove(lock)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 
 import numpy as np
@@ -13,7 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data.csv_reading import CsvDataset
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.data.feature_batches import filenames_of, shuffled_and_repeated
-from tapeflow.data.records import text_of
+from tapeflow.data.records import opened, text_of
 
 _LADDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
 _ROWS = 100  # that are looked at for types
@@ -148,8 +147,9 @@ class _Files:
             raise ValueError(
                 f"compression_type ({self._compression}) is not supported for probing columns"
             )
-        opener = gzip.open if self._compression else open
-        with opener(name, "rb") as raw, io.TextIOWrapper(raw, self._encoding, newline="") as file:
+        raw = opened(name, self._compression)
+        whole = io.BufferedReader(raw) if self._compression else raw
+        with io.TextIOWrapper(whole, self._encoding, newline="") as file:
             yield from csv.reader(file, **self._style)
 
     def _first(self, name):

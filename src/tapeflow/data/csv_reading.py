@@ -232,9 +232,12 @@ def rows_of(path, compression, delimiter, quotes):
         left, over = b"", False
         while not over or left:
             if not over:
-                block = file.read(_BLOCK)
+                # As much again as there is: a long record is not searched for its end too often.
+                block = file.read(max(_BLOCK, len(left)))
                 over = not block
                 left += block
+                if compression:
+                    file.check(len(left))
             at = 0
             while at < len(left):
                 fields, end = _record(left, at, delimiter, quotes, over)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import zlib
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.expansion import ExpandedFile
 from tapeflow.core.file_system import _Translated
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.tf_record import records
@@ -59,57 +59,28 @@ def opened(path, compression):
         raise InvalidArgumentError(None, None, f"Unsupported compression_type: {compression}.")
     with _Translated(path):
         file = open(path, "rb", buffering=0 if compression else -1)  # noqa: SIM115 - closed by who reads
-    return _Inflating(file, path, 31 if compression == "GZIP" else 15) if compression else file
-
-
-class _Inflating:
-    """A file decompressed as it is read. GZIP files may be several joined."""
-
-    def __init__(self, file, path, bits):
-        self._file, self._path, self._bits = file, path, bits
-        self._inflater = zlib.decompressobj(bits)
-
-    def read(self, size):
-        """Some bytes, about `size`; none at the end. Raises DataLossError for damaged ones."""
-        while True:
-            data = self._inflater.unused_data if self._inflater.eof else b""
-            if self._inflater.eof:
-                data = data or self._file.read(size)
-                if not data:
-                    return b""
-                self._inflater = zlib.decompressobj(self._bits)
-            else:
-                data = self._inflater.unconsumed_tail or self._file.read(size)
-                if not data:
-                    raise DataLossError(None, None, f"{self._path}: the compressed data ends too early")
-            try:
-                found = self._inflater.decompress(data, size)
-            except zlib.error as error:
-                raise DataLossError(None, None, f"{self._path}: {error}") from None
-            if found:
-                return found
-
-    def close(self):
-        self._file.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+    return ExpandedFile(file, path, compression) if compression else file
 
 
 def lines_of(path, compression):
     """The lines of a text file as bytes, without their ends."""
     with opened(path, compression) as file:
-        left = b""
+        left: list[bytes] = []  # the parts of a line whose end was not seen yet
+        held = 0
         while block := file.read(_BLOCK):
-            parts = (left + block).split(b"\n")
-            left = parts.pop()
-            for line in parts:
-                yield line.removesuffix(b"\r")
-        if left:
-            yield left.removesuffix(b"\r")
+            first, *lines = block.split(b"\n")
+            left.append(first)
+            held += len(first)
+            if compression:
+                file.check(held)
+            if lines:
+                yield b"".join(left).removesuffix(b"\r")
+                left = [lines.pop()]
+                held = len(left[0])
+                for line in lines:
+                    yield line.removesuffix(b"\r")
+        if held:
+            yield b"".join(left).removesuffix(b"\r")
 
 
 def blocks_of(path, compression, size, header, footer):
@@ -126,6 +97,7 @@ def blocks_of(path, compression, size, header, footer):
             return
         while block := file.read(_BLOCK):
             content += block
+            file.check(len(content))
     body = len(content) - header - footer
     _check_body(path, body, size, header, footer)
     for start in range(header, header + body, size):

@@ -11,6 +11,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.whole_files import replace_file
 from tapeflow.graph import passes, planning
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import Graph
@@ -52,8 +53,7 @@ def draw(what: Any, path: str | None = None, after: str | None = None) -> str:
     boxes = _of_program(subject) if isinstance(subject, Program) else _of_graph(subject)
     picture = _svg(boxes)
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(picture)
+        replace_file(path, picture.encode())
     return picture
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes, tensor_bytes
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.core.expansion import expanded
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
@@ -139,10 +140,8 @@ def decode_raw_v1(input_bytes=None, out_type=None, little_endian=True, name=None
 def DecodeCompressed(xp, bytes, compression_type):
     def inflated(data):
         try:
-            if compression_type == "GZIP":
-                return gzip.decompress(data)
-            return zlib.decompress(data) if compression_type else data
-        except (OSError, EOFError, zlib.error) as error:
+            return expanded(data, compression_type, "The data") if compression_type else data
+        except (EOFError, zlib.error) as error:
             raise DataLossError(
                 None, None, f"The data are not {compression_type}: {error}"
             ) from None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from tapeflow.core import file_system, tf_record, wire
+from tapeflow.core import expansion, file_system, tf_record, wire
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 
 Record = tuple[bytes, bytes]
@@ -179,8 +178,8 @@ class FixedReader(Reader):
         data = _contents(work)
         if self._encoding:
             try:
-                data = gzip.decompress(data) if self._encoding == "GZIP" else zlib.decompress(data)
-            except (OSError, EOFError, zlib.error) as error:
+                data = expansion.expanded(data, self._encoding, file_system.text_path(work))
+            except (EOFError, zlib.error) as error:
                 raise InvalidArgumentError(
                     None, None, f"{file_system.text_path(work)}: {error}"
                 ) from None

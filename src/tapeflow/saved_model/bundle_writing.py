@@ -20,7 +20,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.crc32c import crc32c, mask
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tapeflow.core.whole_files import name_file
+from tapeflow.core.whole_files import name_file, new_file, replace
 from tapeflow.core.wire import varint
 from tapeflow.saved_model import slices
 from tapeflow.saved_model.bundle import BundleReader, data_path, index_path
@@ -110,7 +110,7 @@ class _Files:
 
     def open(self, shard: int) -> Any:
         path = self._temporary[shard] = f"{self._mark}.data-{shard}"
-        return _Synced(path)
+        return _Synced(path, like=index_path(self.prefix))
 
     def take(self, shard: int, path: str) -> None:
         """Lets a file that is there be a shard."""
@@ -127,11 +127,11 @@ class _Files:
             [(b"", header.SerializeToString(deterministic=True)), *sorted(entries.items())]
         )
         temporary = f"{self._mark}.index"
-        with _Synced(temporary) as file:
+        with _Synced(temporary, like=index_path(self.prefix)) as file:
             file.write(table)
         for shard, path in self._temporary.items():
-            os.replace(path, data_path(self.prefix, shard, count))
-        os.replace(temporary, index_path(self.prefix))
+            replace(path, data_path(self.prefix, shard, count))
+        replace(temporary, index_path(self.prefix))
         for shard in range(old):
             path = data_path(self.prefix, shard, old)
             if old != count and os.path.exists(path):
@@ -168,9 +168,9 @@ def _runs(number: str) -> bool:
 class _Synced:
     """A file that is on the disk when it is closed."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, like: str):
         self._path = path
-        self._file = open(path, "wb")  # noqa: SIM115 (closed by __exit__)
+        self._file = new_file(path, like)  # closed by __exit__
 
     def __enter__(self) -> Any:
         return self._file

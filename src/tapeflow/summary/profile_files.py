@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tapeflow.core.whole_files import replace_file
 from tapeflow.core.wire import bytes_field, varint_field
 
 
@@ -42,10 +43,9 @@ def write(folder: Any, spans: Sequence[Span]) -> str:
         target = f"{base}_{count}"
     os.makedirs(target)
     host = socket.gethostname()
-    with open(os.path.join(target, f"{host}.xplane.pb"), "wb") as file:
-        file.write(xspace(spans, host))
-    with gzip.open(os.path.join(target, f"{host}.trace.json.gz"), "wt") as text:
-        text.write(chrome_trace(spans))
+    replace_file(os.path.join(target, f"{host}.xplane.pb"), xspace(spans, host))
+    trace = gzip.compress(chrome_trace(spans).encode())
+    replace_file(os.path.join(target, f"{host}.trace.json.gz"), trace)
     return target
 
 

@@ -7,6 +7,7 @@ import os
 
 from tapeflow import protos
 from tapeflow.core.public import public_methods
+from tapeflow.core.whole_files import replace_file
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.timeline import Timeline
 from tapeflow.graph.writing import write_graph
@@ -295,8 +296,7 @@ class ProfilerHook(SessionRunHook):
             text = trace.generate_chrome_trace_format(
                 show_dataflow=self._show_dataflow, show_memory=self._show_memory
             )
-            with open(self._file.format(step), "w") as file:
-                file.write(text)
+            replace_file(self._file.format(step), text.encode())
             if self._writer is not None:
                 self._writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
         self._next = step + 1

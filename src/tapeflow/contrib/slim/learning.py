@@ -13,6 +13,7 @@ from tapeflow.contrib.training.training import (
     multiply_gradients,
 )
 from tapeflow.contrib.training.training import create_train_op as _create_train_op
+from tapeflow.core.whole_files import replace_file
 from tapeflow.train.global_step import get_or_create_global_step
 
 __all__ = [
@@ -56,8 +57,7 @@ def train_step(sess, train_op, global_step, train_step_kwargs):
     loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
     if traced:
         path = os.path.join(wanted["logdir"], f"tf_trace-{int(step)}.json")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(Timeline(metadata.step_stats).generate_chrome_trace_format())
+        replace_file(path, Timeline(metadata.step_stats).generate_chrome_trace_format().encode())
         if wanted.get("summary_writer") is not None:
             wanted["summary_writer"].add_run_metadata(metadata, f"run_metadata-{int(step)}")
     if "should_log" in wanted and sess.run(wanted["should_log"]):

@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, as_number
 from tapeflow.keras.callbacks.stopping import rate_of
 from tapeflow.keras.session import values_of
@@ -160,8 +161,8 @@ class TensorBoard(Callback):
                 lines.append(f'  metadata_path: "{path}"')
             lines.append("}")
         os.makedirs(os.path.join(self.log_dir, "train"), exist_ok=True)
-        with open(os.path.join(self.log_dir, "train", "projector_config.pbtxt"), "w") as file:
-            file.write("\n".join(lines) + "\n")
+        path = os.path.join(self.log_dir, "train", "projector_config.pbtxt")
+        replace_file(path, ("\n".join(lines) + "\n").encode())
 
     def on_train_end(self, logs=None):
         for writer in self._writers.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tapeflow.core import nest
+from tapeflow.core.whole_files import replace_file
 from tapeflow.graph.drawing import DIRECTIONS, Box, _svg
 
 
@@ -84,8 +85,7 @@ def plot_model(
     if to_file is not None:
         root, ending = os.path.splitext(os.fspath(to_file))
         path = os.fspath(to_file) if ending == ".svg" else f"{root}.svg"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(picture.data)
+        replace_file(path, picture.data.encode())
     return picture
 
 

@@ -11,6 +11,7 @@ from tapeflow.core.context import init_scope
 from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.whole_files import replace_file
 from tapeflow.keras import settings
 from tapeflow.keras.layers.preprocessing.base import (
     OUTPUT_MODES,
@@ -384,8 +385,8 @@ class IndexLookup(AdaptiveLayer):
     def save_assets(self, dir_path):
         """Writes the vocabulary, where `adapt` learned it, to vocabulary.txt in a folder."""
         if self.input_vocabulary is None:
-            with open(f"{dir_path}/vocabulary.txt", "w", encoding="utf-8") as file:
-                file.write("\n".join(str(token) for token in self.get_vocabulary()))
+            text = "\n".join(str(token) for token in self.get_vocabulary())
+            replace_file(f"{dir_path}/vocabulary.txt", text.encode())
 
     def load_assets(self, dir_path):
         """Reads what save_assets wrote."""
