@@ -218,8 +218,9 @@ class _Writing(Over):
 
     def close(self):
         if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+            writer, self._writer = self._writer, None
+            with contextlib.suppress(OSError):  # what it could not write is not wanted
+                writer.close()
             for name in (self._temporary, self._lock):
                 with contextlib.suppress(OSError):
                     os.remove(name)

@@ -11,6 +11,7 @@ import zipfile
 import zlib
 
 from tapeflow.core.deserialization import safe_mode_scope
+from tapeflow.core.expansion import expands_too_much
 from tapeflow.core.whole_files import replacing
 from tapeflow.keras.engine.weight_files import h5py, hdf5
 from tapeflow.keras.registry import CustomObjectScope
@@ -20,8 +21,6 @@ from tapeflow.keras.saving.hdf5_heaps import check_heaps
 KERAS_VERSION = "3.15.1"
 _CONFIG, _METADATA, _WEIGHTS = "config.json", "metadata.json", "model.weights.h5"
 _LARGEST_CONFIG = 1 << 29
-# Weights are not packed by Keras: what grows more than a hundredfold to more than this is no model.
-_LARGEST_UNPACKED = 1 << 26
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
@@ -111,7 +110,7 @@ def opened(source, path):
 def _member(archive, name, path):
     try:
         found = archive.getinfo(name)
-        if found.file_size > _LARGEST_UNPACKED and found.file_size > 100 * found.compress_size:
+        if expands_too_much(found.file_size, found.compress_size):
             raise ValueError(
                 f"{path}: {name} would be {found.file_size} bytes large, unpacked from {found.compress_size}."
             )

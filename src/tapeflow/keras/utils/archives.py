@@ -129,7 +129,7 @@ class _Tar(tarfile.TarFile):
 
     def close(self) -> None:
         super().close()
-        self.fileobj.close()  # type: ignore[union-attr]
+        self.fileobj.close()
 
     def __exit__(self, *_: Any) -> None:
         self.close()
