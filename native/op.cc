@@ -339,6 +339,7 @@ PyObject* guarded(const OpDef* op, F&& f) {
   try {
     return f();
   } catch (const PythonError&) {
+    name_exhausted_memory(op);
   } catch (const Error& e) {
     set_python_error(e, op);
   } catch (const std::bad_alloc&) {
@@ -454,6 +455,31 @@ void set_python_error(const Error& e, const OpDef* op) {
   if (!error) return;
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error)), error);
   Py_DECREF(error);
+}
+
+void name_exhausted_memory(const OpDef* op) {
+  if (!PyErr_Occurred() || !PyErr_ExceptionMatches(PyExc_MemoryError)) return;
+  PyObject *type, *cause, *trace;
+  PyErr_Fetch(&type, &cause, &trace);
+  PyErr_NormalizeException(&type, &cause, &trace);
+  std::string message = "out of memory";
+  if (PyObject* written = cause ? PyObject_Str(cause) : nullptr) {
+    const char* text = PyUnicode_AsUTF8(written);
+    if (text && *text) message = text;
+    Py_DECREF(written);
+  }
+  PyErr_Clear();
+  set_python_error(Error(Code::kResourceExhausted, message), op);
+  PyObject *type2, *error, *trace2;
+  PyErr_Fetch(&type2, &error, &trace2);
+  PyErr_NormalizeException(&type2, &error, &trace2);
+  if (trace && cause) PyException_SetTraceback(cause, trace);
+  if (error && cause) PyException_SetCause(error, Py_NewRef(cause));
+  PyErr_Restore(type2, error, Py_XNewRef(trace));
+  Py_XDECREF(type);
+  Py_XDECREF(cause);
+  Py_XDECREF(trace);
+  Py_XDECREF(trace2);
 }
 
 }  // namespace tapeflow

@@ -85,6 +85,8 @@ PyObject* call_binary(OpDef* op, PyObject* x, PyObject* y);
 
 // Sets tf.errors.* for a native error; op may be null.
 void set_python_error(const Error& e, const OpDef* op);
+// Lets a MemoryError that is set, of Python or NumPy, be the cause of a tf.errors.ResourceExhaustedError.
+void name_exhausted_memory(const OpDef* op);
 
 // State of this thread that every call looks at.
 struct Tape;

@@ -315,6 +315,7 @@ void name_node(PyObject* label) {
   } catch (const NodeError&) {
     throw;
   } catch (const PythonError&) {
+    name_exhausted_memory(at.op);
   } catch (const Error& e) {
     set_python_error(e, at.op);
   } catch (const std::bad_alloc&) {

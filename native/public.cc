@@ -151,7 +151,10 @@ PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* name
                     ? call_hook(hooks.graph_named, self_of(o)->inner, args, nargsf, names)
                     : PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
   if (!r) r = dispatched(o, args, nargsf, names);
-  if (!r) trim_traceback();
+  if (!r) {
+    name_exhausted_memory(nullptr);
+    trim_traceback();
+  }
   return r;
 }
 

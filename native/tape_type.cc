@@ -18,10 +18,11 @@ PyObject* guarded(F&& f) {
   try {
     return f();
   } catch (const PythonError&) {
+    name_exhausted_memory(nullptr);
   } catch (const Error& e) {
     set_python_error(e, nullptr);
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    set_python_error(Error(Code::kResourceExhausted, "out of memory"), nullptr);
   }
   return nullptr;
 }

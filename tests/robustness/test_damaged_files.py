@@ -9,11 +9,15 @@ import random
 import numpy as np
 import pytest
 from effects import confined
+from google.protobuf.message import DecodeError
+from PIL import Image
 
 import tapeflow as tf
 from tapeflow import safetensors
 from tapeflow.keras.preprocessing import image as keras_image
 
+# What NumPy reads headers with.
+COMPILED = ("compile",)
 ALLOWED = (tf.errors.OpError, ValueError, OSError, TypeError, KeyError, UnicodeError)
 NUMBERS = np.arange(20, dtype=np.float32).reshape(4, 5)
 PICTURE = np.random.default_rng(1).integers(0, 256, [6, 5, 3], np.uint8)
@@ -46,8 +50,6 @@ def _events(path):
 
 
 def _picture(kind):
-    from PIL import Image
-
     content = io.BytesIO()
     Image.fromarray(PICTURE).save(content, kind)
     return content.getvalue()
@@ -74,7 +76,10 @@ def _graph_def():
 
 
 def _import(path):
-    message = tf.compat.v1.GraphDef.FromString(path.read_bytes())
+    try:
+        message = tf.compat.v1.GraphDef.FromString(path.read_bytes())
+    except DecodeError:
+        return
     with tf.Graph().as_default():
         tf.graph_util.import_graph_def(message)
 
@@ -170,6 +175,7 @@ def test_damaged_files(tmp_path, name):
     write, read, endings = READERS[name]
     path = tmp_path / "file"
     write(path)
+    Image.init()  # imports what Pillow tries, if it can
     read(path)  # the good one, which also imports what is imported on first use
     good = {ending: (tmp_path / f"file{ending}").read_bytes() for ending in endings}
     rng = random.Random(name)
@@ -178,5 +184,6 @@ def test_damaged_files(tmp_path, name):
             for other, data in good.items():
                 (tmp_path / f"file{other}").write_bytes(_damaged(data, rng) if other == ending else data)
             writes = [tmp_path] if name in WRITES else []
-            with contextlib.suppress(*ALLOWED), confined(tmp_path, writes=writes):
+            allowed = COMPILED if name == "npz" else ()
+            with contextlib.suppress(*ALLOWED), confined(tmp_path, writes=writes, allowed=allowed):
                 read(path)

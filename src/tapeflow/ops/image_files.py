@@ -40,13 +40,15 @@ def content_of(contents) -> bytes:
 
 
 def opened(contents: bytes):
+    kind = format_of(contents)
     try:
-        return pillow()[0].open(io.BytesIO(contents))
-    except ImportError:
+        # Of this format only: Pillow would try dozens of others, some of which start programs.
+        return pillow()[0].open(io.BytesIO(contents), formats=[kind])
+    except (ImportError, MemoryError):
         raise
     except Exception as error:  # Pillow's decoders raise whatever broken bytes lead them to
         raise invalid(
-            f"Invalid {format_of(contents)} data, size {len(contents)}: {error}"
+            f"Invalid {kind} data, size {len(contents)}: {error}"
         ) from None
 
 
@@ -56,6 +58,8 @@ def loaded(image, kind: str, recover: bool = False):
     try:
         file.LOAD_TRUNCATED_IMAGES = recover
         image.load()
+    except MemoryError:
+        raise
     except Exception as error:  # as above
         raise invalid(f"Invalid {kind} data: {error}") from None
     finally:
@@ -83,6 +87,8 @@ def frames(image, channels: int) -> np.ndarray:
         return np.stack(
             [pixels(f.convert("RGB"), channels or 3) for f in ImageSequence.Iterator(image)]
         )
+    except MemoryError:
+        raise
     except Exception as error:  # as above
         raise invalid(f"Invalid GIF data: {error}") from None
 

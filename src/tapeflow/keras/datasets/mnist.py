@@ -2,10 +2,13 @@
 
 import os
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 
+# What NumPy raises for other files, and the library for archives that are damaged, packed in another way, or locked.
+_DAMAGE = (KeyError, TypeError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
 SUBSET = Path(__file__).with_name("mnist10k.npz")
 
 
@@ -27,7 +30,7 @@ def load_data(path="mnist.npz"):
         with np.load(file, allow_pickle=False) as arrays:
             x_train, y_train = arrays["x_train"], arrays["y_train"]
             x_test, y_test = arrays["x_test"], arrays["y_test"]
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+    except _DAMAGE as error:
         raise ValueError(
             f"{file} is not an MNIST file in Keras' format: "
             "an .npz with the arrays x_train, y_train, x_test and y_test"
