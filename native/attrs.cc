@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "convert.h"
+#include "ref.h"
 
 namespace tapeflow {
 
@@ -39,45 +40,41 @@ std::string allowed_names(const TypeVar& var) {
 
 namespace {
 
+// A value that cannot be asked is of the wrong type; that the user wants to stop is not for us to forget.
+void forget_error() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError();
+  PyErr_Clear();
+}
+
 int64_t int_of(PyObject* o, const OpDef* op, const AttrSpec& spec) {
   if (PyLong_Check(o) || PyIndex_Check(o)) {
-    PyObject* i = PyNumber_Index(o);
-    if (i) {
+    if (PyObject* i = PyNumber_Index(o)) {
+      const Ref number(i);
       const int64_t v = PyLong_AsLongLong(i);
-      Py_DECREF(i);
       if (v != -1 || !PyErr_Occurred()) return v;
       PyErr_Clear();
       throw invalid("Value for attr '", py_str(spec.name), "' of ", py_str(o), " does not fit in 64 bits");
     }
-    PyErr_Clear();
+    forget_error();
   }
   type_error("Expected int for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
 }
 
 void parse_list(PyObject* o, const OpDef* op, const AttrSpec& spec, bool unknown_ok, Attr* out, Arena* arena) {
   // A copy: __index__ of an element may run code that changes the list.
-  PyObject* fast = PyUnicode_Check(o) || PyBytes_Check(o) ? nullptr : PySequence_Tuple(o);
-  if (!fast) {
-    PyErr_Clear();
+  PyObject* copy = PyUnicode_Check(o) || PyBytes_Check(o) ? nullptr : PySequence_Tuple(o);
+  if (!copy) {
+    if (PyErr_Occurred()) forget_error();
     type_error("Expected list for attr '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
   }
-  const auto n = PySequence_Fast_GET_SIZE(fast);
-  if (n > 100000) {
-    Py_DECREF(fast);
-    throw invalid("attr '", py_str(spec.name), "' has ", n, " elements");
-  }
+  const Ref elements(copy);
+  const auto n = PyTuple_GET_SIZE(copy);
+  if (n > 100000) throw invalid("attr '", py_str(spec.name), "' has ", n, " elements");
   int64_t* at = arena->take(static_cast<int>(n));
-  try {
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      PyObject* e = PySequence_Fast_GET_ITEM(fast, i);
-      if (unknown_ok && e == Py_None) { at[i] = -1; continue; }
-      at[i] = int_of(e, op, spec);
-    }
-  } catch (...) {
-    Py_DECREF(fast);
-    throw;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* e = PyTuple_GET_ITEM(copy, i);
+    at[i] = unknown_ok && e == Py_None ? -1 : int_of(e, op, spec);
   }
-  Py_DECREF(fast);
   out->ints = at;
   out->n = static_cast<int>(n);
 }
@@ -89,7 +86,11 @@ void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, A
   switch (spec.kind) {
     case AttrKind::kBool:
       if (PyBool_Check(o)) { out->i = o == Py_True; return; }
-      if (std::strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0) { out->i = PyObject_IsTrue(o); return; }
+      if (std::strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0) {
+        out->i = PyObject_IsTrue(o);
+        if (out->i < 0) throw PythonError();
+        return;
+      }
       type_error("Expected bool for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
     case AttrKind::kInt:
       out->i = int_of(o, op, spec);
@@ -98,7 +99,7 @@ void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, A
       // TensorFlow keeps float attrs in single precision, which shows in ops on doubles.
       out->f = static_cast<float>(PyFloat_AsDouble(o));
       if (out->f == -1.0 && PyErr_Occurred()) {
-        PyErr_Clear();
+        forget_error();
         type_error("Expected float for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
       }
       return;
@@ -111,7 +112,7 @@ void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, A
         type_error("Expected string for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");
       }
       if (!spec.choices) return;
-      const std::string given = PyBytes_Check(o) ? PyBytes_AS_STRING(o) : py_str(o);
+      const std::string given = out->str();  // what kernels read: not what a subclass says of itself
       std::string all;
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(spec.choices); ++i) {
         const std::string choice = py_str(PyTuple_GET_ITEM(spec.choices, i));
@@ -131,13 +132,10 @@ void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, A
       }
       if (PyList_Check(o) || PyTuple_Check(o)) { parse_list(o, op, spec, true, out, arena); return; }
       PyObject* rank = PyObject_GetAttrString(o, "rank");
-      if (!rank) { PyErr_Clear(); type_error("Expected a shape for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + "."); }
-      Py_DECREF(rank);
+      if (!rank) { forget_error(); type_error("Expected a shape for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + "."); }
+      const Ref known(rank);
       if (rank == Py_None) { out->n = -1; return; }
-      PyObject* list = PyObject_CallMethod(o, "as_list", nullptr);
-      if (!list) throw PythonError();
-      try { parse_list(list, op, spec, true, out, arena); } catch (...) { Py_DECREF(list); throw; }
-      Py_DECREF(list);
+      parse_list(Ref(PyObject_CallMethod(o, "as_list", nullptr)).get(), op, spec, true, out, arena);
       return;
     }
     case AttrKind::kInts:

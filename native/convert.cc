@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "op.h"
+#include "ref.h"
+#include "stack.h"
 #include "tape.h"
 #include "tensor_list.h"
 #include "variable.h"
+#include "guard.h"
 
 namespace tapeflow {
 
@@ -50,26 +53,23 @@ DType from_descr(PyArray_Descr* d) {
   return DType::kInvalid;
 }
 
-[[noreturn]] void cannot_convert(PyObject* value, DType want) {
+// The message asks the value for its repr: the value is owned meanwhile.
+[[noreturn]] void cannot_convert(PyObject* given, DType want) {
+  const Ref kept = Ref::share(given);
+  PyObject* value = kept.get();
   PyErr_Format(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, dtype_short_name(want));
   throw PythonError();
 }
 
-[[noreturn]] void unsupported(PyObject* value) {
+[[noreturn]] void unsupported(PyObject* given) {
+  const Ref kept = Ref::share(given);
+  PyObject* value = kept.get();
   PyErr_Format(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.",
                value, reinterpret_cast<PyObject*>(Py_TYPE(value)));
   throw PythonError();
 }
 
-struct Ref {  // owning PyObject reference
-  PyObject* p;
-  explicit Ref(PyObject* o) : p(o) { if (!p) throw PythonError(); }
-  ~Ref() { Py_XDECREF(p); }
-  Ref(const Ref&) = delete;
-  Ref& operator=(const Ref&) = delete;
-  PyObject* leak() { PyObject* o = p; p = nullptr; return o; }
-  PyArrayObject* array() const { return reinterpret_cast<PyArrayObject*>(p); }
-};
+PyArrayObject* array_of(const Ref& r) { return reinterpret_cast<PyArrayObject*>(r.get()); }
 
 ShapeRef shape_of(PyArrayObject* a) {
   int64_t dims[kMaxRank];
@@ -92,12 +92,13 @@ PyObject* as_bytes(PyObject* o) {
 
 // A string tensor over a new object array of bytes made from any array of text, bytes or objects.
 Tensor* string_tensor(PyArrayObject* a) {
-  Ref objects(PyArray_Cast(a, NPY_OBJECT));
-  Ref flat(PyArray_NewLikeArray(objects.array(), NPY_CORDER, nullptr, 0));
+  // A copy of the base class: nobody else can change its elements meanwhile.
+  Ref objects(PyArray_FromArray(a, PyArray_DescrFromType(NPY_OBJECT), NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_FORCECAST));
+  Ref flat(PyArray_NewLikeArray(array_of(objects), NPY_CORDER, nullptr, 0));
   // iterate in C order over both
-  Ref in(PyArray_IterNew(objects.p));
-  auto* it = reinterpret_cast<PyArrayIterObject*>(in.p);
-  auto** out = static_cast<PyObject**>(PyArray_DATA(flat.array()));
+  Ref in(PyArray_IterNew(objects.get()));
+  auto* it = reinterpret_cast<PyArrayIterObject*>(in.get());
+  auto** out = static_cast<PyObject**>(PyArray_DATA(array_of(flat)));
   int64_t i = 0;
   while (PyArray_ITER_NOTDONE(it)) {
     PyObject* item = *reinterpret_cast<PyObject**>(PyArray_ITER_DATA(it));
@@ -111,8 +112,8 @@ Tensor* string_tensor(PyArrayObject* a) {
     out[i++] = b;
     PyArray_ITER_NEXT(it);
   }
-  ShapeRef s = shape_of(objects.array());
-  return object_tensor(DType::kString, s.get(), flat.leak());
+  ShapeRef s = shape_of(array_of(objects));
+  return object_tensor(DType::kString, s.get(), flat.release());
 }
 
 void release_object(void* o) {
@@ -145,7 +146,7 @@ Tensor* array_to_tensor(PyArrayObject* a, DType want) {
     if (PyArray_DESCR(a)->type_num == NPY_OBJECT && want != DType::kString) {
       // Python objects: numbers, perhaps, or anything; a list knows best.
       Ref list(PyArray_ToList(a));
-      return to_tensor(list.p, want);
+      return to_tensor(list.get(), want);
     }
     if (want != DType::kInvalid && want != DType::kString) cannot_convert(reinterpret_cast<PyObject*>(a), want);
     return string_tensor(a);
@@ -211,8 +212,8 @@ int64_t checked_int(PyObject* o, DType d) {
   return v;
 }
 
-// Writes one Python scalar as an element of dtype d (a type with a fast path); false for other dtypes.
-bool store_scalar(PyObject* o, DType d, char* at) {
+// Writes one Python scalar as an element of dtype d, a type with a fast path. Runs no Python code but for errors.
+void store_scalar(PyObject* o, DType d, char* at) {
   const Kind k = kind_of(o);
   switch (d) {
     case DType::kFloat32:
@@ -228,30 +229,32 @@ bool store_scalar(PyObject* o, DType d, char* at) {
       }
       if (d == DType::kFloat32) { const auto f = static_cast<float>(v); std::memcpy(at, &f, 4); }
       else std::memcpy(at, &v, 8);
-      return true;
+      return;
     }
     case DType::kInt32: {
       if (k != Kind::kInt) cannot_convert(o, d);
       const auto v = static_cast<int32_t>(checked_int(o, d));
       std::memcpy(at, &v, 4);
-      return true;
+      return;
     }
     case DType::kInt64: {
       if (k != Kind::kInt) cannot_convert(o, d);
       const int64_t v = checked_int(o, d);
       std::memcpy(at, &v, 8);
-      return true;
+      return;
     }
     case DType::kBool:
       if (k != Kind::kBool) cannot_convert(o, d);
       *at = o == Py_True;
-      return true;
-    default: return false;
+      return;
+    default: return;
   }
 }
 
-// Other number types go through NumPy, after the same strictness.
-void store_by_numpy(PyObject* o, DType d, PyArrayObject* view, char* at) {
+// Other number types go through NumPy, after the same strictness. Subclasses of numbers have methods that it calls.
+void store_by_numpy(PyObject* given, DType d, PyArrayObject* view, char* at) {
+  const Ref kept = Ref::share(given);
+  PyObject* o = kept.get();
   const Kind k = kind_of(o);
   const bool fits = is_complex(d) ? k == Kind::kComplex || k == Kind::kFloat || k == Kind::kInt
                     : is_floating(d) ? k == Kind::kFloat || k == Kind::kInt
@@ -279,24 +282,30 @@ void require_length(PyObject* o) {
   if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o) && PyObject_Size(o) < 0) throw PythonError();
 }
 
-// The shape of a nested list, by its first elements, and the widest kind of its leaves.
+[[noreturn]] void not_rectangular() {
+  PyErr_SetString(PyExc_ValueError, "Can't convert non-rectangular Python sequence to Tensor.");
+  throw PythonError();
+}
+
+// The shape of a nested list, by its first elements, and the widest kind of its leaves. Looking at an element may run
+// Python code that changes the lists, so each is owned while it is looked at, and measured again when it is read.
 struct Nested {
   int rank = 0;
   int64_t dims[kMaxRank];
   Kind kind = Kind::kNone;
-  PyObject* odd = nullptr;  // the first leaf that is no Python scalar
+  bool odd = false;         // some leaf is no Python scalar
   bool big_int = false;     // an int outside int32
   bool mixed = false;       // lists, strings, bools or numbers beside one another
 
   void measure(PyObject* list) {
-    PyObject* o = list;
-    while (is_list(o)) {
+    Ref o = Ref::share(list);
+    while (is_list(o.get())) {
       if (rank == kMaxRank) throw invalid("Too many nested lists: at most ", kMaxRank);
-      require_length(o);
-      const Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+      require_length(o.get());
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(o.get());
       dims[rank++] = n;
       if (n == 0) return;
-      o = PySequence_Fast_GET_ITEM(o, 0);
+      o = Ref::share(PySequence_Fast_GET_ITEM(o.get(), 0));
     }
   }
 
@@ -308,16 +317,17 @@ struct Nested {
       if (depth + 1 < rank) {
         if (!is_list(o)) {
           if (kind_of(o) != Kind::kOther) return false;
-          if (!odd) odd = o;
+          odd = true;
           continue;
         }
+        const Ref row = Ref::share(o);
         require_length(o);
         if (!check(o, depth + 1)) return false;
         continue;
       }
       if (is_list(o)) { mixed = true; return false; }
       const Kind k = leaf_kind(o);
-      if (k == Kind::kOther) { if (!odd) odd = o; continue; }
+      if (k == Kind::kOther) { odd = true; continue; }
       if (kind == Kind::kNone) kind = k;
       // ints among floats become floats, whichever comes first
       else if (k != kind && ((k == Kind::kFloat && kind == Kind::kInt) ||
@@ -333,13 +343,21 @@ struct Nested {
   }
 };
 
-void fill(PyObject* list, int depth, int rank, DType d, PyArrayObject* view, char*& at, int step) {
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
-  for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(list); ++i) {
+// Calls leaf(o) for the leaves of a list that was measured: as many as were measured, or ValueError.
+template <typename F>
+void for_leaves(PyObject* list, int depth, const Nested& n, F&& leaf) {
+  const int64_t size = n.dims[depth];
+  if (PySequence_Fast_GET_SIZE(list) != size) not_rectangular();
+  for (int64_t i = 0; i < size; ++i) {
+    if (i >= PySequence_Fast_GET_SIZE(list)) not_rectangular();  // it shrank under us
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    if (depth + 1 < rank) { fill(o, depth + 1, rank, d, view, at, step); continue; }
-    if (!store_scalar(o, d, at)) store_by_numpy(o, d, view, at);
-    at += step;
+    if (depth + 1 == n.rank) {
+      leaf(o);
+      continue;
+    }
+    if (!is_list(o)) not_rectangular();
+    const Ref row = Ref::share(o);
+    for_leaves(o, depth + 1, n, leaf);
   }
 }
 
@@ -349,40 +367,53 @@ PyObject* object_array(int rank, const int64_t* dims) {
   return PyArray_SimpleNew(rank, d, NPY_OBJECT);
 }
 
-void fill_strings(PyObject* list, int depth, int rank, PyObject**& at) {
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
-    PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    if (depth + 1 < rank) { fill_strings(o, depth + 1, rank, at); continue; }
-    PyObject* b = as_bytes(o);
-    if (!b) cannot_convert(o, DType::kString);
-    Py_XSETREF(*at, b);
-    ++at;
-  }
-}
-
-Tensor* by_hook(PyObject* value, DType want) {
+Tensor* by_hook(PyObject* value, DType want, bool symbolic_too) {
   if (!hooks.convert) unsupported(value);
-  Ref number(PyLong_FromLong(static_cast<long>(want)));
-  PyObject* args[] = {value, number.p};
-  PyObject* r = PyObject_Vectorcall(hooks.convert, args, 2, nullptr);
-  if (!r) throw PythonError();
-  if (!PyObject_TypeCheck(r, TensorBaseType)) {
-    Py_DECREF(r);
-    unsupported(value);
+  const Ref number(PyLong_FromLong(static_cast<long>(want)));
+  PyObject* args[] = {value, number.get()};
+  Ref made(PyObject_Vectorcall(hooks.convert, args, 2, nullptr));
+  // Classes and registered functions may return anything.
+  if (!is_tensor(made.get())) {
+    if (!PyObject_TypeCheck(made.get(), TensorBaseType)) unsupported(value);
+    if (!symbolic_too) {
+      PyErr_Format(PyExc_TypeError, "The conversion of %R returned the symbolic tensor %R where a value is needed.", value,
+                   made.get());
+      throw PythonError();
+    }
+  } else if (const DType have = reinterpret_cast<Tensor*>(made.get())->dtype; want != DType::kInvalid && have != want) {
+    PyErr_Format(PyExc_RuntimeError, "The conversion of %R to dtype %s returned dtype %s.", value, dtype_name(want),
+                 dtype_name(have));
+    throw PythonError();
   }
-  return reinterpret_cast<Tensor*>(r);
+  return reinterpret_cast<Tensor*>(made.release());
 }
 
-Tensor* list_to_tensor(PyObject* list, DType want) {
+// Whether store_scalar knows elements of dtype d, without any Python code.
+bool has_fast_path(DType d) {
+  return (bit(d) & (bit(DType::kFloat32) | bit(DType::kFloat64) | bit(DType::kInt32) | bit(DType::kInt64) |
+                    bit(DType::kBool))) != 0;
+}
+
+// A NumPy scalar array over the first element of t: its dtype as SETITEM wants it.
+Ref view_of(Tensor* t) {
+  PyArray_Descr* descr = np_dtypes[static_cast<int>(t->dtype)];
+  Py_INCREF(descr);
+  return Ref(PyArray_NewFromDescr(&PyArray_Type, descr, 0, nullptr, nullptr, t->data, NPY_ARRAY_CARRAY, nullptr));
+}
+
+Tensor* tensor_of(const Ref& r) { return reinterpret_cast<Tensor*>(r.get()); }
+Ref owned(Tensor* t) { return Ref(reinterpret_cast<PyObject*>(t)); }
+
+Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
   Nested n;
   n.measure(list);
   if (!n.check(list, 0)) {
-    if (n.odd) return by_hook(list, want);  // tensors or arrays beside lists
-    PyErr_SetString(PyExc_ValueError, n.mixed ? "Can't convert Python sequence with mixed types to Tensor."
-                                              : "Can't convert non-rectangular Python sequence to Tensor.");
+    if (n.odd) return by_hook(list, want, symbolic_too);  // tensors or arrays beside lists
+    if (!n.mixed) not_rectangular();
+    PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
     throw PythonError();
   }
-  if (n.odd) return by_hook(list, want);  // tensors, arrays, ... among the leaves
+  if (n.odd) return by_hook(list, want, symbolic_too);  // tensors, arrays, ... among the leaves
   if (n.mixed && want == DType::kInvalid) {
     PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
     throw PythonError();
@@ -392,37 +423,38 @@ Tensor* list_to_tensor(PyObject* list, DType want) {
     d = n.kind == Kind::kNone ? DType::kFloat32 : natural(n.kind);
     if (d == DType::kInt32 && n.big_int) d = DType::kInt64;
   }
+  const ShapeRef s(n.rank, n.dims);
   if (d == DType::kString) {
     Ref a(object_array(n.rank, n.dims));
-    auto** at = static_cast<PyObject**>(PyArray_DATA(a.array()));
-    fill_strings(list, 0, n.rank, at);
-    ShapeRef s(n.rank, n.dims);
-    return object_tensor(d, s.get(), a.leak());
+    auto** at = static_cast<PyObject**>(PyArray_DATA(array_of(a)));
+    for_leaves(list, 0, n, [&at](PyObject* o) {
+      PyObject* b = as_bytes(o);
+      if (!b) cannot_convert(o, DType::kString);
+      Py_XSETREF(*at, b);
+      ++at;
+    });
+    return object_tensor(d, s.get(), a.release());
   }
-  if (is_object(d)) return by_hook(list, want);
-  ShapeRef s(n.rank, n.dims);
-  Tensor* t = new_tensor(d, s.get());
-  PyObject* view = nullptr;
-  try {
-    if (!(bit(d) & (bit(DType::kFloat32) | bit(DType::kFloat64) | bit(DType::kInt32) | bit(DType::kInt64) |
-                    bit(DType::kBool)))) {
-      PyArray_Descr* descr = np_dtypes[static_cast<int>(d)];
-      Py_INCREF(descr);
-      view = PyArray_NewFromDescr(&PyArray_Type, descr, 0, nullptr, nullptr, t->data, NPY_ARRAY_CARRAY, nullptr);
-      if (!view) throw PythonError();
-    }
-    char* at = t->data;
-    fill(list, 0, n.rank, d, reinterpret_cast<PyArrayObject*>(view), at, item_size(d));
-  } catch (...) {
-    Py_XDECREF(view);
-    Py_DECREF(t);
-    throw;
+  if (is_object(d)) return by_hook(list, want, symbolic_too);
+  Ref made = owned(new_tensor(d, s.get()));
+  char* at = tensor_of(made)->data;
+  const int step = item_size(d);
+  if (has_fast_path(d)) {
+    for_leaves(list, 0, n, [&at, d, step](PyObject* o) {
+      store_scalar(o, d, at);
+      at += step;
+    });
+  } else {
+    const Ref view = view_of(tensor_of(made));
+    for_leaves(list, 0, n, [&](PyObject* o) {
+      store_by_numpy(o, d, array_of(view), at);
+      at += step;
+    });
   }
-  Py_XDECREF(view);
-  return t;
+  return reinterpret_cast<Tensor*>(made.release());
 }
 
-Tensor* scalar_to_tensor(PyObject* o, Kind k, DType want) {
+Tensor* scalar_to_tensor(PyObject* o, Kind k, DType want, bool symbolic_too) {
   DType d = want;
   if (d == DType::kInvalid) {
     d = natural(k);
@@ -432,35 +464,26 @@ Tensor* scalar_to_tensor(PyObject* o, Kind k, DType want) {
       if (overflow || v < INT32_MIN || v > INT32_MAX) d = DType::kInt64;
     }
   }
-  ShapeRef s(Shape::scalar());
+  const ShapeRef s(Shape::scalar());
   if (d == DType::kString) {
     PyObject* b = as_bytes(o);
     if (!b) cannot_convert(o, d);
-    PyObject* a = object_array(0, nullptr);
-    if (!a) { Py_DECREF(b); throw PythonError(); }
-    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
-    Py_XSETREF(*at, b);
-    return object_tensor(d, s.get(), a);
+    const Ref bytes(b);
+    Ref a(object_array(0, nullptr));
+    Py_XSETREF(*static_cast<PyObject**>(PyArray_DATA(array_of(a))), Py_NewRef(b));
+    return object_tensor(d, s.get(), a.release());
   }
-  if (is_object(d)) return by_hook(o, want);
-  Tensor* t = new_tensor(d, s.get());
-  try {
-    if (!store_scalar(o, d, t->data)) {
-      PyArray_Descr* descr = np_dtypes[static_cast<int>(d)];
-      Py_INCREF(descr);
-      Ref view(PyArray_NewFromDescr(&PyArray_Type, descr, 0, nullptr, nullptr, t->data, NPY_ARRAY_CARRAY, nullptr));
-      store_by_numpy(o, d, view.array(), t->data);
-    }
-  } catch (...) {
-    Py_DECREF(t);
-    throw;
-  }
-  return t;
+  if (is_object(d)) return by_hook(o, want, symbolic_too);
+  Ref made = owned(new_tensor(d, s.get()));
+  Tensor* t = tensor_of(made);
+  if (has_fast_path(d)) store_scalar(o, d, t->data);
+  else store_by_numpy(o, d, array_of(view_of(t)), t->data);
+  return reinterpret_cast<Tensor*>(made.release());
 }
 
 }  // namespace
 
-Tensor* to_tensor(PyObject* value, DType want) {
+Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   if (is_tensor(value)) {
     auto* t = reinterpret_cast<Tensor*>(value);
     if (want != DType::kInvalid && t->dtype != want) {
@@ -473,8 +496,9 @@ Tensor* to_tensor(PyObject* value, DType want) {
   }
   const Kind k = kind_of(value);
   // NumPy's float64 and str scalars are Python floats and strs too, but mean their own dtype.
-  if (k != Kind::kOther && !PyArray_CheckScalar(value)) return scalar_to_tensor(value, k, want);
-  if (is_list(value) && (PyList_CheckExact(value) || PyTuple_CheckExact(value))) return list_to_tensor(value, want);
+  if (k != Kind::kOther && !PyArray_CheckScalar(value)) return scalar_to_tensor(value, k, want, symbolic_too);
+  check_stack("the conversion of a value to a tensor");
+  if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_to_tensor(value, want, symbolic_too);
   if (PyArray_Check(value)) return array_to_tensor(reinterpret_cast<PyArrayObject*>(value), want);
   if (is_variable(value)) {
     Tensor* t = read_variable(reinterpret_cast<Variable*>(value));
@@ -487,10 +511,10 @@ Tensor* to_tensor(PyObject* value, DType want) {
   }
   if (PyArray_CheckScalar(value)) {
     Ref a(PyArray_FromScalar(value, nullptr));
-    return array_to_tensor(a.array(), want);
+    return array_to_tensor(array_of(a), want);
   }
   if (value == Py_None) unsupported(value);
-  return by_hook(value, want);
+  return by_hook(value, want, symbolic_too);
 }
 
 DType declared_dtype(PyObject* value) {
@@ -554,9 +578,10 @@ PyObject* to_array(Tensor* t, bool copy) {
 
 Tensor* from_array(PyObject* value, DType dtype) {
   if (is_tensor(value)) return to_tensor(value, dtype);
+  if (!tf_dtypes[static_cast<int>(dtype)]) throw invalid("no such dtype: ", static_cast<int>(dtype));
   if (dtype == DType::kString) {
     Ref a(PyArray_FromAny(value, nullptr, 0, 0, 0, nullptr));
-    return string_tensor(a.array());
+    return string_tensor(array_of(a));
   }
   if (is_object(dtype)) {  // resource, variant: the object is the element
     if (is_tensor_list(value)) return list_tensor(reinterpret_cast<TensorList*>(Py_NewRef(value)));
@@ -581,14 +606,14 @@ Tensor* from_array(PyObject* value, DType dtype) {
   Py_INCREF(d);
   Ref a(PyArray_FromAny(value, d, 0, 0, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
                                             NPY_ARRAY_FORCECAST, nullptr));
-  if (PyArray_NBYTES(a.array()) < 1024) return copy_array(a.array(), dtype);
-  ShapeRef s = shape_of(a.array());
+  if (PyArray_NBYTES(array_of(a)) < 1024) return copy_array(array_of(a), dtype);
+  ShapeRef s = shape_of(array_of(a));
   // Fresh memory (ours alone, save for the caller's own reference to the result) may be updated in place later.
-  const bool fresh = PyArray_CHKFLAGS(a.array(), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
-                     Py_REFCNT(a.p) <= (a.p == value ? 2 : 1);
-  auto* b = Buffer::wrap(PyArray_DATA(a.array()), static_cast<size_t>(PyArray_NBYTES(a.array())), fresh,
+  const bool fresh = PyArray_CHKFLAGS(array_of(a), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
+                     Py_REFCNT(a.get()) <= (a.get() == value ? 2 : 1);
+  auto* b = Buffer::wrap(PyArray_DATA(array_of(a)), static_cast<size_t>(PyArray_NBYTES(array_of(a))), fresh,
                          release_object, nullptr);
-  b->foreign = a.leak();
+  b->foreign = a.release();
   Tensor* t = object_tensor(dtype, s.get(), nullptr);
   t->buffer = b;
   t->data = b->data;
@@ -601,9 +626,9 @@ PyObject* numpy_dtype_object(DType d) { return reinterpret_cast<PyObject*>(np_dt
 DType parse_dtype(PyObject* o) {
   for (int i = 1; i < kDTypeCount; ++i) if (tf_dtypes[i] == o) return static_cast<DType>(i);
   Ref d(PyObject_CallOneArg(dtype_parser, o));
-  Ref number(PyObject_GetAttrString(d.p, "as_datatype_enum"));
-  const long v = PyLong_AsLong(number.p) % 100;  // reference types are counted from 100
-  if (v <= 0 || v >= kDTypeCount) {
+  Ref number(PyObject_GetAttrString(d.get(), "as_datatype_enum"));
+  const long v = PyLong_AsLong(number.get()) % 100;  // reference types are counted from 100
+  if (v <= 0 || v >= kDTypeCount || !tf_dtypes[v]) {
     PyErr_Format(PyExc_TypeError, "Cannot convert %R to a TensorFlow DType.", o);
     throw PythonError();
   }
@@ -628,13 +653,13 @@ PyObject* register_dtype(PyObject*, PyObject* args) {
 }
 
 PyObject* set_dtype_parser(PyObject*, PyObject* f) {
-  Py_XSETREF(dtype_parser, Py_NewRef(f));
+  dtype_parser = Py_NewRef(f);  // the one before stays: it may be running
   Py_RETURN_NONE;
 }
 
 PyMethodDef methods[] = {
-    {"register_dtype", register_dtype, METH_VARARGS, "register_dtype(number, tf_dtype, numpy_dtype)"},
-    {"set_dtype_parser", set_dtype_parser, METH_O, "set_dtype_parser(as_dtype)"},
+    {"register_dtype", entry<register_dtype>, METH_VARARGS, "register_dtype(number, tf_dtype, numpy_dtype)"},
+    {"set_dtype_parser", entry<set_dtype_parser>, METH_O, "set_dtype_parser(as_dtype)"},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

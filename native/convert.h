@@ -5,8 +5,9 @@
 namespace tapeflow {
 
 // New reference. want == kInvalid: infer. Throws PythonError (TypeError, ValueError, ...).
-// A tensor of another dtype than `want` is an error: nothing is cast silently.
-Tensor* to_tensor(PyObject* value, DType want);
+// A tensor of another dtype than `want` is an error: nothing is cast silently. symbolic_too: what a class or a
+// registered function makes of its own values may be a tensor of a graph, which is no Tensor but in name; else a TypeError.
+Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too = false);
 
 // The dtype `value` would have, if that is seen at a glance (tensor, variable, NumPy array or scalar); else kInvalid.
 DType declared_dtype(PyObject* value);

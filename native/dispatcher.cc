@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "plan.h"
+#include "ref.h"
+#include "stack.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -55,11 +57,13 @@ Dispatcher* self_of(PyObject* o) { return reinterpret_cast<Dispatcher*>(o); }
 
 // -- matching: runs no Python code, so that the entries stay as they are meanwhile -------------------
 
+constexpr int kMaxNesting = 50;  // of tuples in tuples that are compared
+
 // Whether comparing values of o's type stays native.
-bool plain_value(PyObject* o) {
+bool plain_value(PyObject* o, int depth = 0) {
   if (PyTuple_Check(o)) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i) {
-      if (!plain_value(PyTuple_GET_ITEM(o, i))) return false;
+      if (depth == kMaxNesting || !plain_value(PyTuple_GET_ITEM(o, i), depth + 1)) return false;
     }
     return true;
   }
@@ -125,14 +129,13 @@ Entry* find(Dispatcher* d, PyObject* const* args, size_t n) {
 
 // -- the call --------------------------------------------------------------------------------------
 
-PyObject* list_of(Tensor** results, int n) {
+Ref list_of(Tensor** results, int n) {
   PyObject* l = PyList_New(n);
   for (int i = 0; i < n; ++i) {
     if (l) PyList_SET_ITEM(l, i, object(results[i]));
     else Py_DECREF(results[i]);
   }
-  if (!l) throw PythonError();
-  return l;
+  return Ref(l);
 }
 
 PyObject* run(const Entry& e, PyObject* const* args, size_t n) {
@@ -157,11 +160,9 @@ PyObject* run(const Entry& e, PyObject* const* args, size_t n) {
   } keep{Py_NewRef(reinterpret_cast<PyObject*>(e.plan)), Py_XNewRef(e.make)};
   run_plan(reinterpret_cast<Plan*>(keep.plan), in, results);
   if (kind == Entry::kSingle) return object(results[0]);
-  PyObject* l = list_of(results, static_cast<int>(n_out));
-  PyObject* r = kind == Entry::kNone ? Py_NewRef(Py_None)
-                : kind == Entry::kTuple ? PyList_AsTuple(l) : PyObject_CallOneArg(keep.make, l);
-  Py_DECREF(l);
-  return r;
+  const Ref l = list_of(results, static_cast<int>(n_out));
+  if (kind == Entry::kNone) Py_RETURN_NONE;
+  return kind == Entry::kTuple ? PyList_AsTuple(l.get()) : PyObject_CallOneArg(keep.make, l.get());
 }
 
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -172,10 +173,9 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
     if (const Entry* e = find(d, args, n)) return guarded([&] { return run(*e, args, n); });
   }
   if (!d->slow) return PyErr_Format(PyExc_RuntimeError, "the function was cleared");
-  PyObject* slow = Py_NewRef(d->slow);
-  PyObject* r = PyObject_Vectorcall(slow, args, nargsf, kwnames);
-  Py_DECREF(slow);
-  return r;
+  check_stack("a function");
+  const Ref slow = Ref::share(d->slow);
+  return PyObject_Vectorcall(slow.get(), args, nargsf, kwnames);
 }
 
 // -- the Python type -------------------------------------------------------------------------------
@@ -236,19 +236,14 @@ bool parse_spec(PyObject* o, Spec* spec) {
 PyObject* add(PyObject* o, PyObject* args) {
   PyObject *specs, *plan, *result;
   if (!PyArg_ParseTuple(args, "OO!O:add", &specs, PlanType, &plan, &result)) return nullptr;
-  PyObject* fast = PySequence_Fast(specs, "specs are a list");
-  if (!fast) return nullptr;
+  const Ref all(PySequence_Tuple(specs));
   auto e = std::make_unique<Entry>();
   int tensors = 0;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); ++i) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all.get()); ++i) {
     e->specs.push_back(Spec{});
-    if (!parse_spec(PySequence_Fast_GET_ITEM(fast, i), &e->specs.back())) {
-      Py_DECREF(fast);
-      return nullptr;
-    }
+    if (!parse_spec(PyTuple_GET_ITEM(all.get(), i), &e->specs.back())) return nullptr;
     tensors += e->specs.back().kind == Spec::kTensor;
   }
-  Py_DECREF(fast);
   e->plan = reinterpret_cast<Plan*>(Py_NewRef(plan));
   if (tensors != e->plan->n_in) {
     return PyErr_Format(PyExc_ValueError, "%R takes %d tensors, the specs have %d", plan, e->plan->n_in, tensors);
@@ -286,13 +281,12 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject* slow;
   if (!PyArg_ParseTuple(args, "O:Dispatcher", &slow)) return nullptr;
   if (!PyCallable_Check(slow)) return PyErr_Format(PyExc_TypeError, "%R is not callable", slow);
-  PyObject* o = type->tp_alloc(type, 0);
-  if (!o) return nullptr;
-  Dispatcher* d = self_of(o);
-  d->vectorcall = vectorcall;
+  Ref made(type->tp_alloc(type, 0));
+  Dispatcher* d = self_of(made.get());
+  d->vectorcall = entry<vectorcall>;
   d->slow = Py_NewRef(slow);
   d->entries = new std::vector<std::unique_ptr<Entry>>;
-  return o;
+  return made.release();
 }
 
 int traverse(PyObject* o, visitproc visit, void* arg) {
@@ -319,20 +313,22 @@ int clear(PyObject* o) {
 
 void destroy(PyObject* o) {
   PyObject_GC_UnTrack(o);
+  Py_TRASHCAN_BEGIN(o, destroy)
   if (self_of(o)->weakrefs) PyObject_ClearWeakRefs(o);
   clear(o);
   delete self_of(o)->entries;
   PyTypeObject* type = Py_TYPE(o);
   type->tp_free(o);
   Py_DECREF(type);
+  Py_TRASHCAN_END
 }
 
 PyMethodDef methods[] = {
-    {"add", add, METH_VARARGS,
+    {"add", entry<add>, METH_VARARGS,
      "add(specs, plan, result): calls whose arguments are as the specs say run the plan. specs: one for each positional "
      "argument: (\"tensor\", dtype number, dims or None), (\"value\", object) or (\"is\", object); result: \"single\", "
      "\"none\", \"tuple\" or a callable that gets the list of tensors."},
-    {"clear", clear_entries, METH_NOARGS, "Forgets all plans."},
+    {"clear", entry<clear_entries>, METH_NOARGS, "Forgets all plans."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
@@ -343,13 +339,13 @@ PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Dispatcher, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot slots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(create)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-    {Py_sq_length, reinterpret_cast<void*>(length)},
-    {Py_nb_bool, reinterpret_cast<void*>(always)},
+    {Py_tp_new, slot(entry<create>)},
+    {Py_tp_dealloc, slot(destroy)},
+    {Py_tp_traverse, slot(traverse)},
+    {Py_tp_clear, slot(clear)},
+    {Py_tp_call, slot(PyVectorcall_Call)},
+    {Py_sq_length, slot(entry<length>)},
+    {Py_nb_bool, slot(entry<always>)},
     {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_tp_members, members},
@@ -367,8 +363,8 @@ PyObject* set_functions_fast(PyObject*, PyObject* value) {
 PyObject* get_functions_fast(PyObject*, PyObject*) { return PyBool_FromLong(functions_fast); }
 
 PyMethodDef module_methods[] = {
-    {"set_functions_fast", set_functions_fast, METH_O, "Whether Dispatchers run plans; if not, every call is slow."},
-    {"functions_fast", get_functions_fast, METH_NOARGS, nullptr},
+    {"set_functions_fast", entry<set_functions_fast>, METH_O, "Whether Dispatchers run plans; if not, every call is slow."},
+    {"functions_fast", entry<get_functions_fast>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Exchange of memory with other libraries by DLPack, without copies where their layout allows.
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -163,7 +164,14 @@ Tensor* import_array(const Array& a, void (*release)(void*), void* owner, bool* 
   if (shape->size == 0) return new_tensor(dtype, shape.get());
   if (!a.data) throw invalid("DLPack: null data in a tensor of shape ", shape->str());
   bool dense = true;
-  int64_t step = 1;
+  int64_t step = 1, farthest = 0;
+  for (int i = 0; a.strides && i < a.ndim; ++i) {
+    int64_t reach;
+    if (a.strides[i] == INT64_MIN || __builtin_mul_overflow(std::abs(a.strides[i]), (a.shape[i] - 1) * item, &reach) ||
+        __builtin_add_overflow(farthest, reach, &farthest)) {
+      throw invalid("DLPack: the strides of shape ", shape->str(), " reach beyond all memory");
+    }
+  }
   for (int i = a.ndim - 1; a.strides && i >= 0; --i) {
     dense &= a.shape[i] == 1 || a.strides[i] == step;
     step *= a.shape[i];
@@ -200,11 +208,15 @@ PyObject* consume(PyObject* capsule, const char* name, const char* used) {
       return PyErr_Format(PyExc_BufferError, "DLPack version %u.%u is not supported", m->major, m->minor);
     }
   }
+  // Taken before it is read, so that no code in the middle takes it too; given back where it cannot be read.
+  if (PyCapsule_SetName(capsule, used) < 0) return nullptr;
   bool shared;
-  Tensor* t = import_array(m->array, delete_managed<M>, m, &shared);
-  if (PyCapsule_SetName(capsule, used) < 0) {  // cannot happen to a valid capsule; the memory stays the capsule's
-    if (!shared) Py_DECREF(object(t));
-    return nullptr;
+  Tensor* t;
+  try {
+    t = import_array(m->array, delete_managed<M>, m, &shared);
+  } catch (...) {
+    if (PyCapsule_SetName(capsule, name) < 0) PyErr_Clear();  // cannot happen to a valid capsule
+    throw;
   }
   if (!shared) delete_managed<M>(m);
   return object(t);
@@ -265,7 +277,7 @@ PyObject* from_dlpack(PyObject*, PyObject* o) {
 }
 
 PyMethodDef functions[] = {
-    {"from_dlpack", from_dlpack, METH_O, "from_dlpack(capsule or object with __dlpack__) -> tensor"},
+    {"from_dlpack", entry<from_dlpack>, METH_O, "from_dlpack(capsule or object with __dlpack__) -> tensor"},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -6,7 +6,10 @@
 
 #include "attrs.h"
 #include "convert.h"
+#include "guard.h"
 #include "python_kernel.h"
+#include "ref.h"
+#include "stack.h"
 #include "tape.h"
 #include "tensor_list.h"
 #include "variable.h"
@@ -56,10 +59,7 @@ class Call {
  private:
   // Inputs of several dtypes become of one, where the program has switched that on.
   void promote() {
-    PyObject* inputs = PyTuple_New(static_cast<Py_ssize_t>(values_.size()));
-    if (!inputs) throw PythonError();
-    for (size_t i = 0; i < values_.size(); ++i) PyTuple_SET_ITEM(inputs, i, Py_NewRef(values_[i]));
-    promoted_ = PyObject_CallFunction(promotion.ops, "sN", op_->name->c_str(), inputs);
+    promoted_ = PyObject_CallFunction(promotion.ops, "sN", op_->name->c_str(), tuple_of(values_).release());
     if (!promoted_) throw PythonError();
     if (promoted_ == Py_None) return;
     PyObject* values;
@@ -147,18 +147,18 @@ class Call {
     }
     for (size_t i = 0; i < specs.size(); ++i) {
       if (!specs[i].list) { convert_one(specs[i], values_[i]); continue; }
-      int n = 0;
-      for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(values_[i]); ++k, ++n) {
-        PyObject* element = Py_NewRef(PySequence_Fast_GET_ITEM(values_[i], k));  // conversion may run code that drops it
-        try {
-          convert_one(specs[i], element);
-        } catch (...) {
-          Py_DECREF(element);
-          throw;
+      // Conversion may run code that changes the list.
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(values_[i]);
+      for (Py_ssize_t k = 0; k < n; ++k) {
+        if (PySequence_Fast_GET_SIZE(values_[i]) != n) {
+          PyErr_Format(PyExc_ValueError, "The list '%U' of %s changed its size while its elements were converted.",
+                       specs[i].name, op_->name->c_str());
+          throw PythonError();
         }
-        Py_DECREF(element);
+        const Ref element = Ref::share(PySequence_Fast_GET_ITEM(values_[i], k));
+        convert_one(specs[i], element.get());
       }
-      list_sizes_.push_back(n);
+      list_sizes_.push_back(static_cast<int>(n));
       if (n == 0 && specs[i].type_var >= 0 && types_[specs[i].type_var] == DType::kInvalid && specs.size() == 1) {
         throw invalid("List argument '", py_str(specs[i].name), "' to '", *op_->name, "' Op with length 0 shorter than minimum length 1.");
       }
@@ -252,20 +252,17 @@ class Call {
     if (specs.empty()) Py_RETURN_NONE;
     if (specs.size() == 1 && !specs[0].list) return take(0);
     if (specs.size() == 1) return take_list(0, out_sizes_[0]);
-    PyObject* items = PyTuple_New(static_cast<Py_ssize_t>(specs.size()));
-    if (!items) throw PythonError();
+    Ref items = unfinished_tuple(static_cast<Py_ssize_t>(specs.size()));
     size_t at = 0;
     for (size_t i = 0; i < specs.size(); ++i) {
-      PyTuple_SET_ITEM(items, i, specs[i].list ? take_list(at, out_sizes_[i]) : take(at));
+      PyTuple_SET_ITEM(items.get(), i, specs[i].list ? take_list(at, out_sizes_[i]) : take(at));
       at += static_cast<size_t>(out_sizes_[i]);
     }
-    if (!op_->result_type) return items;
-    PyObject* args = PyTuple_Pack(1, items);
-    Py_DECREF(items);
-    PyObject* named = args ? PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(op_->result_type), args, nullptr) : nullptr;
-    Py_XDECREF(args);
-    if (!named) throw PythonError();
-    return named;
+    const Ref all(whole(std::move(items)));
+    if (!op_->result_type) return Py_NewRef(all.get());
+    const Ref args(PyTuple_Pack(1, all.get()));
+    const Ref type = Ref::share(op_->result_type);
+    return Ref(PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(type.get()), args.get(), nullptr)).release();
   }
 
   PyObject* take(size_t i) {
@@ -275,20 +272,25 @@ class Call {
   }
 
   PyObject* take_list(size_t at, int n) {
-    PyObject* l = PyList_New(n);
-    if (!l) throw PythonError();
-    for (int k = 0; k < n; ++k) PyList_SET_ITEM(l, k, take(at + static_cast<size_t>(k)));
-    return l;
+    Ref l(PyList_New(n));
+    for (int k = 0; k < n; ++k) PyList_SET_ITEM(l.get(), k, take(at + static_cast<size_t>(k)));
+    return l.release();
   }
 
-  PyObject* attrs_dict() {
-    PyObject* d = PyDict_New();
-    for (size_t i = 0; d && i < op_->attrs->size(); ++i) {
+  Ref attrs_dict() {
+    Ref d(PyDict_New());
+    for (size_t i = 0; i < op_->attrs->size(); ++i) {
       PyObject* v = attr_objects_[i] ? attr_objects_[i] : (*op_->attrs)[i].object;
-      if (v && PyDict_SetItem(d, (*op_->attrs)[i].name, v) < 0) Py_CLEAR(d);
+      if (v && PyDict_SetItem(d.get(), (*op_->attrs)[i].name, v) < 0) throw PythonError();
     }
-    if (!d) throw PythonError();
     return d;
+  }
+
+  template <typename T>
+  static Ref tuple_of(const std::vector<T*>& items) {
+    Ref t(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
+    for (size_t i = 0; i < items.size(); ++i) PyTuple_SET_ITEM(t.get(), i, Py_NewRef(reinterpret_cast<PyObject*>(items[i])));
+    return t;
   }
 
   PyObject* build_graph() {
@@ -298,27 +300,13 @@ class Call {
                    "run eagerly (tf.enable_eager_execution() at the start of the program).", op_->name->c_str());
       throw PythonError();
     }
-    PyObject* inputs = PyTuple_New(static_cast<Py_ssize_t>(values_.size()));
-    for (size_t i = 0; inputs && i < values_.size(); ++i) PyTuple_SET_ITEM(inputs, i, Py_NewRef(values_[i]));
-    PyObject* attrs = attrs_dict();
-    PyObject* r = PyObject_CallFunctionObjArgs(hooks.build_graph, reinterpret_cast<PyObject*>(op_), inputs, attrs, nullptr);
-    Py_XDECREF(inputs);
-    Py_DECREF(attrs);
-    if (!r) throw PythonError();
-    return r;
+    const Ref inputs = tuple_of(values_), attrs = attrs_dict();
+    return Ref(PyObject_CallFunctionObjArgs(hooks.build_graph, op_, inputs.get(), attrs.get(), nullptr)).release();
   }
 
   PyObject* device_call() {
-    PyObject* inputs = PyTuple_New(static_cast<Py_ssize_t>(in_.size()));
-    for (size_t i = 0; inputs && i < in_.size(); ++i) PyTuple_SET_ITEM(inputs, i, Py_NewRef(reinterpret_cast<PyObject*>(in_[i])));
-    PyObject* attrs = attrs_dict();
-    PyObject* device = PyLong_FromLong(thread_state.device);
-    PyObject* r = PyObject_CallFunctionObjArgs(hooks.device_call, reinterpret_cast<PyObject*>(op_), inputs, attrs, device, nullptr);
-    Py_XDECREF(inputs);
-    Py_DECREF(attrs);
-    Py_XDECREF(device);
-    if (!r) throw PythonError();
-    return r;
+    const Ref inputs = tuple_of(in_), attrs = attrs_dict(), device(PyLong_FromLong(thread_state.device));
+    return Ref(PyObject_CallFunctionObjArgs(hooks.device_call, op_, inputs.get(), attrs.get(), device.get(), nullptr)).release();
   }
 
   OpDef* op_;
@@ -333,22 +321,6 @@ class Call {
   Attr attrs_[kMaxAttrs];
   Arena arena_;
 };
-
-template <typename F>
-PyObject* guarded(const OpDef* op, F&& f) {
-  try {
-    return f();
-  } catch (const PythonError&) {
-    name_exhausted_memory(op);
-  } catch (const Error& e) {
-    set_python_error(e, op);
-  } catch (const std::bad_alloc&) {
-    set_python_error(Error(Code::kResourceExhausted, "out of memory"), op);
-  } catch (const std::exception& e) {
-    set_python_error(Error(Code::kInternal, e.what()), op);
-  }
-  return nullptr;
-}
 
 constexpr size_t kFastInputs = 6;
 
@@ -426,6 +398,7 @@ PyObject* op_call_python(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 PyObject* call_op(OpDef* op, PyObject* const* args, size_t nargs, PyObject* kwnames) {
   return guarded(op, [&] {
+    check_stack(op->name->c_str());
     if (!kwnames) {
       if (PyObject* r = fast_call(op, args, nargs)) return r;
     }
@@ -441,6 +414,20 @@ PyObject* mark_weak(PyObject* result) {
 PyObject* call_binary(OpDef* op, PyObject* x, PyObject* y) {
   PyObject* args[] = {x, y};
   return call_op(op, args, 2, nullptr);
+}
+
+void set_current_error(const OpDef* op) {
+  try {
+    throw;
+  } catch (const PythonError&) {
+    name_exhausted_memory(op);
+  } catch (const Error& e) {
+    set_python_error(e, op);
+  } catch (const std::bad_alloc&) {
+    set_python_error(Error(Code::kResourceExhausted, "out of memory"), op);
+  } catch (const std::exception& e) {
+    set_python_error(Error(Code::kInternal, e.what()), op);
+  }
 }
 
 void set_python_error(const Error& e, const OpDef* op) {

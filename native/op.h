@@ -96,6 +96,7 @@ struct ThreadState {
   int n_tapes = 0;
   Tape** tapes = nullptr;  // recording ones, outermost first
   int plan_depth = 0;      // of plans that run inside each other
+  uintptr_t stack_limit = UINTPTR_MAX;  // see stack.h; that of a thread is found by the first check
 };
 extern thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
 

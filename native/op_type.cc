@@ -7,6 +7,8 @@
 
 #include "attrs.h"
 #include "op.h"
+#include "ref.h"
+#include "guard.h"
 
 namespace tapeflow {
 
@@ -55,14 +57,7 @@ bool parse_attr_specs(OpDef* op, PyObject* list) {
     s.choices = choices == Py_None ? nullptr : PySequence_Tuple(choices);
     if (!s.required && !(def == Py_None && s.kind != AttrKind::kShape)) {
       Arena arena;
-      try {
-        parse_attr(def, op, s, &s.value, &arena);
-      } catch (const PythonError&) {
-        return false;
-      } catch (const Error& e) {
-        set_python_error(e, op);
-        return false;
-      }
+      parse_attr(def, op, s, &s.value, &arena);
       if (s.value.n > 0) s.ints.assign(s.value.ints, s.value.ints + s.value.n);
     }
     s.value.object = s.object;
@@ -83,8 +78,9 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
   int broadcasts = 0;
   if (!PyArg_ParseTuple(args, "sO!O!O!O!|p", &name, &PyList_Type, &vars, &PyList_Type, &inputs, &PyList_Type, &outputs,
                         &PyList_Type, &attrs, &broadcasts)) return nullptr;
-  auto* op = reinterpret_cast<OpDef*>(type->tp_alloc(type, 0));
-  if (!op) return nullptr;
+  Ref made(type->tp_alloc(type, 0));
+  PyObject_GC_UnTrack(made.get());  // parsing may run code, which must not find it before it is whole
+  auto* op = reinterpret_cast<OpDef*>(made.get());
   op->vectorcall = op_vectorcall;
   op->name = new std::string(name);
   op->type_vars = new std::vector<TypeVar>;
@@ -103,10 +99,7 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
     if (ok) op->type_vars->push_back(TypeVar{n, mask, static_cast<DType>(fallback)});
   }
   ok = ok && parse_args(inputs, op->inputs, false) && parse_args(outputs, op->outputs, true) && parse_attr_specs(op, attrs);
-  if (!ok) {
-    Py_DECREF(op);
-    return nullptr;
-  }
+  if (!ok) return nullptr;
   op->key_var = op->key_attr = -1;
   for (const Arg& a : *op->inputs) {
     op->has_list = op->has_list || a.list;
@@ -118,7 +111,7 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
   op->simple = !op->has_list && op->outputs->size() == 1 && !(*op->outputs)[0].list;
   auto found = kernels().find(*op->name);
   if (found != kernels().end()) std::memcpy(op->native, found->second, sizeof(op->native));
-  return reinterpret_cast<PyObject*>(op);
+  return whole(std::move(made));
 }
 
 int op_traverse(PyObject* self, visitproc visit, void* arg) {
@@ -188,27 +181,24 @@ PyObject* set_gradient(PyObject* self, PyObject* args) {
 
 PyObject* native_dtypes(PyObject* self, PyObject*) {
   auto* op = reinterpret_cast<OpDef*>(self);
-  PyObject* l = PyList_New(0);
-  for (int i = 0; l && i < kDTypeCount; ++i) {
-    if (!op->native[i]) continue;
-    PyObject* n = PyLong_FromLong(i);
-    PyList_Append(l, n);
-    Py_XDECREF(n);
+  Ref l(PyList_New(0));
+  for (int i = 0; i < kDTypeCount; ++i) {
+    if (op->native[i] && PyList_Append(l.get(), Ref(PyLong_FromLong(i)).get()) < 0) return nullptr;
   }
-  return l;
+  return l.release();
 }
 
 PyMethodDef op_methods[] = {
-    {"_set_gradient", set_gradient, METH_VARARGS, nullptr},
-    {"native_dtypes", native_dtypes, METH_NOARGS, "Numbers of the dtypes that have a native kernel."},
-    {"call_python", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(op_call_python)), METH_FASTCALL | METH_KEYWORDS,
+    {"_set_gradient", entry<set_gradient>, METH_VARARGS, nullptr},
+    {"native_dtypes", entry<native_dtypes>, METH_NOARGS, "Numbers of the dtypes that have a native kernel."},
+    {"call_python", method(entry<op_call_python>), METH_FASTCALL | METH_KEYWORDS,
      "Runs the Python kernel, also where a native one exists."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef op_getset[] = {
-    {"name", op_name, nullptr, nullptr, nullptr},
-    {"_kernel", get_field<&OpDef::kernel>, set_field<&OpDef::kernel>, nullptr, nullptr},
-    {"_gradient", get_field<&OpDef::gradient>, nullptr, nullptr, nullptr},
-    {"result_type", get_field<&OpDef::result_type>, set_field<&OpDef::result_type>, nullptr, nullptr},
+    {"name", entry<op_name>, nullptr, nullptr, nullptr},
+    {"_kernel", entry<get_field<&OpDef::kernel>>, entry<set_field<&OpDef::kernel>>, nullptr, nullptr},
+    {"_gradient", entry<get_field<&OpDef::gradient>>, nullptr, nullptr, nullptr},
+    {"result_type", entry<get_field<&OpDef::result_type>>, entry<set_field<&OpDef::result_type>>, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {
@@ -216,12 +206,12 @@ PyMemberDef op_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(OpDef, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot op_slots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(op_new)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(op_dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(op_traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(op_clear)},
-    {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
-    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_new, slot(entry<op_new>)},
+    {Py_tp_dealloc, slot(op_dealloc)},
+    {Py_tp_traverse, slot(op_traverse)},
+    {Py_tp_clear, slot(op_clear)},
+    {Py_tp_repr, slot(entry<op_repr>)},
+    {Py_tp_call, slot(PyVectorcall_Call)},
     {Py_tp_methods, op_methods},
     {Py_tp_getset, op_getset},
     {Py_tp_members, op_members},

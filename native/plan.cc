@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cstring>
 
+#include "guard.h"
 #include "python_kernel.h"
+#include "ref.h"
+#include "stack.h"
 #include "tape.h"
 #include "tensor_list.h"
 
@@ -16,7 +19,7 @@ constexpr Code kDeadlineExceeded = static_cast<Code>(4);  // raised by nothing e
 thread_local int64_t deadline = 0;  // on the steady clock, in ns: when loops of this thread give up; 0: never
 
 constexpr int kInlineSlots = 96;   // registers of a run that need no allocation
-constexpr int kMaxDepth = 2500;    // of plans in plans, well within a thread's stack
+constexpr int kMaxDepth = 2500;    // of plans in plans; less where the thread's stack is small
 
 // The exception is set and knows its instruction already.
 class NodeError : public PythonError {};
@@ -26,6 +29,7 @@ int64_t now_ns() {
 }
 
 void enter(const Plan* plan) {
+  check_stack("a plan");
   if (++thread_state.plan_depth <= kMaxDepth) return;
   --thread_state.plan_depth;
   PyErr_Format(PyExc_RecursionError, "maximum recursion depth exceeded while running the function %U", plan->name);
@@ -229,22 +233,17 @@ void run_while(const Instruction& at, Tensor** registers, Tensor** args, Timelin
 
 void run_python(const Instruction& at, Tensor** registers, Tensor** args) {
   for (int i = 0; i < at.n_in; ++i) args[i] = registers[at.in[i]];
-  PyObject* r = PyObject_Vectorcall(at.callable, reinterpret_cast<PyObject* const*>(args), static_cast<size_t>(at.n_in), nullptr);
-  if (!r) throw PythonError();
-  PyObject* results = PySequence_Tuple(r);
-  Py_DECREF(r);
-  if (!results) throw PythonError();
-  bool good = PyTuple_GET_SIZE(results) == at.n_out;
-  for (int i = 0; good && i < at.n_out; ++i) good = is_tensor(PyTuple_GET_ITEM(results, i));
+  const Ref r(PyObject_Vectorcall(at.callable, reinterpret_cast<PyObject* const*>(args), static_cast<size_t>(at.n_in), nullptr));
+  const Ref results(PySequence_Tuple(r.get()));
+  bool good = PyTuple_GET_SIZE(results.get()) == at.n_out;
+  for (int i = 0; good && i < at.n_out; ++i) good = is_tensor(PyTuple_GET_ITEM(results.get(), i));
   if (!good) {
-    PyErr_Format(PyExc_TypeError, "%R was to return %d tensors, but returned %R", at.callable, at.n_out, results);
-    Py_DECREF(results);
+    PyErr_Format(PyExc_TypeError, "%R was to return %d tensors, but returned %R", at.callable, at.n_out, results.get());
     throw PythonError();
   }
   for (int i = 0; i < at.n_out; ++i) {
-    registers[at.first_out + i] = reinterpret_cast<Tensor*>(Py_NewRef(PyTuple_GET_ITEM(results, i)));
+    registers[at.first_out + i] = reinterpret_cast<Tensor*>(Py_NewRef(PyTuple_GET_ITEM(results.get(), i)));
   }
-  Py_DECREF(results);
 }
 
 // -- the loop --------------------------------------------------------------------------------------
@@ -314,14 +313,8 @@ void name_node(PyObject* label) {
     throw;
   } catch (const NodeError&) {
     throw;
-  } catch (const PythonError&) {
-    name_exhausted_memory(at.op);
-  } catch (const Error& e) {
-    set_python_error(e, at.op);
-  } catch (const std::bad_alloc&) {
-    set_python_error(Error(Code::kResourceExhausted, "out of memory"), at.op);
-  } catch (const std::exception& e) {
-    set_python_error(Error(Code::kInternal, e.what()), at.op);
+  } catch (const std::exception&) {
+    set_current_error(at.op);
   }
   name_node(at.label);
   throw NodeError();
@@ -359,7 +352,7 @@ void run(const Plan* plan, Tensor* const* args, Tensor** results, Timeline* time
         Py_XDECREF(t);
       }
     }
-  } catch (...) {
+  } catch (const std::exception&) {
     fail(*at);
   }
   for (const Plan::Result& r : *plan->results) {

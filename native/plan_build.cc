@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "plan.h"
+#include "ref.h"
 
 namespace tapeflow {
 
@@ -27,10 +28,11 @@ class Builder {
     add_constants(constants);
     for (const int r : integers(inputs, "inputs", false)) write(r, "the inputs");
     plan_->n_in = next_ - plan_->n_constants;
-    plan_->instructions->reserve(static_cast<size_t>(PyList_GET_SIZE(instructions)));
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(instructions); ++i) {
+    const Ref all(PyList_AsTuple(instructions));  // a copy: reading the numbers in them may run code
+    plan_->instructions->reserve(static_cast<size_t>(PyTuple_GET_SIZE(all.get())));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all.get()); ++i) {
       plan_->instructions->push_back(Instruction{});  // owned by the plan from the first moment
-      add_instruction(plan_->instructions->back(), static_cast<int>(i), PyList_GET_ITEM(instructions, i));
+      add_instruction(plan_->instructions->back(), static_cast<int>(i), PyTuple_GET_ITEM(all.get(), i));
     }
     for (const int r : integers(outputs, "outputs", false)) {
       plan_->results->push_back({read(r, "the outputs"), false});
@@ -44,23 +46,17 @@ class Builder {
   // -- registers --
 
   std::vector<int> integers(PyObject* sequence, const char* what, bool discards) {
-    PyObject* fast = PySequence_Fast(sequence, "registers are a list of int");
-    if (!fast) throw PythonError();
+    const Ref all(PySequence_Tuple(sequence));
     std::vector<int> out;
-    out.reserve(static_cast<size_t>(PySequence_Fast_GET_SIZE(fast)));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); ++i) {
-      const long r = PyLong_AsLong(PySequence_Fast_GET_ITEM(fast, i));
-      if (r == -1 && PyErr_Occurred()) {
-        Py_DECREF(fast);
-        throw PythonError();
-      }
+    out.reserve(static_cast<size_t>(PyTuple_GET_SIZE(all.get())));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all.get()); ++i) {
+      const long r = PyLong_AsLong(PyTuple_GET_ITEM(all.get(), i));
+      if (r == -1 && PyErr_Occurred()) throw PythonError();
       if (r < (discards ? -1 : 0) || r >= static_cast<long>(slot_of_.size())) {
-        Py_DECREF(fast);
         wrong(plan_, "register ", r, " of ", what, " is not in [0, ", slot_of_.size(), ")");
       }
       out.push_back(static_cast<int>(r));
     }
-    Py_DECREF(fast);
     return out;
   }
 
@@ -80,20 +76,17 @@ class Builder {
   }
 
   void add_constants(PyObject* constants) {
-    const auto n = static_cast<int>(PyList_GET_SIZE(constants));
+    const Ref all(PyList_AsTuple(constants));
+    const auto n = static_cast<int>(PyTuple_GET_SIZE(all.get()));
     plan_->constants = new Tensor*[static_cast<size_t>(n)];
     for (int i = 0; i < n; ++i) {
       PyObject *r, *t;
-      if (!PyArg_ParseTuple(PyList_GET_ITEM(constants, i), "OO", &r, &t)) throw PythonError();
+      if (!PyArg_ParseTuple(PyTuple_GET_ITEM(all.get(), i), "OO", &r, &t)) throw PythonError();
       if (!is_tensor(t)) {
         PyErr_Format(PyExc_TypeError, "Plan %U: constant %d is a %.100s, not a tensor", plan_->name, i, Py_TYPE(t)->tp_name);
         throw PythonError();
       }
-      PyObject* one = PyTuple_Pack(1, r);
-      if (!one) throw PythonError();
-      const std::vector<int> at = integers(one, "the constants", false);
-      Py_DECREF(one);
-      write(at[0], "the constants");
+      write(integers(Ref(PyTuple_Pack(1, r)).get(), "the constants", false)[0], "the constants");
       plan_->constants[i] = reinterpret_cast<Tensor*>(Py_NewRef(t));
       plan_->n_constants = i + 1;
     }
@@ -169,19 +162,14 @@ class Builder {
   }
 
   std::vector<int> sizes_of(const std::string& what, PyObject* sizes) {
-    PyObject* fast = PySequence_Fast(sizes, "list sizes are a list of int");
-    if (!fast) throw PythonError();
+    const Ref all(PySequence_Tuple(sizes));
     std::vector<int> out;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); ++i) {
-      const long n = PyLong_AsLong(PySequence_Fast_GET_ITEM(fast, i));
-      if (n < 0 || n > kMaxRegisters) {
-        Py_DECREF(fast);
-        if (PyErr_Occurred()) throw PythonError();
-        wrong(plan_, what, ": a list of ", n, " inputs");
-      }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all.get()); ++i) {
+      const long n = PyLong_AsLong(PyTuple_GET_ITEM(all.get(), i));
+      if (n < 0 && PyErr_Occurred()) throw PythonError();
+      if (n < 0 || n > kMaxRegisters) wrong(plan_, what, ": a list of ", n, " inputs");
       out.push_back(static_cast<int>(n));
     }
-    Py_DECREF(fast);
     return out;
   }
 

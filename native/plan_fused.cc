@@ -8,6 +8,8 @@
 #include "attrs.h"
 #include "kernels/loops.h"
 #include "plan.h"
+#include "ref.h"
+#include "stack.h"
 #include "threads.h"
 
 namespace tapeflow {
@@ -114,20 +116,21 @@ void parse_step_attrs(const OpDef* op, PyObject* given, Step* step) {
 }
 
 void parse_step(PyObject* given, FusedProgram* f) {
-  PyObject *row, *attrs, *operands;
-  if (!PyArg_ParseTuple(given, "OOO", &row, &attrs, &operands)) throw PythonError();
-  if (!is_op(row) || !PyDict_Check(attrs) || !(PyTuple_Check(operands) || PyList_Check(operands))) {
+  PyObject *row, *attrs, *list;
+  if (!PyArg_ParseTuple(given, "OOO", &row, &attrs, &list)) throw PythonError();
+  if (!is_op(row) || !PyDict_Check(attrs) || !(PyTuple_Check(list) || PyList_Check(list))) {
     wrong(py_repr(given), " is not (row, attrs, operands)");
   }
+  const Ref operands(PySequence_Tuple(list));
   const auto* op = reinterpret_cast<OpDef*>(row);
   f->rows.push_back(Py_NewRef(row));
   const int known = f->n_in() + static_cast<int>(f->steps.size());
-  f->steps.push_back(Step{nullptr, nullptr, static_cast<int>(PySequence_Fast_GET_SIZE(operands)), {}, -1, -1});
+  f->steps.push_back(Step{nullptr, nullptr, static_cast<int>(PyTuple_GET_SIZE(operands.get())), {}, -1, -1});
   Step& s = f->steps.back();
   if (s.n_in < 1 || s.n_in > kMaxLoopInputs || s.n_in != static_cast<int>(op->inputs->size())) {
     wrong(*op->name, " was given ", s.n_in, " operands");
   }
-  for (int i = 0; i < s.n_in; ++i) s.operands[i] = number(PySequence_Fast_GET_ITEM(operands, i), 0, known, "operand");
+  for (int i = 0; i < s.n_in; ++i) s.operands[i] = number(PyTuple_GET_ITEM(operands.get(), i), 0, known, "operand");
   parse_step_attrs(op, attrs, &s);
   const DType key = f->dtype(s.operands[key_operand(op)]);
   std::string name = *op->name;
@@ -463,26 +466,22 @@ FusedProgram* parse_fused(PyObject* payload, int n_in, int n_out) {
   if (!is_plan(fallback)) wrong(py_repr(fallback), " is not a Plan");
   auto f = std::make_unique<FusedProgram>();
   f->fallback = reinterpret_cast<Plan*>(Py_NewRef(fallback));
-  if (f->fallback->n_in != n_in || f->fallback->n_out != n_out || PyList_GET_SIZE(outputs) != n_out) {
+  if (f->fallback->n_in != n_in || f->fallback->n_out != n_out) {
     wrong("the fallback has ", f->fallback->n_in, " inputs and ", f->fallback->n_out, " outputs");
   }
-  PyObject* numbers = PySequence_Tuple(dtypes);
-  if (!numbers) throw PythonError();
-  try {
-    if (PyTuple_GET_SIZE(numbers) != n_in || n_in < 1 || n_in > kMaxInputs) wrong(n_in, " inputs");
-    for (int i = 0; i < n_in; ++i) {
-      f->inputs.push_back(static_cast<DType>(number(PyTuple_GET_ITEM(numbers, i), 1, kDTypeCount, "dtype")));
-      const int item = item_size(f->inputs.back());
-      if (item != 1 && item != 4 && item != 8) wrong("inputs of ", dtype_name(f->inputs.back()));
-    }
-  } catch (...) {
-    Py_DECREF(numbers);
-    throw;
+  const Ref numbers(PySequence_Tuple(dtypes)), all_steps(PyList_AsTuple(steps)), all_outputs(PyList_AsTuple(outputs));
+  if (PyTuple_GET_SIZE(numbers.get()) != n_in || n_in < 1 || n_in > kMaxInputs) wrong(n_in, " inputs");
+  for (int i = 0; i < n_in; ++i) {
+    f->inputs.push_back(static_cast<DType>(number(PyTuple_GET_ITEM(numbers.get(), i), 1, kDTypeCount, "dtype")));
+    const int item = item_size(f->inputs.back());
+    if (item != 1 && item != 4 && item != 8) wrong("inputs of ", dtype_name(f->inputs.back()));
   }
-  Py_DECREF(numbers);
-  if (PyList_GET_SIZE(steps) > kMaxSteps || n_out > kMaxSteps) wrong("more than ", kMaxSteps, " steps or outputs");
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(steps); ++i) parse_step(PyList_GET_ITEM(steps, i), f.get());
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) parse_output(PyList_GET_ITEM(outputs, i), f.get());
+  if (PyTuple_GET_SIZE(all_steps.get()) > kMaxSteps || PyTuple_GET_SIZE(all_outputs.get()) > kMaxSteps) {
+    wrong("more than ", kMaxSteps, " steps or outputs");
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all_steps.get()); ++i) parse_step(PyTuple_GET_ITEM(all_steps.get(), i), f.get());
+  if (PyTuple_GET_SIZE(all_outputs.get()) != n_out) wrong(PyTuple_GET_SIZE(all_outputs.get()), " outputs instead of ", n_out);
+  for (Py_ssize_t i = 0; i < n_out; ++i) parse_output(PyTuple_GET_ITEM(all_outputs.get(), i), f.get());
   for (int v = 0; v < n_in + static_cast<int>(f->steps.size()); ++v) f->largest_item = std::max(f->largest_item, item_size(f->dtype(v)));
   assign_tiles(f.get());
   return f.release();
@@ -503,6 +502,7 @@ int traverse_fused(const FusedProgram* f, visitproc visit, void* arg) {
 Plan* fallback_of(const FusedProgram* program) { return program->fallback; }
 
 bool run_fused(const FusedProgram* program, Tensor* const* in, uint64_t dying, Tensor** out) {
+  if (!stack_holds(kMaxTiles * kTileBytes + sizeof(Run))) return false;
   Run run(*program, in);
   if (!run.fits()) return false;
   run.run(dying, out);

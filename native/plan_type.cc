@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "plan.h"
+#include "ref.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -32,17 +33,11 @@ bool check_arguments(const Plan* plan, PyObject* const* args, Py_ssize_t n) {
 
 PyObject* results_of(Plan* plan, PyObject* const* args, Timeline* timeline) {
   return guarded([&] {
-    PyObject* results = PyTuple_New(plan->n_out);
-    if (!results) throw PythonError();
+    Ref results = unfinished_tuple(plan->n_out);
     // A fresh tuple's items lie in a row, and nobody sees them before they are filled.
-    auto** to = reinterpret_cast<Tensor**>(&PyTuple_GET_ITEM(results, 0));
-    try {
-      run_plan(plan, reinterpret_cast<Tensor* const*>(args), to, timeline);
-    } catch (...) {
-      Py_DECREF(results);
-      throw;
-    }
-    return results;
+    auto** to = reinterpret_cast<Tensor**>(&PyTuple_GET_ITEM(results.get(), 0));
+    run_plan(plan, reinterpret_cast<Tensor* const*>(args), to, timeline);
+    return whole(std::move(results));
   });
 }
 
@@ -56,33 +51,20 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 PyObject* timed(PyObject* o, PyObject* const* args, Py_ssize_t n) {
   if (!check_arguments(self_of(o), args, n)) return nullptr;
   Timeline timeline;
-  PyObject* results = results_of(self_of(o), args, &timeline);
-  if (!results) return nullptr;
-  PyObject* events = PyList_New(0);
+  const Ref results(results_of(self_of(o), args, &timeline)), events(PyList_New(0));
   for (const auto& e : timeline.events) {
-    PyObject* event = events ? Py_BuildValue("(sOLLi)", instruction_name(*e.instruction), e.instruction->label,
-                                             static_cast<long long>(e.start_ns), static_cast<long long>(e.duration_ns), e.depth)
-                             : nullptr;
-    if (!event || PyList_Append(events, event) < 0) Py_CLEAR(events);
-    Py_XDECREF(event);
-    if (!events) break;
+    const Ref event(Py_BuildValue("(sOLLi)", instruction_name(*e.instruction), e.instruction->label,
+                                  static_cast<long long>(e.start_ns), static_cast<long long>(e.duration_ns), e.depth));
+    if (PyList_Append(events.get(), event.get()) < 0) return nullptr;
   }
-  if (!events) {
-    Py_DECREF(results);
-    return nullptr;
-  }
-  return Py_BuildValue("(NN)", results, events);
+  return Py_BuildValue("(OO)", results.get(), events.get());
 }
 
 template <typename F>
 PyObject* list_of(int n, F&& f) {
-  PyObject* l = PyList_New(n);
-  for (int i = 0; l && i < n; ++i) {
-    PyObject* item = f(i);
-    if (!item) Py_CLEAR(l);
-    else PyList_SET_ITEM(l, i, item);
-  }
-  return l;
+  Ref l = unfinished_list(n);
+  for (int i = 0; i < n; ++i) PyList_SET_ITEM(l.get(), i, Ref(f(i)).release());
+  return whole(std::move(l));
 }
 
 PyObject* instructions(PyObject* o, void*) {
@@ -104,10 +86,11 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject *name, *registers, *inputs, *constants, *instructions, *outputs;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UOOO!O!O|LL:Plan", const_cast<char**>(keywords), &name, &registers, &inputs,
                                    &PyList_Type, &constants, &PyList_Type, &instructions, &outputs, &steps, &memory)) return nullptr;
-  PyObject* o = type->tp_alloc(type, 0);
-  if (!o) return nullptr;
+  Ref made(type->tp_alloc(type, 0));
+  PyObject* o = made.get();
+  PyObject_GC_UnTrack(o);  // building it may run code, which must not find it before it is whole
   Plan* plan = self_of(o);
-  plan->vectorcall = vectorcall;
+  plan->vectorcall = entry<vectorcall>;
   plan->name = Py_NewRef(name);
   plan->limits = {steps, memory};
   plan->instructions = new std::vector<Instruction>;
@@ -117,12 +100,8 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   plan->lists = new std::deque<std::vector<int>>;
   plan->flags = new std::deque<std::unique_ptr<bool[]>>;
   plan->dtypes = new std::deque<std::vector<DType>>;
-  PyObject* built = guarded([&] {
-    build_plan(plan, registers, inputs, constants, instructions, outputs);
-    return o;
-  });
-  if (!built) Py_DECREF(o);
-  return built;
+  build_plan(plan, registers, inputs, constants, instructions, outputs);
+  return whole(std::move(made));
 }
 
 int traverse(PyObject* o, visitproc visit, void* arg) {
@@ -157,6 +136,7 @@ int clear(PyObject* o) {
 
 void destroy(PyObject* o) {
   PyObject_GC_UnTrack(o);
+  Py_TRASHCAN_BEGIN(o, destroy)  // plans hold plans, as deep as a program likes
   Plan* plan = self_of(o);
   if (plan->weakrefs) PyObject_ClearWeakRefs(o);
   if (plan->instructions) {
@@ -188,6 +168,7 @@ void destroy(PyObject* o) {
   PyTypeObject* type = Py_TYPE(o);
   type->tp_free(o);
   Py_DECREF(type);
+  Py_TRASHCAN_END
 }
 
 PyObject* repr(PyObject* o) {
@@ -197,11 +178,11 @@ PyObject* repr(PyObject* o) {
 }
 
 PyMethodDef methods[] = {
-    {"timeline", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(timed)), METH_FASTCALL,
+    {"timeline", method(entry<timed>), METH_FASTCALL,
      "timeline(*tensors) -> (results, [(name, label, start in ns, duration in ns, depth), ...] in the order of the ends)"},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef getset[] = {
-    {"instructions", instructions, nullptr, "List of (kind, name, inputs, outputs, freed), registers as they were given.", nullptr},
+    {"instructions", entry<instructions>, nullptr, "List of (kind, name, inputs, outputs, freed), registers as they were given.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Plan, vectorcall), READONLY, nullptr},
@@ -211,12 +192,12 @@ PyMemberDef members[] = {
     {"n_outputs", T_INT, offsetof(Plan, n_out), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot slots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(create)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(clear)},
-    {Py_tp_repr, reinterpret_cast<void*>(repr)},
-    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_new, slot(entry<create>)},
+    {Py_tp_dealloc, slot(destroy)},
+    {Py_tp_traverse, slot(traverse)},
+    {Py_tp_clear, slot(clear)},
+    {Py_tp_repr, slot(entry<repr>)},
+    {Py_tp_call, slot(PyVectorcall_Call)},
     {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_tp_members, members},
@@ -232,9 +213,9 @@ PyObject* py_set_deadline(PyObject*, PyObject* ms) {
 }
 
 PyMethodDef module_methods[] = {
-    {"set_deadline", py_set_deadline, METH_O,
+    {"set_deadline", entry<py_set_deadline>, METH_O,
      "set_deadline(ms): loops of plans in this thread raise DeadlineExceededError after that time; 0: never. Returns what was left."},
-    {"fusable", py_fusable, METH_VARARGS, "fusable(row name, dtype number): whether a fused instruction may contain it."},
+    {"fusable", entry<py_fusable>, METH_VARARGS, "fusable(row name, dtype number): whether a fused instruction may contain it."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

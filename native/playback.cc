@@ -6,6 +6,8 @@
 #include "convert.h"
 #include "kernels/accumulate.h"
 #include "recorded_call.h"
+#include "ref.h"
+#include "stack.h"
 
 namespace tapeflow {
 
@@ -67,74 +69,48 @@ PyObject* ones(Shape* shape, DType d) {
     std::fill_n(t->as<float>(), t->size(), 1.0f);
     return reinterpret_cast<PyObject*>(t);
   }
-  PyObject* numpy = PyImport_ImportModule("numpy");
-  PyObject* dims = numpy ? tuple_of(shape) : nullptr;
-  PyObject* a = dims ? PyObject_CallMethod(numpy, "ones", "OO", dims, numpy_dtype_object(d)) : nullptr;
-  Py_XDECREF(numpy);
-  Py_XDECREF(dims);
-  if (!a) throw PythonError();
-  Tensor* t = nullptr;
-  try { t = from_array(a, d); } catch (...) { Py_DECREF(a); throw; }
-  Py_DECREF(a);
-  return reinterpret_cast<PyObject*>(t);
+  const Ref numpy(PyImport_ImportModule("numpy")), dims(tuple_of(shape));
+  const Ref a(PyObject_CallMethod(numpy.get(), "ones", "OO", dims.get(), numpy_dtype_object(d)));
+  return reinterpret_cast<PyObject*>(from_array(a.get(), d));
 }
 
-// Adds g (stolen) to the cell.
-void accumulate(Gradients::Cell& c, PyObject* g) {
+// Adds g to the cell.
+void accumulate(Gradients::Cell& c, Ref g) {
   if (!c.gradient) {
-    c.gradient = g;
+    c.gradient = g.release();
     c.ours = false;
     return;
   }
-  PyObject* sum = nullptr;
-  if (is_tensor(c.gradient) && is_tensor(g)) {
+  Ref sum;
+  if (is_tensor(c.gradient) && is_tensor(g.get())) {
     auto* a = reinterpret_cast<Tensor*>(c.gradient);
-    auto* b = reinterpret_cast<Tensor*>(g);
+    auto* b = reinterpret_cast<Tensor*>(g.get());
     if (a->dtype == b->dtype && a->shape->same(b->shape) && a->data && b->data && !watched_by_any(a) && !watched_by_any(b)) {
-      if (c.ours && a->unshared() && add_in_place(a, b)) {
-        Py_DECREF(g);
-        return;
-      }
-      Tensor* t = new_tensor(a->dtype, a->shape);
+      if (c.ours && a->unshared() && add_in_place(a, b)) return;
+      Ref copy(reinterpret_cast<PyObject*>(new_tensor(a->dtype, a->shape)));
+      auto* t = reinterpret_cast<Tensor*>(copy.get());
       std::memcpy(t->data, a->data, static_cast<size_t>(a->bytes()));
-      if (add_in_place(t, b)) {
-        sum = reinterpret_cast<PyObject*>(t);
-      } else {
-        Py_DECREF(t);
-      }
+      if (add_in_place(t, b)) sum = std::move(copy);
     }
   }
-  c.ours = sum != nullptr;
-  if (!sum) sum = PyObject_CallFunctionObjArgs(hooks.accumulate, c.gradient, g, nullptr);
-  Py_DECREF(g);
-  if (!sum) throw PythonError();
-  Py_SETREF(c.gradient, sum);
+  c.ours = sum.get() != nullptr;
+  if (!c.ours) sum = Ref(PyObject_CallFunctionObjArgs(hooks.accumulate, c.gradient, g.get(), nullptr));
+  Py_SETREF(c.gradient, sum.release());
 }
 
-// A gradient (stolen) brought to the shape of the input it is for.
-PyObject* fit(PyObject* g, const Slot& slot, const OpDef* op, const char* label) {
-  if (!is_tensor(g)) return g;
-  auto* t = reinterpret_cast<Tensor*>(g);
+// A gradient brought to the shape of the input it is for.
+Ref fit(Ref g, const Slot& slot, const OpDef* op, const char* label) {
+  if (!is_tensor(g.get())) return g;
+  auto* t = reinterpret_cast<Tensor*>(g.get());
   if (t->shape->same(slot.shape) || slot.dtype == DType::kResource) return g;
   if (op && op->broadcasts) {
     if (!watched_by_any(t)) {
-      Tensor* s = nullptr;
-      try { s = sum_to_shape(t, slot.shape); } catch (...) { Py_DECREF(g); throw; }
-      if (s) {
-        Py_DECREF(g);
-        return reinterpret_cast<PyObject*>(s);
-      }
+      if (Tensor* s = sum_to_shape(t, slot.shape)) return Ref(reinterpret_cast<PyObject*>(s));
     }
-    PyObject* dims = tuple_of(slot.shape);
-    PyObject* s = PyObject_CallFunctionObjArgs(hooks.sum_to, g, dims, nullptr);
-    Py_XDECREF(dims);
-    Py_DECREF(g);
-    if (!s) throw PythonError();
-    return s;
+    const Ref dims(tuple_of(slot.shape));
+    return Ref(PyObject_CallFunctionObjArgs(hooks.sum_to, t, dims.get(), nullptr));
   }
-  const std::string have = t->shape->str();
-  Py_DECREF(g);
-  throw invalid("the gradient of ", label, " has shape ", have, " for an input of shape ", slot.shape->str());
+  throw invalid("the gradient of ", label, " has shape ", t->shape->str(), " for an input of shape ", slot.shape->str());
 }
 
 PyObject* to_gradient(PyObject* r) {  // new reference; null for None
@@ -144,11 +120,12 @@ PyObject* to_gradient(PyObject* r) {  // new reference; null for None
     return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
   }
   PyObject* is_array = PyObject_GetAttrString(r, "__array_interface__");
-  PyErr_Clear();
   if (is_array) {
     Py_DECREF(is_array);
     return reinterpret_cast<PyObject*>(to_tensor(r, DType::kInvalid));
   }
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError();
+  PyErr_Clear();
   return Py_NewRef(r);  // IndexedSlices
 }
 
@@ -156,9 +133,9 @@ class Playback {
  public:
   Playback(Tape* tape, size_t expected) : tape_(tape), g_(expected) {}
 
-  void sources(PyObject* list) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-      const int64_t id = id_of(PyList_GET_ITEM(list, i));
+  void sources(PyObject* tuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+      const int64_t id = id_of(PyTuple_GET_ITEM(tuple, i));
       auto& c = g_.at(id);
       c.needed = c.source = true;
     }
@@ -184,26 +161,26 @@ class Playback {
     }
   }
 
-  void targets(PyObject* list, PyObject* seeds) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-      PyObject* target = PyList_GET_ITEM(list, i);
-      PyObject* seed = seeds != Py_None ? PyList_GET_ITEM(seeds, i) : Py_None;
-      Tensor* value = is_variable(target) ? reinterpret_cast<Variable*>(target)->value : reinterpret_cast<Tensor*>(target);
-      if (!value) throw Error(Code::kFailedPrecondition, "the target is an uninitialised variable");
+  void targets(PyObject* tuple, PyObject* seeds) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+      PyObject* target = PyTuple_GET_ITEM(tuple, i);
+      PyObject* seed = seeds != Py_None ? PyTuple_GET_ITEM(seeds, i) : Py_None;
+      const Ref kept = value_of(target);
+      if (!kept.get()) throw Error(Code::kFailedPrecondition, "the target is an uninitialised variable");
+      auto* value = reinterpret_cast<Tensor*>(kept.get());
       auto* c = g_.find(id_of(target));
       if (!c || !c->needed) continue;  // nothing leads there
       if (seed == Py_None) {
         if (!trainable(value->dtype)) continue;
-        accumulate(*c, ones(value->shape, value->dtype));
+        accumulate(*c, Ref(ones(value->shape, value->dtype)));
         continue;
       }
-      Tensor* s = to_tensor(seed, value->dtype);
-      if (!s->shape->same(value->shape)) {
-        const std::string have = s->shape->str();
-        Py_DECREF(s);
-        throw invalid("output_gradients has shape ", have, " for a target of shape ", value->shape->str());
+      Ref s(reinterpret_cast<PyObject*>(to_tensor(seed, value->dtype)));
+      const Shape* shape = reinterpret_cast<Tensor*>(s.get())->shape;
+      if (!shape->same(value->shape)) {
+        throw invalid("output_gradients has shape ", shape->str(), " for a target of shape ", value->shape->str());
       }
-      accumulate(*g_.find(id_of(target)), reinterpret_cast<PyObject*>(s));
+      accumulate(*c, std::move(s));
     }
   }
 
@@ -215,21 +192,19 @@ class Playback {
     }
   }
 
-  PyObject* results(PyObject* list, bool zero) {
-    PyObject* out = PyList_New(PyList_GET_SIZE(list));
-    if (!out) throw PythonError();
-    try {
-      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-        PyObject* source = PyList_GET_ITEM(list, i);
-        PyObject* r = result(source);
-        if (!r && zero) {
-          auto* t = is_variable(source) ? reinterpret_cast<Variable*>(source)->value : reinterpret_cast<Tensor*>(source);
-          if (t) r = zeros(t->shape, t->dtype);
-        }
-        PyList_SET_ITEM(out, i, r ? r : Py_NewRef(Py_None));
+  PyObject* results(PyObject* tuple, bool zero) {
+    Ref out = unfinished_list(PyTuple_GET_SIZE(tuple));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+      PyObject* source = PyTuple_GET_ITEM(tuple, i);
+      PyObject* r = result(source);
+      if (!r && zero) {
+        const Ref kept = value_of(source);
+        auto* t = reinterpret_cast<Tensor*>(kept.get());
+        if (t) r = zeros(t->shape, t->dtype);
       }
-    } catch (...) { Py_DECREF(out); throw; }
-    return out;
+      PyList_SET_ITEM(out.get(), i, r ? r : Py_NewRef(Py_None));
+    }
+    return whole(std::move(out));
   }
 
   static int64_t id_of(PyObject* o) {
@@ -237,22 +212,27 @@ class Playback {
   }
 
  private:
+  // The tensor, or the value of a variable as it is now; null: uninitialised. Owned, since the variable may change.
+  static Ref value_of(PyObject* o) {
+    auto* t = is_variable(o) ? reinterpret_cast<PyObject*>(reinterpret_cast<Variable*>(o)->value) : o;
+    return t ? Ref::share(t) : Ref();
+  }
+
   PyObject* result(PyObject* source) {
     Gradients::Cell sum;
+    struct Release { Gradients::Cell& c; ~Release() { Py_XDECREF(c.gradient); } } release{sum};
     auto* own = g_.find(id_of(source));
-    if (own && own->gradient) accumulate(sum, Py_NewRef(own->gradient));
+    if (own && own->gradient) accumulate(sum, Ref::share(own->gradient));
     if (is_variable(source)) {
       const int64_t id = reinterpret_cast<Variable*>(source)->id;
       for (size_t k = 0; k < tape_->aliases->size(); ++k) {
         const Alias a = (*tape_->aliases)[k];
         if (a.variable_id != id) continue;
         auto* c = g_.find(a.tensor_id);
-        if (c && c->gradient) {
-          try { accumulate(sum, Py_NewRef(c->gradient)); } catch (...) { Py_XDECREF(sum.gradient); throw; }
-        }
+        if (c && c->gradient) accumulate(sum, Ref::share(c->gradient));
       }
     }
-    return sum.gradient;
+    return std::exchange(sum.gradient, nullptr);
   }
 
   void step(const Entry entry) {  // by value: recording may grow the tape meanwhile
@@ -264,8 +244,8 @@ class Playback {
       any = c && c->gradient;
     }
     if (!any) return;
-    if (!entry.op) label_ = PyUnicode_AsUTF8(entry.label);
-    else label_ = entry.op->name->c_str();
+    label_ = label_of(entry);
+    check_stack(label_);
     if (entry.op && !entry.op->gradient) {
       PyErr_Format(PyExc_LookupError, "gradient registry has no entry for: %s", label_);
       throw PythonError();
@@ -283,7 +263,7 @@ class Playback {
     if (entry.op) args_.push_back(recorded_call(tape_, entry, wanted));
     const bool one_list = entry.op && entry.op->outputs->size() == 1 && (*entry.op->outputs)[0].list;
     for (int k = 0; k < n_out; ++k) {
-      const Slot& s = (*tape_->slots)[first + static_cast<uint32_t>(n_in + k)];
+      const Slot s = (*tape_->slots)[first + static_cast<uint32_t>(n_in + k)];
       auto* c = g_.find(s.id);
       PyObject* dy = nullptr;
       if (c && c->gradient) {
@@ -304,19 +284,18 @@ class Playback {
       args_.resize(1);
       args_.push_back(l);
     }
-    PyObject* fn = entry.op ? entry.op->gradient : entry.backward;
-    PyObject* r = PyObject_Vectorcall(fn, args_.data(), args_.size(), nullptr);
-    if (!r) throw PythonError();
-    try { distribute(entry, r); } catch (...) { Py_DECREF(r); throw; }
-    Py_DECREF(r);
+    const Ref fn = Ref::share(entry.op ? entry.op->gradient : entry.backward);  // a call may replace it
+    const Ref r(PyObject_Vectorcall(fn.get(), args_.data(), args_.size(), nullptr));
+    distribute(entry, r.get());
   }
 
   // Gives each input its part of the gradient function's result.
+  // They are owned from here on: the list may be somebody's, and what is done with one may change it.
   void distribute(const Entry& e, PyObject* r) {
     flat_.clear();
     const bool sequence = PyList_Check(r) || PyTuple_CheckExact(r);
     if (!sequence) {
-      flat_.push_back(r);
+      take(r);
     } else if (e.op && e.op->has_list) {
       const auto& specs = *e.op->inputs;
       if (specs.size() == 1) {  // [[g...]] or [g...]
@@ -327,49 +306,52 @@ class Playback {
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r) && i < static_cast<Py_ssize_t>(specs.size()); ++i) {
           PyObject* o = PySequence_Fast_GET_ITEM(r, i);
           if (specs[static_cast<size_t>(i)].list) spread(o, e.list_size);
-          else flat_.push_back(o);
+          else take(o);
         }
       }
     } else {
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r); ++i) flat_.push_back(PySequence_Fast_GET_ITEM(r, i));
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r); ++i) take(PySequence_Fast_GET_ITEM(r, i));
     }
     if (static_cast<int>(flat_.size()) != e.n_in) {
       PyErr_Format(PyExc_ValueError, "the gradient function of %s returned %zd gradients for %d inputs", label_,
-                   static_cast<Py_ssize_t>(flat_.size()), static_cast<int>(e.n_in));
+                   static_cast<Py_ssize_t>(flat_.size()), e.n_in);
       throw PythonError();
     }
     for (int k = 0; k < e.n_in; ++k) {
       const Slot slot = (*tape_->slots)[e.first_slot + static_cast<uint32_t>(k)];
       auto* c = g_.find(slot.id);
       if (!c || !c->needed || !trainable(slot.dtype)) continue;
-      PyObject* g = to_gradient(flat_[static_cast<size_t>(k)]);
+      PyObject* g = to_gradient(flat_[static_cast<size_t>(k)].get());
       if (!g) continue;
-      g = fit(g, slot, e.op, label_);
-      accumulate(g_.at(slot.id), g);
+      accumulate(*c, fit(Ref(g), slot, e.op, label_));
     }
+    flat_.clear();
   }
+
+  void take(PyObject* o) { flat_.push_back(Ref::share(o)); }
 
   void spread(PyObject* o, int n) {
     if (o == Py_None) {
-      for (int i = 0; i < n; ++i) flat_.push_back(Py_None);
+      for (int i = 0; i < n; ++i) take(Py_None);
     } else if (PyList_Check(o) || PyTuple_Check(o)) {
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) flat_.push_back(PySequence_Fast_GET_ITEM(o, i));
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) take(PySequence_Fast_GET_ITEM(o, i));
     } else {
-      flat_.push_back(o);
+      take(o);
     }
   }
 
   Tape* tape_;
   Gradients g_;
   std::vector<bool> needed_;
-  std::vector<PyObject*> args_, flat_;
+  std::vector<PyObject*> args_;  // owned
+  std::vector<Ref> flat_;
   const char* label_ = "";
 };
 
 }  // namespace
 
 PyObject* play_backwards(Tape* tape, PyObject* targets, PyObject* sources, PyObject* output_gradients, bool zero, bool again) {
-  Playback p(tape, tape->slots->size() + static_cast<size_t>(PyList_GET_SIZE(sources)) + tape->aliases->size());
+  Playback p(tape, tape->slots->size() + static_cast<size_t>(PyTuple_GET_SIZE(sources)) + tape->aliases->size());
   p.sources(sources);
   p.targets(targets, output_gradients);
   p.play(again);

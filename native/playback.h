@@ -4,7 +4,7 @@
 
 namespace tapeflow {
 
-// Lists of tensors and variables; output_gradients: one for each target, or None. A list with the gradient of each source,
+// Tuples of tensors and variables; output_gradients: one for each target, or None. A list with the gradient of each source,
 // None (zeros, if `zero`) where there is none. `again`: the entries stay for another time.
 PyObject* play_backwards(Tape* tape, PyObject* targets, PyObject* sources, PyObject* output_gradients, bool zero, bool again);
 

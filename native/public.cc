@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <vector>
 
+#include "ref.h"
+#include "stack.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -34,14 +37,14 @@ bool ours(PyTracebackObject* tb) {
   return r > 0;
 }
 
-// New reference to the chain without our frames, or null when nothing is left. Takes over tb.
+// New reference to the chain without our frames, or null when nothing is left. Takes over tb. Frames are freed when the
+// walk is over: what they hold may run code.
 PyObject* without_ours(PyObject* tb) {
+  std::vector<Ref> dropped;
   auto* head = reinterpret_cast<PyTracebackObject*>(tb);
   while (head && ours(head)) {
-    PyTracebackObject* next = head->tb_next;
-    Py_XINCREF(next);
-    Py_DECREF(head);
-    head = next;
+    dropped.emplace_back(reinterpret_cast<PyObject*>(head));
+    head = reinterpret_cast<PyTracebackObject*>(Py_XNewRef(reinterpret_cast<PyObject*>(head->tb_next)));
   }
   for (PyTracebackObject* at = head; at;) {
     PyTracebackObject* next = at->tb_next;
@@ -49,9 +52,8 @@ PyObject* without_ours(PyObject* tb) {
       at = next;
       continue;
     }
-    at->tb_next = next->tb_next;
-    Py_XINCREF(at->tb_next);
-    Py_DECREF(next);
+    at->tb_next = reinterpret_cast<PyTracebackObject*>(Py_XNewRef(reinterpret_cast<PyObject*>(next->tb_next)));
+    dropped.emplace_back(reinterpret_cast<PyObject*>(next));
   }
   return reinterpret_cast<PyObject*>(head);
 }
@@ -146,6 +148,7 @@ PyObject* dispatched(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 }
 
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
+  check_stack("a public function");
   PyObject* r = thread_state.graph_scope > 0 &&
                         (names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names) || has_scope(self_of(o)))
                     ? call_hook(hooks.graph_named, self_of(o)->inner, args, nargsf, names)
@@ -166,7 +169,7 @@ PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* o = type->tp_alloc(type, 0);
   if (!o) return nullptr;
   auto* f = self_of(o);
-  f->vectorcall = call;
+  f->vectorcall = entry<call>;
   f->inner = Py_NewRef(inner);
   f->name_index = find_name(inner);
   f->dict = PyDict_New();
@@ -232,15 +235,15 @@ PyObject* from_inner(PyObject* o, void* name) {
   return PyObject_GetAttrString(self_of(o)->inner, static_cast<const char*>(name));
 }
 
-PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"__reduce__", entry<reduce>, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {"__annotations__", from_inner, nullptr, nullptr, const_cast<char*>("__annotations__")},
-    {"__defaults__", from_inner, nullptr, nullptr, const_cast<char*>("__defaults__")},
-    {"__kwdefaults__", from_inner, nullptr, nullptr, const_cast<char*>("__kwdefaults__")},
-    {"__code__", from_inner, nullptr, nullptr, const_cast<char*>("__code__")},
-    {"__globals__", from_inner, nullptr, nullptr, const_cast<char*>("__globals__")},
+    {"__annotations__", entry<from_inner>, nullptr, nullptr, const_cast<char*>("__annotations__")},
+    {"__defaults__", entry<from_inner>, nullptr, nullptr, const_cast<char*>("__defaults__")},
+    {"__kwdefaults__", entry<from_inner>, nullptr, nullptr, const_cast<char*>("__kwdefaults__")},
+    {"__code__", entry<from_inner>, nullptr, nullptr, const_cast<char*>("__code__")},
+    {"__globals__", entry<from_inner>, nullptr, nullptr, const_cast<char*>("__globals__")},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMemberDef members[] = {
@@ -249,13 +252,10 @@ PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PublicFunction, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-template <typename F>
-void* slot(F f) { return reinterpret_cast<void*>(f); }
-
-PyType_Slot slots[] = {{Py_tp_new, slot(create)},
+PyType_Slot slots[] = {{Py_tp_new, slot(entry<create>)},
                        {Py_tp_call, slot(PyVectorcall_Call)},
-                       {Py_tp_descr_get, slot(bind)},
-                       {Py_tp_repr, slot(repr)},
+                       {Py_tp_descr_get, slot(entry<bind>)},
+                       {Py_tp_repr, slot(entry<repr>)},
                        {Py_tp_traverse, slot(traverse)},
                        {Py_tp_clear, slot(clear)},
                        {Py_tp_dealloc, slot(dealloc)},
@@ -281,7 +281,7 @@ PyObject* set_package_directory(PyObject*, PyObject* directory) {
 }
 
 PyMethodDef functions[] = {
-    {"set_package_directory", set_package_directory, METH_O,
+    {"set_package_directory", entry<set_package_directory>, METH_O,
      "set_package_directory(path): frames of files below it are left out of tracebacks"},
     {nullptr, nullptr, 0, nullptr}};
 

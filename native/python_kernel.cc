@@ -5,6 +5,8 @@
 
 #include "attrs.h"
 #include "convert.h"
+#include "guard.h"
+#include "ref.h"
 #include "variable.h"
 
 namespace tapeflow {
@@ -22,56 +24,44 @@ class PythonKernel {
 
   void run() {
     if (!c_.op->kernel) throw unimplemented(*c_.op->name, " has no kernel for these inputs");
-    std::vector<PyObject*> args{numpy_module};
-    struct Release {
-      std::vector<PyObject*>& a;
-      size_t n = 0;
-      PyObject* names = nullptr;
-      ~Release() { for (size_t i = 1; i < 1 + n; ++i) Py_DECREF(a[i]); Py_XDECREF(names); }
-    } release{args};
+    const size_t n_attrs = c_.op->attrs->size();
+    std::vector<Ref> inputs;
+    inputs.reserve(c_.op->inputs->size());
     size_t at = 0, list = 0;
     for (const Arg& spec : *c_.op->inputs) {
       if (!spec.list) {
-        args.push_back(argument(c_.in[at++]));
-        ++release.n;
+        inputs.emplace_back(argument(c_.in[at++]));
         continue;
       }
       const int n = c_.list_sizes[list++];
-      PyObject* l = PyList_New(n);
-      if (!l) throw PythonError();
-      args.push_back(l);
-      ++release.n;
-      for (int k = 0; k < n; ++k) PyList_SET_ITEM(l, k, argument(c_.in[at++]));
+      Ref l = unfinished_list(n);
+      for (int k = 0; k < n; ++k) PyList_SET_ITEM(l.get(), k, argument(c_.in[at++]));
+      inputs.emplace_back(whole(std::move(l)));
     }
-    const size_t n_attrs = c_.op->attrs->size();
-    release.names = PyTuple_New(static_cast<Py_ssize_t>(n_attrs));
+    std::vector<PyObject*> args{numpy_module};
+    args.reserve(1 + inputs.size() + n_attrs);
+    for (const Ref& input : inputs) args.push_back(input.get());
+    const Ref names(PyTuple_New(static_cast<Py_ssize_t>(n_attrs)));
     for (size_t i = 0; i < n_attrs; ++i) {
-      PyTuple_SET_ITEM(release.names, i, Py_NewRef((*c_.op->attrs)[i].name));
+      PyTuple_SET_ITEM(names.get(), i, Py_NewRef((*c_.op->attrs)[i].name));
       args.push_back(attr_value(i));
     }
-    PyObject* quiet = PyObject_Vectorcall(errstate_type, &ignore, 0, errstate_kwnames);
-    PyObject* entered = quiet ? PyObject_CallMethod(quiet, "__enter__", nullptr) : nullptr;
-    if (!entered && quiet) { Py_DECREF(quiet); throw PythonError(); }
-    if (!quiet) throw PythonError();
-    Py_DECREF(entered);
-    PyObject* r = PyObject_Vectorcall(c_.op->kernel, args.data(), args.size() - n_attrs, n_attrs ? release.names : nullptr);
+    const Ref kernel = Ref::share(c_.op->kernel);  // a call may replace it
+    const Ref quiet(PyObject_Vectorcall(errstate_type, &ignore, 0, errstate_kwnames));
+    Ref(PyObject_CallMethod(quiet.get(), "__enter__", nullptr));
     bool taken = false;
-    if (r) {  // NumPy's casts of the results are as quiet as its arithmetic
-      try {
-        take_results(r);
-        taken = true;
-      } catch (const PythonError&) {
-      } catch (const Error& e) {
-        set_python_error(e, c_.op);
-      }
-      Py_DECREF(r);
+    try {
+      const Ref results(PyObject_Vectorcall(kernel.get(), args.data(), 1 + inputs.size(), n_attrs ? names.get() : nullptr));
+      take_results(results.get());  // NumPy's casts of the results are as quiet as its arithmetic
+      taken = true;
+    } catch (const std::exception&) {
+      set_current_error(c_.op);
+      rename_error();
     }
-    if (!taken) rename_error();
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject* left = PyObject_CallMethod(quiet, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    PyObject* left = PyObject_CallMethod(quiet.get(), "__exit__", "OOO", Py_None, Py_None, Py_None);
     Py_XDECREF(left);
-    Py_DECREF(quiet);
     PyErr_Restore(type, value, trace);
     if (!taken) throw PythonError();
   }
@@ -104,7 +94,8 @@ class PythonKernel {
     PyErr_Clear();
     int number = -1;
     std::string text;
-    if (code && PyLong_Check(code)) {
+    const bool coded = code && PyLong_Check(code);
+    if (coded) {
       number = static_cast<int>(PyLong_AsLong(code));
       PyObject* m = PyObject_GetAttrString(value, "message");
       text = m ? py_str(m) : py_str(value);
@@ -122,7 +113,7 @@ class PythonKernel {
     Py_XDECREF(code);
     if (number < 0) { PyErr_Restore(type, value, trace); return; }
     set_python_error(Error(static_cast<Code>(number), text), c_.op);
-    if (code == nullptr || !PyLong_Check(code)) {
+    if (!coded) {
       PyObject *t2, *v2, *tb2;
       PyErr_Fetch(&t2, &v2, &tb2);
       PyErr_NormalizeException(&t2, &v2, &tb2);
@@ -139,34 +130,29 @@ class PythonKernel {
     const auto& specs = *c_.op->outputs;
     if (specs.empty()) return;
     if (specs.size() == 1) { take_one(specs[0], r, 0, 0); return; }
-    PyObject* fast = PySequence_Fast(r, "a kernel of several outputs returns a tuple");
-    if (!fast) throw PythonError();
-    if (PySequence_Fast_GET_SIZE(fast) != static_cast<Py_ssize_t>(specs.size())) {
-      Py_DECREF(fast);
-      throw Error(Code::kInternal, text("the kernel returned ", PySequence_Size(r), " results for ", specs.size(), " outputs"));
+    const Ref results = elements(r, specs.size(), "results");
+    size_t at = 0;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      take_one(specs[i], PyTuple_GET_ITEM(results.get(), i), i, at);
+      at += static_cast<size_t>(c_.out_sizes[i]);
     }
-    try {
-      size_t at = 0;
-      for (size_t i = 0; i < specs.size(); ++i) {
-        take_one(specs[i], PySequence_Fast_GET_ITEM(fast, i), i, at);
-        at += static_cast<size_t>(c_.out_sizes[i]);
-      }
-    } catch (...) { Py_DECREF(fast); throw; }
-    Py_DECREF(fast);
   }
 
   void take_one(const Arg& spec, PyObject* r, size_t i, size_t at) {
     const DType d = output_dtype(spec);
     if (!spec.list) { c_.out[at] = from_array(r, d); return; }
-    PyObject* fast = PySequence_Fast(r, "a list output is a list");
-    if (!fast) throw PythonError();
-    try {
-      if (PySequence_Fast_GET_SIZE(fast) != c_.out_sizes[i]) {
-        throw Error(Code::kInternal, text("the kernel returned ", PySequence_Fast_GET_SIZE(fast), " elements for an output list of ", c_.out_sizes[i]));
-      }
-      for (int k = 0; k < c_.out_sizes[i]; ++k) c_.out[at + static_cast<size_t>(k)] = from_array(PySequence_Fast_GET_ITEM(fast, k), d);
-    } catch (...) { Py_DECREF(fast); throw; }
-    Py_DECREF(fast);
+    const auto n = static_cast<size_t>(c_.out_sizes[i]);
+    const Ref list = elements(r, n, "elements of an output list");
+    for (size_t k = 0; k < n; ++k) c_.out[at + k] = from_array(PyTuple_GET_ITEM(list.get(), k), d);
+  }
+
+  // A copy of what the kernel returned, which may be somebody's list.
+  static Ref elements(PyObject* r, size_t n, const char* what) {
+    Ref all(PySequence_Tuple(r));
+    if (PyTuple_GET_SIZE(all.get()) != static_cast<Py_ssize_t>(n)) {
+      throw Error(Code::kInternal, text("the kernel returned ", PyTuple_GET_SIZE(all.get()), " ", what, " instead of ", n));
+    }
+    return all;
   }
 
   const PythonCall& c_;

@@ -1,6 +1,11 @@
 #include "recorded_call.h"
 
+#include <memory>
+
 #include "convert.h"
+#include "guard.h"
+#include "ref.h"
+#include "tensor_type.h"
 
 namespace tapeflow {
 
@@ -36,9 +41,16 @@ void call_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+void require_name(PyObject* name) {
+  if (PyUnicode_Check(name)) return;
+  PyErr_Format(PyExc_TypeError, "inputs, outputs and attrs are known by their names, not by %R", name);
+  throw PythonError();
+}
+
 // The flat positions [first, first + count) of a named input or output; count < 0: no such name. list: as a list.
 struct Range { int first, count; bool list; };
 Range find(const CallView* c, PyObject* name) {
+  require_name(name);
   int at = 0;
   for (const Arg& a : *c->op->inputs) {
     const int n = a.list ? c->list_size : 1;
@@ -54,24 +66,34 @@ Range find(const CallView* c, PyObject* name) {
   return {0, -1, false};
 }
 
-PyObject* kept_tensor(const CallView* c, int i, PyObject* name) {
-  Tensor* t = (*c->slots)[static_cast<size_t>(i)].kept;
-  if (t) return Py_NewRef(reinterpret_cast<PyObject*>(t));
+const Slot& slot_at(const CallView* c, int i) {
+  if (static_cast<size_t>(i) < c->slots->size()) return (*c->slots)[static_cast<size_t>(i)];
+  throw Error(Code::kInternal, text("the call of ", *c->op->name, " has no input or output ", i));
+}
+
+Ref kept_tensor(const CallView* c, int i, PyObject* name) {
+  Tensor* t = slot_at(c, i).kept;
+  if (t) return Ref::share(object(t));
   PyErr_Format(PyExc_AttributeError, "the gradient of %s reads '%U', which its needs= does not name",
                c->op->name->c_str(), name);
-  return nullptr;
+  throw PythonError();
+}
+
+template <typename F>
+PyObject* list_of(const Range& r, F&& f) {
+  Ref l = unfinished_list(r.count);
+  for (int i = 0; i < r.count; ++i) PyList_SET_ITEM(l.get(), i, f(r.first + i));
+  return whole(std::move(l));
 }
 
 PyObject* named(PyObject* self, PyObject* name) {
   auto* c = reinterpret_cast<CallView*>(self);
+  require_name(name);
   for (size_t i = 0; i < c->op->attrs->size(); ++i) {
     const AttrSpec& s = (*c->op->attrs)[i];
     if (s.name != name && PyUnicode_Compare(s.name, name) != 0) continue;
-    PyObject* given = c->attrs ? PyTuple_GET_ITEM(c->attrs, static_cast<Py_ssize_t>(i)) : nullptr;
-    PyObject* v = given ? given : s.object;
-    if (s.kind == AttrKind::kType && v != Py_None) {
-      try { v = dtype_object(parse_dtype(v)); } catch (const PythonError&) { return nullptr; }
-    }
+    PyObject* v = c->attrs ? PyTuple_GET_ITEM(c->attrs, static_cast<Py_ssize_t>(i)) : s.object;
+    if (s.kind == AttrKind::kType && v != Py_None) v = dtype_object(parse_dtype(v));
     return Py_NewRef(v);
   }
   const Range r = find(c, name);
@@ -79,14 +101,8 @@ PyObject* named(PyObject* self, PyObject* name) {
     PyErr_Format(PyExc_AttributeError, "%s has no input, output or attr '%U'", c->op->name->c_str(), name);
     return nullptr;
   }
-  if (!r.list) return kept_tensor(c, r.first, name);
-  PyObject* l = PyList_New(r.count);
-  for (int i = 0; l && i < r.count; ++i) {
-    PyObject* t = kept_tensor(c, r.first + i, name);
-    if (!t) { Py_CLEAR(l); break; }
-    PyList_SET_ITEM(l, i, t);
-  }
-  return l;
+  if (!r.list) return kept_tensor(c, r.first, name).release();
+  return list_of(r, [&](int i) { return kept_tensor(c, i, name).release(); });
 }
 
 PyObject* call_getattro(PyObject* self, PyObject* name) {
@@ -100,16 +116,10 @@ PyObject* per_slot(PyObject* self, PyObject* name, F&& f) {
   auto* c = reinterpret_cast<CallView*>(self);
   const Range r = find(c, name);
   if (r.count < 0) return PyErr_Format(PyExc_AttributeError, "%s has no input or output '%U'", c->op->name->c_str(), name);
-  try {
-    if (!r.list) return f((*c->slots)[static_cast<size_t>(r.first)]);
-    PyObject* l = PyList_New(r.count);
-    for (int i = 0; l && i < r.count; ++i) PyList_SET_ITEM(l, i, f((*c->slots)[static_cast<size_t>(r.first + i)]));
-    return l;
-  } catch (const PythonError&) {
-  } catch (const Error& e) {
-    set_python_error(e, c->op);
-  }
-  return nullptr;
+  return guarded(c->op, [&] {
+    if (!r.list) return f(slot_at(c, r.first));
+    return list_of(r, [&](int i) { return f(slot_at(c, i)); });
+  });
 }
 
 PyObject* call_shape(PyObject* self, PyObject* name) {
@@ -126,18 +136,8 @@ PyObject* call_shape(PyObject* self, PyObject* name) {
   });
 }
 
-PyObject* shape_object(Shape* s) {
-  if (!s->py) {
-    PyObject* t = tuple_of(s);
-    s->py = t ? PyObject_CallOneArg(hooks.tensor_shape, t) : nullptr;
-    Py_XDECREF(t);
-    if (!s->py) throw PythonError();
-  }
-  return Py_NewRef(s->py);
-}
-
 PyObject* call_static_shape(PyObject* self, PyObject* name) {
-  return per_slot(self, name, [](const Slot& s) { return shape_object(s.shape); });
+  return per_slot(self, name, [](const Slot& s) { return Ref(tensor_shape_object(s.shape)).release(); });
 }
 PyObject* call_dtype(PyObject* self, PyObject* name) {
   return per_slot(self, name, [](const Slot& s) { return Py_NewRef(dtype_object(s.dtype)); });
@@ -153,15 +153,15 @@ PyObject* call_op_name(PyObject* self, void*) {
 }
 
 PyMethodDef call_methods[] = {
-    {"shape", call_shape, METH_O, "The shape of a named input or output, as an int32 vector."},
-    {"static_shape", call_static_shape, METH_O, "The same as a TensorShape."},
-    {"dtype", call_dtype, METH_O, "The dtype of a named input or output."},
-    {"wants", call_wants, METH_O, "Whether the gradient for this input will be used."},
+    {"shape", entry<call_shape>, METH_O, "The shape of a named input or output, as an int32 vector."},
+    {"static_shape", entry<call_static_shape>, METH_O, "The same as a TensorShape."},
+    {"dtype", entry<call_dtype>, METH_O, "The dtype of a named input or output."},
+    {"wants", entry<call_wants>, METH_O, "Whether the gradient for this input will be used."},
     {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef call_getset[] = {{"op_name", call_op_name, nullptr, nullptr, nullptr}, {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyType_Slot call_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(call_dealloc)},
-                            {Py_tp_getattro, reinterpret_cast<void*>(call_getattro)},
-                            {Py_mp_subscript, reinterpret_cast<void*>(named)},
+PyGetSetDef call_getset[] = {{"op_name", entry<call_op_name>, nullptr, nullptr, nullptr}, {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyType_Slot call_slots[] = {{Py_tp_dealloc, slot(call_dealloc)},
+                            {Py_tp_getattro, slot(entry<call_getattro>)},
+                            {Py_mp_subscript, slot(entry<named>)},
                             {Py_tp_methods, call_methods},
                             {Py_tp_getset, call_getset},
                             {Py_tp_doc, const_cast<char*>("A recorded call, as its gradient function sees it.")},
@@ -172,13 +172,14 @@ PyType_Spec call_spec = {"tapeflow._native.Call", sizeof(CallView), 0,
 }  // namespace
 
 PyObject* recorded_call(Tape* tape, const Entry& e, uint64_t wanted) {
+  auto slots = std::make_unique<std::vector<Slot>>(tape->slots->begin() + e.first_slot,
+                                                   tape->slots->begin() + e.first_slot + e.n_in + e.n_out);
   auto* c = PyObject_New(CallView, CallType);
   if (!c) throw PythonError();
   Py_INCREF(e.op);
   c->op = e.op;
   c->attrs = Py_XNewRef(e.attrs);
-  c->slots = new std::vector<Slot>(tape->slots->begin() + e.first_slot,
-                                   tape->slots->begin() + e.first_slot + e.n_in + e.n_out);
+  c->slots = slots.release();
   for (Slot& s : *c->slots) {
     s.shape->retain();
     Py_XINCREF(s.kept);
@@ -190,9 +191,9 @@ PyObject* recorded_call(Tape* tape, const Entry& e, uint64_t wanted) {
 }
 
 PyObject* tuple_of(const Shape* s) {
-  PyObject* t = PyTuple_New(s->rank);
-  for (int i = 0; t && i < s->rank; ++i) PyTuple_SET_ITEM(t, i, PyLong_FromLongLong(s->dims[i]));
-  return t;
+  Ref t(PyTuple_New(s->rank));
+  for (int i = 0; i < s->rank; ++i) PyTuple_SET_ITEM(t.get(), i, Ref(PyLong_FromLongLong(s->dims[i])).release());
+  return t.release();
 }
 
 bool init_recorded_call() {

@@ -4,6 +4,7 @@
 
 #include "crc32c.h"
 #include "records.h"
+#include "guard.h"
 
 namespace tapeflow {
 namespace {
@@ -115,9 +116,9 @@ PyObject* py_split(PyObject*, PyObject* args) {
 }  // namespace
 
 PyMethodDef record_methods[] = {
-    {"crc32c", py_crc32c, METH_VARARGS, "crc32c(data, before=0): the CRC-32C of a buffer, going on from `before`."},
-    {"frame_record", py_frame, METH_O, "frame_record(data): a record as TFRecord files hold it, with length and checksums."},
-    {"split_records", py_split, METH_VARARGS,
+    {"crc32c", entry<py_crc32c>, METH_VARARGS, "crc32c(data, before=0): the CRC-32C of a buffer, going on from `before`."},
+    {"frame_record", entry<py_frame>, METH_O, "frame_record(data): a record as TFRecord files hold it, with length and checksums."},
+    {"split_records", entry<py_split>, METH_VARARGS,
      "split_records(data, start=0) -> (records, end, outcome, wanted): the whole records in a buffer from `start` on, where "
      "the next begins, 0 (it is not whole: so many bytes are), 1 (its length is damaged) or 2 (its data are)."},
     {nullptr, nullptr, 0, nullptr}};

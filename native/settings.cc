@@ -30,7 +30,7 @@ PyObject* set_hook(PyObject*, PyObject* args) {
       {"to_format", &hooks.to_format}, {"getitem", &hooks.getitem}, {"setup", &hooks.setup}, {"node_error", &hooks.node_error}};
   for (const auto& [n, at] : all) {
     if (std::strcmp(n, name) == 0) {
-      Py_XSETREF(*at, Py_NewRef(f));
+      *at = Py_NewRef(f);  // the one before stays: it may be running
       Py_RETURN_NONE;
     }
   }
@@ -45,7 +45,7 @@ PyObject* py_convert(PyObject*, PyObject* const* args, Py_ssize_t n) {
   }
   return guarded([&] {
     const DType want = n == 2 && args[1] != Py_None ? parse_dtype(args[1]) : DType::kInvalid;
-    return reinterpret_cast<PyObject*>(to_tensor(args[0], want));
+    return reinterpret_cast<PyObject*>(to_tensor(args[0], want, true));
   });
 }
 
@@ -58,8 +58,9 @@ PyObject* tensor_of(PyObject*, PyObject* args) {
 PyObject* set_promotion(PyObject*, PyObject* args) {
   PyObject *operators, *ops;
   if (!PyArg_ParseTuple(args, "OO", &operators, &ops)) return nullptr;
-  Py_XSETREF(promotion.operators, operators == Py_None ? nullptr : Py_NewRef(operators));
-  Py_XSETREF(promotion.ops, ops == Py_None ? nullptr : Py_NewRef(ops));
+  // Those before stay: they may be running.
+  promotion.operators = operators == Py_None ? nullptr : Py_NewRef(operators);
+  promotion.ops = ops == Py_None ? nullptr : Py_NewRef(ops);
   Py_RETURN_NONE;
 }
 
@@ -94,18 +95,18 @@ PyObject* reset_peak(PyObject*, PyObject*) { allocator_reset_peak(); Py_RETURN_N
 PyObject* trim(PyObject*, PyObject*) { allocator_trim(); Py_RETURN_NONE; }
 
 PyMethodDef module_methods[] = {
-    {"set_hook", set_hook, METH_VARARGS, nullptr},
-    {"convert", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(py_convert)), METH_FASTCALL, nullptr},
-    {"tensor_of", tensor_of, METH_VARARGS, nullptr},
-    {"set_graph_scope", set_graph_scope, METH_O, nullptr},
-    {"set_device_scope", set_device_scope, METH_O, nullptr},
-    {"set_promotion", set_promotion, METH_VARARGS, "set_promotion(operators, ops): callables or None"},
-    {"set_threads", set_threads, METH_O, nullptr},
-    {"get_threads", get_threads, METH_NOARGS, nullptr},
-    {"set_work_thresholds", set_work_thresholds, METH_VARARGS, "ns of work from which a kernel releases the GIL, and splits"},
-    {"allocator_stats", py_stats, METH_NOARGS, nullptr},
-    {"allocator_reset_peak", reset_peak, METH_NOARGS, nullptr},
-    {"allocator_trim", trim, METH_NOARGS, nullptr},
+    {"set_hook", entry<set_hook>, METH_VARARGS, nullptr},
+    {"convert", method(entry<py_convert>), METH_FASTCALL, nullptr},
+    {"tensor_of", entry<tensor_of>, METH_VARARGS, nullptr},
+    {"set_graph_scope", entry<set_graph_scope>, METH_O, nullptr},
+    {"set_device_scope", entry<set_device_scope>, METH_O, nullptr},
+    {"set_promotion", entry<set_promotion>, METH_VARARGS, "set_promotion(operators, ops): callables or None"},
+    {"set_threads", entry<set_threads>, METH_O, nullptr},
+    {"get_threads", entry<get_threads>, METH_NOARGS, nullptr},
+    {"set_work_thresholds", entry<set_work_thresholds>, METH_VARARGS, "ns of work from which a kernel releases the GIL, and splits"},
+    {"allocator_stats", entry<py_stats>, METH_NOARGS, nullptr},
+    {"allocator_reset_peak", entry<reset_peak>, METH_NOARGS, nullptr},
+    {"allocator_trim", entry<trim>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ref.h"
+
 namespace tapeflow {
 
 namespace {
@@ -12,18 +14,18 @@ int64_t bit_epoch[64];
 
 void append(Tape* tape, const CallRecord& c) {
   OpDef* op = c.op;
-  PyObject* attrs = nullptr;
+  Ref attrs;
   const size_t n_attrs = op->attrs->size();
   for (size_t i = 0; i < n_attrs && c.attr_objects; ++i) {
     if (!c.attr_objects[i]) continue;
-    if (!attrs) attrs = PyTuple_New(static_cast<Py_ssize_t>(n_attrs));
-    if (!attrs) throw PythonError();
-    PyTuple_SET_ITEM(attrs, static_cast<Py_ssize_t>(i), Py_NewRef(c.attr_objects[i]));
+    attrs = Ref(PyTuple_New(static_cast<Py_ssize_t>(n_attrs)));
+    for (size_t k = 0; k < n_attrs; ++k) {
+      PyObject* value = c.attr_objects[k] ? c.attr_objects[k] : (*op->attrs)[k].object;
+      PyTuple_SET_ITEM(attrs.get(), static_cast<Py_ssize_t>(k), Py_NewRef(value));
+    }
+    break;
   }
-  Py_INCREF(op);
-  tape->entries->push_back(Entry{op, attrs, nullptr, nullptr, static_cast<uint32_t>(tape->slots->size()),
-                                 static_cast<uint16_t>(c.n_in), static_cast<uint16_t>(c.n_out),
-                                 c.list_sizes ? c.list_sizes[0] : -1});
+  Recording entry(tape);
   // What the gradient reads is given by schema position; the elements of a list share one.
   const auto& specs = *op->inputs;
   if (!op->has_list) {
@@ -37,6 +39,10 @@ void append(Tape* tape, const CallRecord& c) {
   }
   const bool one_list = op->outputs->size() == 1 && (*op->outputs)[0].list;
   for (int i = 0; i < c.n_out; ++i) add_slot(tape, c.out[i], needed(op->needs_out, one_list ? 0 : i));
+  entry.finish(Entry{op, attrs.get(), nullptr, nullptr, entry.first_slot(), c.n_in, c.n_out,
+                     c.list_sizes ? c.list_sizes[0] : -1});
+  Py_INCREF(op);
+  attrs.release();
 }
 
 void fill_ids(Tape* t) {
@@ -104,8 +110,8 @@ void mark(Tape* tape, Tensor* t) {
   t->watch_epoch = epoch;
 }
 
-void release_entry(Tape* tape, Entry& e) {
-  for (uint32_t i = e.first_slot; i < e.first_slot + e.n_in + e.n_out; ++i) {
+void release_entry(Tape* tape, const Entry e) {
+  for (uint32_t i = e.first_slot; i < e.first_slot + static_cast<uint32_t>(e.n_in + e.n_out); ++i) {
     Slot& s = (*tape->slots)[i];
     Tensor* kept = s.kept;
     s.kept = nullptr;
@@ -140,14 +146,26 @@ void clear_tape(Tape* tape) {
 }
 
 void add_slot(Tape* tape, Tensor* t, bool keep) {
+  tape->slots->push_back(Slot{t->id, t->shape, keep ? t : nullptr, t->dtype});
+  t->shape->retain();
   if (keep) Py_INCREF(t);
-  tape->slots->push_back(Slot{t->id, t->shape->retain(), keep ? t : nullptr, t->dtype});
+}
+
+Recording::~Recording() {
+  if (done_) return;
+  while (tape_->slots->size() > first_) {
+    const Slot s = tape_->slots->back();
+    tape_->slots->pop_back();
+    s.shape->release();
+    Py_XDECREF(s.kept);
+  }
 }
 
 void watch_variable(Tape* tape, Variable* v) {
   auto& vars = *tape->variables;
   if (std::find(vars.begin(), vars.end(), reinterpret_cast<PyObject*>(v)) == vars.end()) {
-    vars.push_back(Py_NewRef(reinterpret_cast<PyObject*>(v)));
+    vars.push_back(reinterpret_cast<PyObject*>(v));
+    Py_INCREF(v);
   }
   if (v->value) {
     tape->aliases->push_back(Alias{v->value->id, v->id});
@@ -163,13 +181,20 @@ void record(const CallRecord& c) {
     if (!watched) continue;
     if (c.op->gradient == Py_None) {
       Break b{c.op, {}, c.n_out ? c.out[0]->id : 0};
-      Py_INCREF(c.op);
       for (int i = 0; i < c.n_in && i < 3; ++i) b.in[i] = c.in[i]->id;
       tape->breaks->push_back(b);
+      Py_INCREF(c.op);
       continue;
     }
-    append(tape, c);
+    Py_INCREF(tape);  // the collector may run code that ends it
+    try {
+      append(tape, c);
+    } catch (...) {
+      Py_DECREF(tape);
+      throw;
+    }
     for (int i = 0; i < c.n_out; ++i) if (trainable(c.out[i]->dtype)) mark(tape, c.out[i]);
+    Py_DECREF(tape);
   }
 }
 
@@ -204,12 +229,19 @@ void HiddenTapes::exchange() {
   if (!hidden_) {
     hidden_ = new std::vector<Tape*>;
     hidden_->swap(active_tapes());
-  } else {
-    hidden_->swap(active_tapes());
-    delete hidden_;
-    hidden_ = nullptr;
+    publish_active_tapes();
+    return;
   }
+  hidden_->swap(active_tapes());
   publish_active_tapes();
+  const std::vector<Tape*> left = std::move(*hidden_);  // entered meanwhile, and not left
+  delete hidden_;
+  hidden_ = nullptr;
+  for (Tape* t : left) {
+    t->recording = false;
+    give_up_bit(t);
+    Py_DECREF(t);
+  }
 }
 
 bool watched_by_any(const Tensor* t) {

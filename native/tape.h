@@ -21,11 +21,11 @@ struct Slot {            // one input or output of an entry
 
 struct Entry {
   OpDef* op;             // owned; null for custom gradients
-  PyObject* attrs;       // owned tuple as given (None entries: default), or null: all defaults
+  PyObject* attrs;       // owned tuple, as given or the defaults; null: all defaults
   PyObject* backward;    // custom gradients: (*dy) -> gradients
   PyObject* label;       // custom gradients: name for messages
   uint32_t first_slot;
-  uint16_t n_in, n_out;
+  int n_in, n_out;
   int list_size;         // elements of the (only) list input, or -1
 };
 
@@ -86,8 +86,35 @@ void give_up_bit(Tape* tape);
 void mark(Tape* tape, Tensor* t);    // as watched
 void watch_variable(Tape* tape, Variable* v);
 void add_slot(Tape* tape, Tensor* t, bool keep);
-void release_entry(Tape* tape, Entry& entry);
+void release_entry(Tape* tape, Entry entry);  // a copy: freeing may run code that records
+
+// An entry whose slots are being added: they go again if it is not finished.
+class Recording {
+ public:
+  explicit Recording(Tape* tape) : tape_(tape), first_(tape->slots->size()) {}
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  uint32_t first_slot() const { return static_cast<uint32_t>(first_); }
+  void finish(const Entry& e) {  // takes over the references in e, if it does not throw
+    tape_->entries->push_back(e);
+    done_ = true;
+  }
+
+ private:
+  Tape* tape_;
+  size_t first_;
+  bool done_ = false;
+};
+
 void clear_tape(Tape* tape);
+
+inline const char* label_of(const Entry& e) {  // for messages
+  if (e.op) return e.op->name->c_str();
+  const char* label = PyUnicode_AsUTF8(e.label);
+  if (!label) PyErr_Clear();
+  return label ? label : "?";
+}
 
 inline bool trainable(DType d) {
   return is_floating(d) || is_complex(d) || d == DType::kResource || d == DType::kVariant;

@@ -2,8 +2,10 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include "guard.h"
 #include "playback.h"
 #include "recorded_call.h"
+#include "ref.h"
 
 namespace tapeflow {
 
@@ -13,25 +15,11 @@ namespace {
 
 int64_t next_uid = 1;
 
-template <typename F>
-PyObject* guarded(F&& f) {
-  try {
-    return f();
-  } catch (const PythonError&) {
-    name_exhausted_memory(nullptr);
-  } catch (const Error& e) {
-    set_python_error(e, nullptr);
-  } catch (const std::bad_alloc&) {
-    set_python_error(Error(Code::kResourceExhausted, "out of memory"), nullptr);
-  }
-  return nullptr;
-}
-
 Tape* as_tape(PyObject* o) { return reinterpret_cast<Tape*>(o); }
 
 PyObject* tape_new(PyTypeObject* type, PyObject*, PyObject*) {
-  auto* t = reinterpret_cast<Tape*>(type->tp_alloc(type, 0));
-  if (!t) return nullptr;
+  Ref made(type->tp_alloc(type, 0));
+  Tape* t = as_tape(made.get());
   t->entries = new std::vector<Entry>;
   t->slots = new std::vector<Slot>;
   t->aliases = new std::vector<Alias>;
@@ -41,7 +29,7 @@ PyObject* tape_new(PyTypeObject* type, PyObject*, PyObject*) {
   t->bit = -1;
   t->watch_accessed = true;
   t->uid = next_uid++;
-  return reinterpret_cast<PyObject*>(t);
+  return made.release();
 }
 
 int tape_init(PyObject* self, PyObject* args, PyObject* kw) {
@@ -72,7 +60,10 @@ PyObject* tape_enter(PyObject* self, PyObject*) {
     return nullptr;
   }
   start_recording(t);
-  if (!tell_graph(self, "enter")) return nullptr;
+  if (!tell_graph(self, "enter")) {
+    if (t->recording && stop_recording(t)) give_up_bit(t);
+    return nullptr;
+  }
   return Py_NewRef(self);
 }
 
@@ -121,11 +112,15 @@ PyObject* tape_watch(PyObject* self, PyObject* o) {
   Py_RETURN_NONE;
 }
 
+void append_to(const Ref& list, const Ref& item) {
+  if (PyList_Append(list.get(), item.get()) < 0) throw PythonError();
+}
+
 PyObject* tape_variables(PyObject* self, PyObject*) {
-  auto& vars = *as_tape(self)->variables;
-  PyObject* out = PyTuple_New(static_cast<Py_ssize_t>(vars.size()));
-  for (size_t i = 0; out && i < vars.size(); ++i) PyTuple_SET_ITEM(out, static_cast<Py_ssize_t>(i), Py_NewRef(vars[i]));
-  return out;
+  const auto& vars = *as_tape(self)->variables;
+  const Ref out(PyList_New(0));
+  for (size_t i = 0; i < vars.size(); ++i) append_to(out, Ref::share(vars[i]));
+  return PyList_AsTuple(out.get());
 }
 
 PyObject* tape_reset(PyObject* self, PyObject*) {
@@ -149,25 +144,27 @@ PyObject* tape_gradient(PyObject* self, PyObject* const* args, Py_ssize_t n) {
   if (n < 4 || n > 5 || !PyList_Check(args[0]) || !PyList_Check(args[1]) || (args[2] != Py_None && !PyList_Check(args[2]))) {
     return PyErr_Format(PyExc_TypeError, "_gradient(targets, sources, output_gradients, zero, again=False)");
   }
-  for (int k = 0; k < 2; ++k) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[k]); ++i) {
-      PyObject* o = PyList_GET_ITEM(args[k], i);
-      if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "%s must be tensors or variables, not %R", k ? "sources" : "targets", o);
+  // Copies: gradient functions may change the lists.
+  const Ref targets(PyList_AsTuple(args[0])), sources(PyList_AsTuple(args[1]));
+  const Ref seeds = args[2] == Py_None ? Ref::share(Py_None) : Ref(PyList_AsTuple(args[2]));
+  for (const Ref* all : {&targets, &sources}) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all->get()); ++i) {
+      PyObject* o = PyTuple_GET_ITEM(all->get(), i);
+      if (is_tensor(o) || is_variable(o)) continue;
+      return PyErr_Format(PyExc_TypeError, "%s must be tensors or variables, not %R", all == &sources ? "sources" : "targets", o);
     }
   }
-  if (args[2] != Py_None && PyList_GET_SIZE(args[2]) != PyList_GET_SIZE(args[0])) {
+  if (seeds.get() != Py_None && PyTuple_GET_SIZE(seeds.get()) != PyTuple_GET_SIZE(targets.get())) {
     return PyErr_Format(PyExc_ValueError, "output_gradients must have one element for each target");
   }
   if (tape->in_gradient) return PyErr_Format(PyExc_RuntimeError, "The tape is computing a gradient already.");
-  return guarded([&]() -> PyObject* {
-    struct Busy {
-      Tape* t;
-      explicit Busy(Tape* tape) : t(tape) { t->in_gradient = true; Py_INCREF(t); }
-      ~Busy() { t->in_gradient = false; Py_DECREF(t); }
-    } busy(tape);
-    const bool again = tape->persistent || (n == 5 && args[4] == Py_True);
-    return play_backwards(tape, args[0], args[1], args[2], args[3] == Py_True, again);
-  });
+  struct Busy {
+    Tape* t;
+    explicit Busy(Tape* tape) : t(tape) { t->in_gradient = true; Py_INCREF(t); }
+    ~Busy() { t->in_gradient = false; Py_DECREF(t); }
+  } busy(tape);
+  const bool again = tape->persistent || (n == 5 && args[4] == Py_True);
+  return play_backwards(tape, targets.get(), sources.get(), seeds.get(), args[3] == Py_True, again);
 }
 
 PyObject* release_all(PyObject* self, PyObject*) {
@@ -179,61 +176,62 @@ PyObject* release_all(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* ids_list(const int64_t* ids, size_t n) {
-  PyObject* l = PyList_New(0);
-  for (size_t i = 0; l && i < n; ++i) {
-    if (!ids[i]) continue;
-    PyObject* x = PyLong_FromLongLong(ids[i]);
-    PyList_Append(l, x);
-    Py_XDECREF(x);
-  }
+Ref ids_list(const int64_t* ids, int n) {
+  Ref l(PyList_New(0));
+  for (int i = 0; i < n; ++i) if (ids[i]) append_to(l, Ref(PyLong_FromLongLong(ids[i])));
   return l;
+}
+
+void append_call(const Ref& list, const char* name, const int64_t* in, int n_in, const int64_t* out, int n_out) {
+  const Ref inputs = ids_list(in, n_in), outputs = ids_list(out, n_out);
+  append_to(list, Ref(Py_BuildValue("(sOO)", name, inputs.get(), outputs.get())));
 }
 
 PyObject* tape_entries(PyObject* self, PyObject*) {
   Tape* t = as_tape(self);
-  PyObject* out = PyList_New(0);
-  for (const Entry& e : *t->entries) {
+  Ref out(PyList_New(0));
+  for (size_t i = 0; i < t->entries->size(); ++i) {
+    const Entry e = (*t->entries)[i];
     std::vector<int64_t> ids;
     for (int k = 0; k < e.n_in + e.n_out; ++k) ids.push_back((*t->slots)[e.first_slot + static_cast<uint32_t>(k)].id);
-    PyObject* item = Py_BuildValue("(sNN)", e.op ? e.op->name->c_str() : PyUnicode_AsUTF8(e.label), ids_list(ids.data(), e.n_in),
-                                   ids_list(ids.data() + e.n_in, e.n_out));
-    PyList_Append(out, item);
-    Py_XDECREF(item);
+    append_call(out, label_of(e), ids.data(), e.n_in, ids.data() + e.n_in, e.n_out);
   }
-  for (const Alias& a : *t->aliases) {
-    PyObject* item = Py_BuildValue("(s[L][L])", "ReadVariableOp", a.variable_id, a.tensor_id);
-    PyList_Append(out, item);
-    Py_XDECREF(item);
+  for (size_t i = 0; i < t->aliases->size(); ++i) {
+    const Alias a = (*t->aliases)[i];
+    append_call(out, "ReadVariableOp", &a.variable_id, 1, &a.tensor_id, 1);
   }
-  return out;
+  return out.release();
 }
 
 PyObject* tape_breaks(PyObject* self, PyObject*) {
-  PyObject* out = PyList_New(0);
-  for (const Break& b : *as_tape(self)->breaks) {
-    PyObject* item = Py_BuildValue("(sNN)", b.op->name->c_str(), ids_list(b.in, 3), ids_list(&b.out, 1));
-    PyList_Append(out, item);
-    Py_XDECREF(item);
+  Ref out(PyList_New(0));
+  const auto& breaks = *as_tape(self)->breaks;
+  for (size_t i = 0; i < breaks.size(); ++i) {
+    const Break b = breaks[i];
+    append_call(out, b.op->name->c_str(), b.in, 3, &b.out, 1);
   }
-  return out;
+  return out.release();
 }
 
 int tape_traverse(PyObject* self, visitproc visit, void* arg) {
   Tape* t = as_tape(self);
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(t->dict);
-  for (const Entry& e : *t->entries) {
-    Py_VISIT(e.attrs);
-    Py_VISIT(e.backward);
+  if (t->entries) {
+    for (const Entry& e : *t->entries) {
+      Py_VISIT(e.attrs);
+      Py_VISIT(e.backward);
+    }
   }
-  for (PyObject* v : *t->variables) Py_VISIT(v);
+  if (t->variables) {
+    for (PyObject* v : *t->variables) Py_VISIT(v);
+  }
   return 0;
 }
 
 int tape_clear(PyObject* self) {
   Py_CLEAR(as_tape(self)->dict);
-  clear_tape(as_tape(self));
+  if (as_tape(self)->breaks) clear_tape(as_tape(self));  // else it was never finished
   return 0;
 }
 
@@ -255,17 +253,17 @@ void tape_dealloc(PyObject* self) {
 }
 
 PyMethodDef tape_methods[] = {
-    {"__enter__", tape_enter, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tape_exit)), METH_FASTCALL, nullptr},
-    {"_watch", tape_watch, METH_O, nullptr},
-    {"_pause", tape_pause, METH_NOARGS, nullptr},
-    {"_resume", tape_resume, METH_NOARGS, nullptr},
-    {"watched_variables", tape_variables, METH_NOARGS, "Variables watched by this tape, in order of first use."},
-    {"reset", tape_reset, METH_NOARGS, "Forgets everything recorded so far."},
-    {"_gradient", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tape_gradient)), METH_FASTCALL, nullptr},
-    {"_release", release_all, METH_NOARGS, nullptr},
-    {"_entries", tape_entries, METH_NOARGS, nullptr},
-    {"_breaks", tape_breaks, METH_NOARGS, nullptr},
+    {"__enter__", entry<tape_enter>, METH_NOARGS, nullptr},
+    {"__exit__", method(entry<tape_exit>), METH_FASTCALL, nullptr},
+    {"_watch", entry<tape_watch>, METH_O, nullptr},
+    {"_pause", entry<tape_pause>, METH_NOARGS, nullptr},
+    {"_resume", entry<tape_resume>, METH_NOARGS, nullptr},
+    {"watched_variables", entry<tape_variables>, METH_NOARGS, "Variables watched by this tape, in order of first use."},
+    {"reset", entry<tape_reset>, METH_NOARGS, "Forgets everything recorded so far."},
+    {"_gradient", method(entry<tape_gradient>), METH_FASTCALL, nullptr},
+    {"_release", entry<release_all>, METH_NOARGS, nullptr},
+    {"_entries", entry<tape_entries>, METH_NOARGS, nullptr},
+    {"_breaks", entry<tape_breaks>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyMemberDef tape_members[] = {
     {"_persistent", T_BOOL, offsetof(Tape, persistent), READONLY, nullptr},
@@ -274,11 +272,11 @@ PyMemberDef tape_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(Tape, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Tape, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot tape_slots[] = {{Py_tp_new, reinterpret_cast<void*>(tape_new)},
-                            {Py_tp_init, reinterpret_cast<void*>(tape_init)},
-                            {Py_tp_dealloc, reinterpret_cast<void*>(tape_dealloc)},
-                            {Py_tp_traverse, reinterpret_cast<void*>(tape_traverse)},
-                            {Py_tp_clear, reinterpret_cast<void*>(tape_clear)},
+PyType_Slot tape_slots[] = {{Py_tp_new, slot(entry<tape_new>)},
+                            {Py_tp_init, slot(entry<tape_init>)},
+                            {Py_tp_dealloc, slot(tape_dealloc)},
+                            {Py_tp_traverse, slot(tape_traverse)},
+                            {Py_tp_clear, slot(tape_clear)},
                             {Py_tp_methods, tape_methods},
                             {Py_tp_members, tape_members},
                             {Py_tp_doc, const_cast<char*>("Records calls and plays them backwards.")},
@@ -290,49 +288,46 @@ PyType_Spec tape_spec = {"tapeflow._native.Tape", sizeof(Tape), 0,
 PyObject* record_custom(PyObject*, PyObject* args) {
   PyObject *name, *outputs, *inputs, *backward;
   if (!PyArg_ParseTuple(args, "UO!O!O", &name, &PyList_Type, &outputs, &PyList_Type, &inputs, &backward)) return nullptr;
-  return guarded([&]() -> PyObject* {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
-      if (!is_tensor(PyList_GET_ITEM(outputs, i))) return PyErr_Format(PyExc_TypeError, "outputs must be tensors, not %R", PyList_GET_ITEM(outputs, i));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
+    if (!is_tensor(PyList_GET_ITEM(outputs, i))) return PyErr_Format(PyExc_TypeError, "outputs must be tensors, not %R", PyList_GET_ITEM(outputs, i));
+  }
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
+    PyObject* o = PyList_GET_ITEM(inputs, i);
+    if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "inputs must be tensors or variables, not %R", o);
+    if (is_variable(o)) read_variable(reinterpret_cast<Variable*>(o));
+  }
+  const auto n_in = static_cast<int>(PyList_GET_SIZE(inputs)), n_out = static_cast<int>(PyList_GET_SIZE(outputs));
+  auto input = [inputs](int i) {
+    PyObject* o = PyList_GET_ITEM(inputs, i);
+    return is_variable(o) ? reinterpret_cast<Variable*>(o)->value : reinterpret_cast<Tensor*>(o);
+  };
+  for (Tape* tape : active_tapes()) {  // no Python code runs from here on
+    bool watched = false;
+    for (int i = 0; i < n_in && !watched; ++i) watched = trainable(input(i)->dtype) && watches(tape, input(i));
+    if (!watched) continue;
+    Recording entry(tape);
+    for (int i = 0; i < n_in; ++i) add_slot(tape, input(i), false);
+    for (int i = 0; i < n_out; ++i) {
+      auto* t = reinterpret_cast<Tensor*>(PyList_GET_ITEM(outputs, i));
+      add_slot(tape, t, false);
+      if (trainable(t->dtype)) mark(tape, t);
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
-      PyObject* o = PyList_GET_ITEM(inputs, i);
-      if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "inputs must be tensors or variables, not %R", o);
-      if (is_variable(o)) read_variable(reinterpret_cast<Variable*>(o));
-    }
-    for (Tape* tape : active_tapes()) {
-      bool watched = false;
-      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs) && !watched; ++i) {
-        PyObject* o = PyList_GET_ITEM(inputs, i);
-        Tensor* t = is_variable(o) ? reinterpret_cast<Variable*>(o)->value : reinterpret_cast<Tensor*>(o);
-        watched = t && trainable(t->dtype) && watches(tape, t);
-      }
-      if (!watched) continue;
-      tape->entries->push_back(Entry{nullptr, nullptr, Py_NewRef(backward), Py_NewRef(name),
-                                     static_cast<uint32_t>(tape->slots->size()), static_cast<uint16_t>(PyList_GET_SIZE(inputs)),
-                                     static_cast<uint16_t>(PyList_GET_SIZE(outputs)), -1});
-      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
-        PyObject* o = PyList_GET_ITEM(inputs, i);
-        add_slot(tape, is_variable(o) ? reinterpret_cast<Variable*>(o)->value : reinterpret_cast<Tensor*>(o), false);
-      }
-      for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
-        auto* t = reinterpret_cast<Tensor*>(PyList_GET_ITEM(outputs, i));
-        add_slot(tape, t, false);
-        if (trainable(t->dtype)) mark(tape, t);
-      }
-    }
-    Py_RETURN_NONE;
-  });
+    entry.finish(Entry{nullptr, nullptr, backward, name, entry.first_slot(), n_in, n_out, -1});
+    Py_INCREF(backward);
+    Py_INCREF(name);
+  }
+  Py_RETURN_NONE;
 }
 
 PyObject* pause_tapes(PyObject*, PyObject*) {
-  auto& a = active_tapes();
-  PyObject* token = PyTuple_New(static_cast<Py_ssize_t>(a.size()));
-  if (!token) return nullptr;
-  for (size_t i = 0; i < a.size(); ++i) {
-    PyTuple_SET_ITEM(token, static_cast<Py_ssize_t>(i), reinterpret_cast<PyObject*>(a[i]));  // the list's reference moves over
-  }
-  a.clear();
+  std::vector<Tape*> paused;
+  paused.swap(active_tapes());
   publish_active_tapes();
+  PyObject* token = PyTuple_New(static_cast<Py_ssize_t>(paused.size()));
+  for (size_t i = 0; i < paused.size(); ++i) {
+    if (token) PyTuple_SET_ITEM(token, static_cast<Py_ssize_t>(i), reinterpret_cast<PyObject*>(paused[i]));  // moves over
+    else Py_DECREF(paused[i]);
+  }
   return token;
 }
 
@@ -350,9 +345,10 @@ PyObject* resume_tapes(PyObject*, PyObject* token) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(token); ++i) {
     PyObject* o = PyTuple_GET_ITEM(token, i);
     if (!PyObject_TypeCheck(o, TapeType)) return PyErr_Format(PyExc_TypeError, "resume_tapes takes what pause_tapes returned");
-    if (as_tape(o)->recording) back.push_back(as_tape(Py_NewRef(o)));
+    if (as_tape(o)->recording) back.push_back(as_tape(o));
   }
   a.insert(a.begin(), back.begin(), back.end());
+  for (Tape* t : back) Py_INCREF(t);
   publish_active_tapes();
   Py_RETURN_NONE;
 }
@@ -364,12 +360,12 @@ PyObject* is_watched(PyObject*, PyObject* o) {
 }
 
 PyMethodDef module_methods[] = {
-    {"record_custom", record_custom, METH_VARARGS, nullptr},
-    {"pause_tapes", pause_tapes, METH_NOARGS, nullptr},
-    {"resume_tapes", resume_tapes, METH_O, nullptr},
-    {"recording_tapes", recording_tapes, METH_NOARGS, "How many tapes record in this thread."},
-    {"recording_persistent", recording_persistent, METH_NOARGS, "Whether one of them may be asked again."},
-    {"is_watched", is_watched, METH_O, "Whether a tape that records in this thread watches the tensor."},
+    {"record_custom", entry<record_custom>, METH_VARARGS, nullptr},
+    {"pause_tapes", entry<pause_tapes>, METH_NOARGS, nullptr},
+    {"resume_tapes", entry<resume_tapes>, METH_O, nullptr},
+    {"recording_tapes", entry<recording_tapes>, METH_NOARGS, "How many tapes record in this thread."},
+    {"recording_persistent", entry<recording_persistent>, METH_NOARGS, "Whether one of them may be asked again."},
+    {"is_watched", entry<is_watched>, METH_O, "Whether a tape that records in this thread watches the tensor."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -203,9 +203,9 @@ void iterator_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyType_Slot iterator_slots[] = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
-                                {Py_tp_iternext, reinterpret_cast<void*>(iterator_next)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(iterator_dealloc)},
+PyType_Slot iterator_slots[] = {{Py_tp_iter, slot(PyObject_SelfIter)},
+                                {Py_tp_iternext, slot(entry<iterator_next>)},
+                                {Py_tp_dealloc, slot(iterator_dealloc)},
                                 {0, nullptr}};
 PyType_Spec iterator_spec = {"tapeflow._native.TensorIterator", sizeof(Iterator), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, iterator_slots};
@@ -251,17 +251,17 @@ void reference_dealloc(PyObject* self) {
 }
 
 PyMethodDef reference_methods[] = {
-    {"deref", reference_deref, METH_NOARGS, "The object that this refers to."}, {nullptr, nullptr, 0, nullptr}};
+    {"deref", entry<reference_deref>, METH_NOARGS, "The object that this refers to."}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef reference_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Reference, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot reference_slots[] = {{Py_tp_methods, reference_methods},
                                  {Py_tp_members, reference_members},
-                                 {Py_tp_richcompare, reinterpret_cast<void*>(reference_compare)},
-                                 {Py_tp_hash, reinterpret_cast<void*>(reference_hash)},
-                                 {Py_tp_repr, reinterpret_cast<void*>(reference_repr)},
-                                 {Py_tp_traverse, reinterpret_cast<void*>(reference_traverse)},
-                                 {Py_tp_dealloc, reinterpret_cast<void*>(reference_dealloc)},
+                                 {Py_tp_richcompare, slot(entry<reference_compare>)},
+                                 {Py_tp_hash, slot(entry<reference_hash>)},
+                                 {Py_tp_repr, slot(entry<reference_repr>)},
+                                 {Py_tp_traverse, slot(reference_traverse)},
+                                 {Py_tp_dealloc, slot(reference_dealloc)},
                                  {0, nullptr}};
 PyType_Spec reference_spec = {"tapeflow._native.Reference", sizeof(Reference), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -296,20 +296,20 @@ PyObject* get_undefined(PyObject*, void* name) {
 }
 
 PyGetSetDef eager_getset[] = {
-    {"__dict__", get_dict, PyObject_GenericSetDict, nullptr, nullptr},
-    {"dtype", get_dtype, nullptr, "The DType of the elements.", nullptr},
-    {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
-    {"ndim", get_ndim, nullptr, "The number of axes.", nullptr},
-    {"device", get_device, nullptr, "The name of the device that holds the elements.", nullptr},
-    {"backing_device", get_device, nullptr, "The name of the device that holds the elements.", nullptr},
-    {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"_id", get_id, nullptr, nullptr, nullptr},
-    {"_handle_data", get_none, nullptr, nullptr, nullptr},
-    {"name", get_undefined, nullptr, nullptr, const_cast<char*>("name")},
-    {"op", get_undefined, nullptr, nullptr, const_cast<char*>("op")},
-    {"graph", get_undefined, nullptr, nullptr, const_cast<char*>("graph")},
-    {"value_index", get_undefined, nullptr, nullptr, const_cast<char*>("value_index")},
+    {"__dict__", entry<get_dict>, PyObject_GenericSetDict, nullptr, nullptr},
+    {"dtype", entry<get_dtype>, nullptr, "The DType of the elements.", nullptr},
+    {"shape", entry<get_shape>, nullptr, "The TensorShape.", nullptr},
+    {"ndim", entry<get_ndim>, nullptr, "The number of axes.", nullptr},
+    {"device", entry<get_device>, nullptr, "The name of the device that holds the elements.", nullptr},
+    {"backing_device", entry<get_device>, nullptr, "The name of the device that holds the elements.", nullptr},
+    {"nbytes", entry<get_nbytes>, nullptr, "Bytes of all elements.", nullptr},
+    {"itemsize", entry<get_itemsize>, nullptr, "Bytes of one element.", nullptr},
+    {"_id", entry<get_id>, nullptr, nullptr, nullptr},
+    {"_handle_data", entry<get_none>, nullptr, nullptr, nullptr},
+    {"name", entry<get_undefined>, nullptr, nullptr, const_cast<char*>("name")},
+    {"op", entry<get_undefined>, nullptr, nullptr, const_cast<char*>("op")},
+    {"graph", entry<get_undefined>, nullptr, nullptr, const_cast<char*>("graph")},
+    {"value_index", entry<get_undefined>, nullptr, nullptr, const_cast<char*>("value_index")},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 // -- methods ---------------------------------------------------------------------------------------
@@ -334,7 +334,9 @@ PyObject* to_ndarray(PyObject* o, PyObject* args, PyObject* kwargs) {
   if (copy != Py_None && (wants_copy = PyObject_IsTrue(copy)) < 0) return nullptr;
   PyArray_Descr* d = nullptr;
   if (dtype != Py_None && !PyArray_DescrConverter(dtype, &d)) return nullptr;
-  PyObject* a = guarded([&] { return to_array(tensor(o), wants_copy != 0); });
+  // Strings lie in an array that could be written to.
+  const bool own = wants_copy || (is_object(tensor(o)->dtype) && copy == Py_None);
+  PyObject* a = guarded([&] { return to_array(tensor(o), own); });
   if (!a || !d || PyArray_EquivTypes(d, PyArray_DESCR(reinterpret_cast<PyArrayObject*>(a)))) {
     Py_XDECREF(d);
     return a;
@@ -433,33 +435,31 @@ PyObject* to_format(PyObject* o, PyObject* spec) {
   return PyObject_Vectorcall(hooks.to_format, args, 2, nullptr);
 }
 
-template <typename F>
-PyCFunction method(F f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f)); }
 constexpr int kKeywords = METH_VARARGS | METH_KEYWORDS;
 
 PyMethodDef base_methods[] = {
-    {"ref", ref, METH_NOARGS, "A hashable reference to this tensor; its deref() gives the tensor back."},
-    {"experimental_ref", ref, METH_NOARGS, "ref()"},
+    {"ref", entry<ref>, METH_NOARGS, "A hashable reference to this tensor; its deref() gives the tensor back."},
+    {"experimental_ref", entry<ref>, METH_NOARGS, "ref()"},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef eager_methods[] = {
-    {"numpy", numpy, METH_NOARGS, "A copy of the elements: a NumPy array, or for a scalar a NumPy scalar."},
-    {"__array__", method(to_ndarray), kKeywords, "__array__(dtype=None, copy=None)"},
-    {"__complex__", to_complex, METH_NOARGS, nullptr},
-    {"__copy__", itself, METH_NOARGS, nullptr},
-    {"__deepcopy__", itself, METH_O, nullptr},
-    {"__reduce__", reduce, METH_NOARGS, nullptr},
-    {"__format__", to_format, METH_O, nullptr},
-    {"__dlpack__", method(tensor_dlpack), kKeywords,
+    {"numpy", entry<numpy>, METH_NOARGS, "A copy of the elements: a NumPy array, or for a scalar a NumPy scalar."},
+    {"__array__", method(entry<to_ndarray>), kKeywords, "__array__(dtype=None, copy=None)"},
+    {"__complex__", entry<to_complex>, METH_NOARGS, nullptr},
+    {"__copy__", entry<itself>, METH_NOARGS, nullptr},
+    {"__deepcopy__", entry<itself>, METH_O, nullptr},
+    {"__reduce__", entry<reduce>, METH_NOARGS, nullptr},
+    {"__format__", entry<to_format>, METH_O, nullptr},
+    {"__dlpack__", method(entry<tensor_dlpack>), kKeywords,
      "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)"},
-    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS, nullptr},
-    {"get_shape", get_shape_method, METH_NOARGS, "The TensorShape."},
-    {"set_shape", set_shape, METH_O, "Checks that the shape is compatible; raises ValueError."},
-    {"cpu", cpu, METH_NOARGS, "This tensor on the host."},
-    {"gpu", method(gpu), kKeywords, "gpu(gpu_index=0): a copy on an accelerator."},
-    {"_copy", method(copy_to), kKeywords, "_copy(ctx=None, device_name=None)"},
-    {"consumers", consumers, METH_NOARGS, nullptr},
-    {"eval", method(eval), kKeywords, nullptr},
+    {"__dlpack_device__", entry<tensor_dlpack_device>, METH_NOARGS, nullptr},
+    {"get_shape", entry<get_shape_method>, METH_NOARGS, "The TensorShape."},
+    {"set_shape", entry<set_shape>, METH_O, "Checks that the shape is compatible; raises ValueError."},
+    {"cpu", entry<cpu>, METH_NOARGS, "This tensor on the host."},
+    {"gpu", method(entry<gpu>), kKeywords, "gpu(gpu_index=0): a copy on an accelerator."},
+    {"_copy", method(entry<copy_to>), kKeywords, "_copy(ctx=None, device_name=None)"},
+    {"consumers", entry<consumers>, METH_NOARGS, nullptr},
+    {"eval", method(entry<eval>), kKeywords, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 // -- the buffer protocol ---------------------------------------------------------------------------
@@ -542,17 +542,14 @@ PyMemberDef eager_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Tensor, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
-template <typename F>
-void* slot(F f) { return reinterpret_cast<void*>(f); }
-
 bool make_types(PyObject* module) {
   const PyNumberMethods& n = tensor_number_methods;
   PyType_Slot base_slots[] = {
       {Py_tp_doc, const_cast<char*>("An array of elements of one dtype.")},
       {Py_tp_methods, base_methods},
-      {Py_tp_richcompare, slot(tensor_richcompare)},
-      {Py_tp_hash, slot(tensor_hash)},
-      {Py_mp_subscript, slot(tensor_getitem)},
+      {Py_tp_richcompare, slot(entry<tensor_richcompare>)},
+      {Py_tp_hash, slot(entry<tensor_hash>)},
+      {Py_mp_subscript, slot(entry<tensor_getitem>)},
       {Py_nb_add, slot(n.nb_add)},
       {Py_nb_subtract, slot(n.nb_subtract)},
       {Py_nb_multiply, slot(n.nb_multiply)},
@@ -582,19 +579,19 @@ bool make_types(PyObject* module) {
       {Py_tp_dealloc, slot(dealloc)},
       {Py_tp_traverse, slot(traverse)},
       {Py_tp_clear, slot(clear)},
-      {Py_tp_setattro, slot(set_attribute)},
-      {Py_tp_richcompare, slot(tensor_richcompare)},
-      {Py_tp_hash, slot(tensor_hash)},
-      {Py_tp_iter, slot(iterate)},
-      {Py_tp_str, slot(to_str)},
-      {Py_tp_repr, slot(to_repr)},
-      {Py_mp_length, slot(length)},
-      {Py_mp_subscript, slot(tensor_getitem)},
-      {Py_nb_bool, slot(to_bool)},
-      {Py_nb_int, slot(to_int)},
-      {Py_nb_float, slot(to_float)},
-      {Py_nb_index, slot(to_index)},
-      {Py_bf_getbuffer, slot(get_buffer)},
+      {Py_tp_setattro, slot(entry<set_attribute>)},
+      {Py_tp_richcompare, slot(entry<tensor_richcompare>)},
+      {Py_tp_hash, slot(entry<tensor_hash>)},
+      {Py_tp_iter, slot(entry<iterate>)},
+      {Py_tp_str, slot(entry<to_str>)},
+      {Py_tp_repr, slot(entry<to_repr>)},
+      {Py_mp_length, slot(entry<length>)},
+      {Py_mp_subscript, slot(entry<tensor_getitem>)},
+      {Py_nb_bool, slot(entry<to_bool>)},
+      {Py_nb_int, slot(entry<to_int>)},
+      {Py_nb_float, slot(entry<to_float>)},
+      {Py_nb_index, slot(entry<to_index>)},
+      {Py_bf_getbuffer, slot(entry<get_buffer>)},
       {Py_bf_releasebuffer, slot(release_buffer)},
       {0, nullptr}};
   PyType_Spec eager_spec = {"tapeflow._native.EagerTensor", sizeof(Tensor), 0,
@@ -626,7 +623,7 @@ PyObject* set_device_names(PyObject*, PyObject* names) {
 }
 
 PyObject* set_copy_to_device(PyObject*, PyObject* f) {
-  Py_XSETREF(copy_to_device, f == Py_None ? nullptr : Py_NewRef(f));
+  copy_to_device = f == Py_None ? nullptr : Py_NewRef(f);  // the one before stays: it may be running
   Py_RETURN_NONE;
 }
 
@@ -639,9 +636,9 @@ PyObject* rebuild_tensor(PyObject*, PyObject* args) {
 }
 
 PyMethodDef functions[] = {
-    {"set_device_names", set_device_names, METH_O, "set_device_names(list of str)"},
-    {"set_copy_to_device", set_copy_to_device, METH_O, "set_copy_to_device(function(tensor, device name))"},
-    {"_rebuild", rebuild_tensor, METH_VARARGS, "_rebuild(array, dtype number): unpickles a tensor"},
+    {"set_device_names", entry<set_device_names>, METH_O, "set_device_names(list of str)"},
+    {"set_copy_to_device", entry<set_copy_to_device>, METH_O, "set_copy_to_device(function(tensor, device name))"},
+    {"_rebuild", entry<rebuild_tensor>, METH_VARARGS, "_rebuild(array, dtype number): unpickles a tensor"},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -64,7 +64,7 @@ PyObject* read_tensor(PyObject*, PyObject* args) {
 }  // namespace
 
 PyMethodDef tensor_file_methods[] = {
-    {"read_tensor", read_tensor, METH_VARARGS,
+    {"read_tensor", entry<read_tensor>, METH_VARARGS,
      "read_tensor(file, offset, dtype, sizes) -> (tensor, crc): what an open file, given by its number, has at an offset, "
      "and the CRC-32C of it. Raises EOFError where the file ends before."},
     {nullptr, nullptr, 0, nullptr}};

@@ -1,5 +1,7 @@
 // tensor[key]: basic keys become one StridedSlice; all others are Python's.
 #include "convert.h"
+#include "ref.h"
+#include "stack.h"
 #include "tensor_type.h"
 #include "variable.h"
 
@@ -30,15 +32,14 @@ Found integer(PyObject* o, int64_t* value) {
       PyErr_Clear();
       return Found::kNo;
     }
+    const Ref kept(number);
     // A one-element array is an array, not a number: it keeps its axis.
     PyObject* ndim = PyObject_GetAttrString(o, "ndim");
-    if (!ndim) PyErr_Clear();
     const bool array = ndim && PyLong_Check(ndim) && PyLong_AsLong(ndim) != 0;
     Py_XDECREF(ndim);
-    if (array) {
-      Py_DECREF(number);
-      return Found::kNo;
-    }
+    PyErr_Clear();
+    if (array) return Found::kNo;
+    Py_INCREF(number);
   }
   int overflow = 0;
   const long long v = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -119,6 +120,7 @@ PyObject* by_hook(PyObject* o, PyObject* key) {
 
 PyObject* tensor_getitem(PyObject* o, PyObject* key) {
   return guarded([&]() -> PyObject* {
+    check_stack("indexing");
     Keys keys;
     Found f = Found::kYes;
     if (PyTuple_Check(key)) {

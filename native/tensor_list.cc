@@ -6,6 +6,8 @@
 #include <new>
 
 #include "convert.h"
+#include "ref.h"
+#include "stack.h"
 #include "tensor_type.h"
 
 namespace tapeflow {
@@ -168,12 +170,10 @@ bool same_element(Tensor* a, Tensor* b) {
   if (a == b) return true;
   if (!a || !b || a->dtype != b->dtype || !a->shape->same(b->shape)) return false;
   if (a->data && b->data) return std::memcmp(a->data, b->data, static_cast<size_t>(a->bytes())) == 0;
-  PyObject *x = to_array(a, false), *y = nullptr;
-  try { y = to_array(b, false); } catch (...) { Py_DECREF(x); throw; }
-  PyObject* m = PyObject_CallMethod(x, "tolist", nullptr);
-  PyObject* n = m ? PyObject_CallMethod(y, "tolist", nullptr) : nullptr;
-  const int same = n ? PyObject_RichCompareBool(m, n, Py_EQ) : -1;
-  for (PyObject* o : {x, y, m, n}) Py_XDECREF(o);
+  check_stack("a comparison of lists");  // which may hold lists
+  const Ref x(to_array(a, false)), y(to_array(b, false));
+  const Ref m(PyObject_CallMethod(x.get(), "tolist", nullptr)), n(PyObject_CallMethod(y.get(), "tolist", nullptr));
+  const int same = PyObject_RichCompareBool(m.get(), n.get(), Py_EQ);
   if (same < 0) throw PythonError();
   return same == 1;
 }
@@ -206,20 +206,18 @@ PyObject* get_shape(PyObject* self, void*) {
 
 bool read_shape(PyObject* o, PartialShape* out) {
   if (o == Py_None) return true;
-  PyObject* dims = PySequence_Tuple(o);
-  if (!dims) return false;
+  const Ref dims(PySequence_Tuple(o));
   out->ranked = true;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dims); ++i) {
-    PyObject* d = PyTuple_GET_ITEM(dims, i);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dims.get()); ++i) {
+    PyObject* d = PyTuple_GET_ITEM(dims.get(), i);
     const int64_t n = d == Py_None ? -1 : PyLong_AsLongLong(d);
-    if (n < -1 || (n == -1 && PyErr_Occurred())) {
-      if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "Dimension %lld must be >= -1", static_cast<long long>(n));
-      Py_DECREF(dims);
+    if (n == -1 && PyErr_Occurred()) return false;
+    if (n < -1) {
+      PyErr_Format(PyExc_ValueError, "Dimension %lld must be >= -1", static_cast<long long>(n));
       return false;
     }
     out->dims.push_back(n);
   }
-  Py_DECREF(dims);
   return true;
 }
 
@@ -228,50 +226,39 @@ PyObject* list_new(PyTypeObject*, PyObject* args, PyObject* kwargs) {
   PyObject *tensors, *dtype, *dims = Py_None;
   long long max_size = -1;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OL", const_cast<char**>(names), &tensors, &dtype, &dims, &max_size)) return nullptr;
-  return guarded([&]() -> PyObject* {
-    PartialShape shape;
-    if (!read_shape(dims, &shape)) throw PythonError();
-    PyObject* all = PySequence_Tuple(tensors);
-    if (!all) throw PythonError();
-    PyObject* made = nullptr;
-    try {
-      TensorList* l = new_list(parse_dtype(dtype), shape, max_size, PyTuple_GET_SIZE(all));
-      made = reinterpret_cast<PyObject*>(l);
-      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all); ++i) {
-        PyObject* o = PyTuple_GET_ITEM(all, i);
-        if (o == Py_None) { l->append(nullptr); continue; }
-        if (!is_tensor(o) || tensor(o)->dtype != l->dtype) throw invalid("element ", i, " is no ", dtype_name(l->dtype), " tensor");
-        l->append(tensor(Py_NewRef(o)));
-      }
-    } catch (...) {
-      Py_XDECREF(made);
-      Py_DECREF(all);
-      throw;
-    }
-    Py_DECREF(all);
-    return made;
-  });
+  PartialShape shape;
+  if (!read_shape(dims, &shape)) throw PythonError();
+  const Ref all(PySequence_Tuple(tensors));
+  Ref made(reinterpret_cast<PyObject*>(new_list(parse_dtype(dtype), shape, max_size, PyTuple_GET_SIZE(all.get()))));
+  TensorList* l = list_of(made.get());
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(all.get()); ++i) {
+    PyObject* o = PyTuple_GET_ITEM(all.get(), i);
+    if (o == Py_None) { l->append(nullptr); continue; }
+    if (!is_tensor(o) || tensor(o)->dtype != l->dtype) throw invalid("element ", i, " is no ", dtype_name(l->dtype), " tensor");
+    l->append(tensor(Py_NewRef(o)));
+  }
+  return made.release();
 }
 
 PyMethodDef list_methods[] = {
-    {"tensors", list_tensors, METH_NOARGS, "The elements as a Python list; None stands for those not set."},
+    {"tensors", entry<list_tensors>, METH_NOARGS, "The elements as a Python list; None stands for those not set."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef list_getset[] = {
-    {"dtype", get_dtype, nullptr, "The DType of the elements.", nullptr},
-    {"element_shape", get_shape, nullptr, "The shape of the elements: None, or a tuple of sizes and None.", nullptr},
-    {"max_num_elements", get_max, nullptr, "The largest number of elements; -1: any.", nullptr},
+    {"dtype", entry<get_dtype>, nullptr, "The DType of the elements.", nullptr},
+    {"element_shape", entry<get_shape>, nullptr, "The shape of the elements: None, or a tuple of sizes and None.", nullptr},
+    {"max_num_elements", entry<get_max>, nullptr, "The largest number of elements; -1: any.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 // A mapping, not a sequence: NumPy would take a sequence apart where it is to be one element of an array.
 PyType_Slot list_slots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(list_new)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(list_dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(list_traverse)},
-    {Py_tp_clear, reinterpret_cast<void*>(list_clear)},
-    {Py_tp_repr, reinterpret_cast<void*>(list_repr)},
-    {Py_tp_richcompare, reinterpret_cast<void*>(list_compare)},
-    {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
-    {Py_mp_length, reinterpret_cast<void*>(list_length)},
-    {Py_mp_subscript, reinterpret_cast<void*>(list_item)},
+    {Py_tp_new, slot(entry<list_new>)},
+    {Py_tp_dealloc, slot(list_dealloc)},
+    {Py_tp_traverse, slot(list_traverse)},
+    {Py_tp_clear, slot(list_clear)},
+    {Py_tp_repr, slot(entry<list_repr>)},
+    {Py_tp_richcompare, slot(entry<list_compare>)},
+    {Py_tp_hash, slot(PyObject_HashNotImplemented)},
+    {Py_mp_length, slot(entry<list_length>)},
+    {Py_mp_subscript, slot(entry<list_item>)},
     {Py_tp_methods, list_methods},
     {Py_tp_getset, list_getset},
     {Py_tp_doc, const_cast<char*>("TensorList(tensors, dtype, element_shape=None, max_num_elements=-1): "

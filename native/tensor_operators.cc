@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "convert.h"
+#include "ref.h"
 #include "variable.h"
 
 namespace tapeflow {
@@ -42,16 +43,7 @@ bool is_known(PyObject* o) {
 DType dtype_of(PyObject* o) {
   const DType d = declared_dtype(o);
   if (d != DType::kInvalid) return d;
-  PyObject* dtype = PyObject_GetAttrString(o, "dtype");
-  if (!dtype) throw PythonError();
-  try {
-    const DType parsed = parse_dtype(dtype);
-    Py_DECREF(dtype);
-    return parsed;
-  } catch (...) {
-    Py_DECREF(dtype);
-    throw;
-  }
+  return parse_dtype(Ref(PyObject_GetAttrString(o, "dtype")).get());
 }
 
 bool native(const Operator& f, PyObject* x, PyObject* y) {
@@ -168,14 +160,10 @@ PyObject* set_operator(PyObject*, PyObject* args, PyObject* kwargs) {
     mask = PyLong_AsUnsignedLongLongMask(dtypes);
     if (mask == ~uint64_t{0} && PyErr_Occurred()) return nullptr;
   }
-  Operator& f = operators[i];
-  PyObject* old_op = reinterpret_cast<PyObject*>(f.op);
-  PyObject* old_fallback = f.fallback;
+  Operator& f = operators[i];  // what it was before stays: it may be running
   f.op = op == Py_None ? nullptr : reinterpret_cast<OpDef*>(Py_NewRef(op));
   f.fallback = fallback == Py_None ? nullptr : Py_NewRef(fallback);
   f.dtypes = mask;
-  Py_XDECREF(old_op);
-  Py_XDECREF(old_fallback);
   Py_RETURN_NONE;
 }
 
@@ -187,9 +175,9 @@ PyObject* set_tensor_equality(PyObject*, PyObject* value) {
 }
 
 PyMethodDef functions[] = {
-    {"set_operator", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(set_operator)),
+    {"set_operator", method(entry<set_operator>),
      METH_VARARGS | METH_KEYWORDS, "set_operator(name, op, fallback=None, dtypes=-1)"},
-    {"set_tensor_equality", set_tensor_equality, METH_O, "set_tensor_equality(enabled)"},
+    {"set_tensor_equality", entry<set_tensor_equality>, METH_O, "set_tensor_equality(enabled)"},
     {nullptr, nullptr, 0, nullptr}};
 
 // Classes of Python code that compare in their own way get their turn.
@@ -202,21 +190,21 @@ bool defers(PyObject* o) {
 PyNumberMethods number_methods() {
   using N = PyNumberMethods;
   N n{};
-  n.nb_add = binary<kAdd, &N::nb_add>;
-  n.nb_subtract = binary<kSub, &N::nb_subtract>;
-  n.nb_multiply = binary<kMul, &N::nb_multiply>;
-  n.nb_true_divide = binary<kTrueDiv, &N::nb_true_divide>;
-  n.nb_floor_divide = binary<kFloorDiv, &N::nb_floor_divide>;
-  n.nb_remainder = binary<kMod, &N::nb_remainder>;
-  n.nb_power = power;
-  n.nb_matrix_multiply = binary<kMatMul, &N::nb_matrix_multiply>;
-  n.nb_and = binary<kAnd, &N::nb_and>;
-  n.nb_or = binary<kOr, &N::nb_or>;
-  n.nb_xor = binary<kXor, &N::nb_xor>;
-  n.nb_invert = unary<kInvert>;
-  n.nb_negative = unary<kNeg>;
-  n.nb_absolute = unary<kAbs>;
-  n.nb_positive = positive;
+  n.nb_add = entry<binary<kAdd, &N::nb_add>>;
+  n.nb_subtract = entry<binary<kSub, &N::nb_subtract>>;
+  n.nb_multiply = entry<binary<kMul, &N::nb_multiply>>;
+  n.nb_true_divide = entry<binary<kTrueDiv, &N::nb_true_divide>>;
+  n.nb_floor_divide = entry<binary<kFloorDiv, &N::nb_floor_divide>>;
+  n.nb_remainder = entry<binary<kMod, &N::nb_remainder>>;
+  n.nb_power = entry<power>;
+  n.nb_matrix_multiply = entry<binary<kMatMul, &N::nb_matrix_multiply>>;
+  n.nb_and = entry<binary<kAnd, &N::nb_and>>;
+  n.nb_or = entry<binary<kOr, &N::nb_or>>;
+  n.nb_xor = entry<binary<kXor, &N::nb_xor>>;
+  n.nb_invert = entry<unary<kInvert>>;
+  n.nb_negative = entry<unary<kNeg>>;
+  n.nb_absolute = entry<unary<kAbs>>;
+  n.nb_positive = entry<positive>;
   return n;
 }
 

@@ -1,7 +1,6 @@
 // The Python face of tensors: what module.cc sets up and what the variable's type shares with them.
 #pragma once
-#include <new>
-
+#include "guard.h"
 #include "op.h"
 #include "tensor.h"
 
@@ -27,20 +26,5 @@ PyObject* tensor_dlpack_device(PyObject* self, PyObject*);
 
 inline PyObject* object(Tensor* t) { return reinterpret_cast<PyObject*>(t); }
 inline Tensor* tensor(PyObject* o) { return reinterpret_cast<Tensor*>(o); }
-
-// Native errors end at the C API's boundary.
-template <typename F>
-PyObject* guarded(F&& f) noexcept {
-  try {
-    return f();
-  } catch (const PythonError&) {
-    name_exhausted_memory(nullptr);
-  } catch (const Error& e) {
-    set_python_error(e, nullptr);
-  } catch (const std::bad_alloc&) {
-    set_python_error(Error(Code::kResourceExhausted, "out of memory"), nullptr);
-  }
-  return nullptr;
-}
 
 }  // namespace tapeflow

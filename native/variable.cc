@@ -288,24 +288,24 @@ int truth(PyObject* o) {
 }
 
 PyMethodDef methods[] = {
-    {"read_value", read_value, METH_NOARGS, "The value, as a tensor that later assignments do not change."},
-    {"value", read_value, METH_NOARGS, "The value, as a tensor that later assignments do not change."},
-    {"numpy", numpy, METH_NOARGS, "The value as a NumPy array."},
-    {"_init", init, METH_VARARGS, nullptr},
-    {"_set", set, METH_O, nullptr},
-    {"_try_assign", try_assign, METH_O, nullptr},
-    {"_assign_add", try_update<false>, METH_O, nullptr},
-    {"_assign_sub", try_update<true>, METH_O, nullptr},
+    {"read_value", entry<read_value>, METH_NOARGS, "The value, as a tensor that later assignments do not change."},
+    {"value", entry<read_value>, METH_NOARGS, "The value, as a tensor that later assignments do not change."},
+    {"numpy", entry<numpy>, METH_NOARGS, "The value as a NumPy array."},
+    {"_init", entry<init>, METH_VARARGS, nullptr},
+    {"_set", entry<set>, METH_O, nullptr},
+    {"_try_assign", entry<try_assign>, METH_O, nullptr},
+    {"_assign_add", entry<try_update<false>>, METH_O, nullptr},
+    {"_assign_sub", entry<try_update<true>>, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyGetSetDef getset[] = {
-    {"_id", get_id, nullptr, nullptr, nullptr},
-    {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
-    {"trainable", get_trainable, nullptr, "Whether tapes watch the variable by themselves.", nullptr},
-    {"handle", get_handle, nullptr, "A scalar resource tensor that stands for the variable.", nullptr},
-    {"_is_set", get_initialized, nullptr, nullptr, nullptr},
-    {"_value_shape", get_value_shape, nullptr, nullptr, nullptr},
+    {"_id", entry<get_id>, nullptr, nullptr, nullptr},
+    {"dtype", entry<get_dtype>, nullptr, "The dtype of the elements.", nullptr},
+    {"trainable", entry<get_trainable>, nullptr, "Whether tapes watch the variable by themselves.", nullptr},
+    {"handle", entry<get_handle>, nullptr, "A scalar resource tensor that stands for the variable.", nullptr},
+    {"_is_set", entry<get_initialized>, nullptr, nullptr, nullptr},
+    {"_value_shape", entry<get_value_shape>, nullptr, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
@@ -345,7 +345,7 @@ PyObject* fresh(PyObject*, PyObject* o) {
   return guarded([&] { return object(fresh_view(reinterpret_cast<Tensor*>(o))); });
 }
 
-PyMethodDef functions[] = {{"fresh", fresh, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
+PyMethodDef functions[] = {{"fresh", entry<fresh>, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
                            {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -353,23 +353,23 @@ PyMethodDef functions[] = {{"fresh", fresh, METH_O, "fresh(tensor): one over the
 bool init_variable(PyObject* module) {
   if (!add_payload_function()) return false;
   std::vector<PyType_Slot> slots = {
-      {Py_tp_new, reinterpret_cast<void*>(create)},
-      {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_new, slot(entry<create>)},
+      {Py_tp_dealloc, slot(destroy)},
+      {Py_tp_traverse, slot(traverse)},
+      {Py_tp_clear, slot(clear)},
       {Py_tp_methods, methods},
       {Py_tp_getset, getset},
       {Py_tp_members, members},
-      {Py_tp_richcompare, reinterpret_cast<void*>(tensor_richcompare)},
-      {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
-      {Py_nb_negative, reinterpret_cast<void*>(by_value<PyNumber_Negative>)},
-      {Py_nb_positive, reinterpret_cast<void*>(by_value<PyNumber_Positive>)},
-      {Py_nb_absolute, reinterpret_cast<void*>(by_value<PyNumber_Absolute>)},
-      {Py_nb_invert, reinterpret_cast<void*>(by_value<PyNumber_Invert>)},
-      {Py_nb_int, reinterpret_cast<void*>(by_value<PyNumber_Long>)},
-      {Py_nb_float, reinterpret_cast<void*>(by_value<PyNumber_Float>)},
-      {Py_nb_index, reinterpret_cast<void*>(by_value<PyNumber_Index>)},
-      {Py_nb_bool, reinterpret_cast<void*>(truth)},
+      {Py_tp_richcompare, slot(entry<tensor_richcompare>)},
+      {Py_tp_hash, slot(PyObject_HashNotImplemented)},
+      {Py_nb_negative, slot(entry<by_value<PyNumber_Negative>>)},
+      {Py_nb_positive, slot(entry<by_value<PyNumber_Positive>>)},
+      {Py_nb_absolute, slot(entry<by_value<PyNumber_Absolute>>)},
+      {Py_nb_invert, slot(entry<by_value<PyNumber_Invert>>)},
+      {Py_nb_int, slot(entry<by_value<PyNumber_Long>>)},
+      {Py_nb_float, slot(entry<by_value<PyNumber_Float>>)},
+      {Py_nb_index, slot(entry<by_value<PyNumber_Index>>)},
+      {Py_nb_bool, slot(entry<truth>)},
   };
   // The operators of two operands take whatever converts to a tensor on either side.
   const PyNumberMethods& n = tensor_number_methods;

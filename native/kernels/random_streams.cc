@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "kernels/random.h"
+#include "../guard.h"
 
 namespace tapeflow {
 
@@ -201,10 +202,10 @@ PyObject* py_reserve(PyObject*, PyObject* args) {
 }  // namespace
 
 PyMethodDef random_methods[] = {
-    {"random_reset", py_reset, METH_NOARGS, "Starts all random streams again."},
-    {"random_drawn", py_drawn, METH_VARARGS,
+    {"random_reset", entry<py_reset>, METH_NOARGS, "Starts all random streams again."},
+    {"random_drawn", entry<py_drawn>, METH_VARARGS,
      "random_drawn(seed, seed2): this pair was drawn for the next call of this thread and will not be used again."},
-    {"random_reserve", py_reserve, METH_VARARGS,
+    {"random_reserve", entry<py_reserve>, METH_VARARGS,
      "random_reserve(op, dtype, dtype, seed, seed2, blocks) -> (key, counter_lo, counter_hi) of the stream, which moves on."},
     {nullptr, nullptr, 0, nullptr}};
 
