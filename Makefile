@@ -12,7 +12,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-slow test-oracle test-xla bench api lint docs build sanitize build-sanitized fuzz clean
+.PHONY: demo test test-slow test-oracle test-xla bench api lint docs build sanitize build-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -64,6 +64,10 @@ sanitize: build-sanitized
 MINUTES ?= 10
 fuzz: build-sanitized
 	$(SANITIZED) $(PY) tests/robustness/fuzz_rows.py --minutes $(MINUTES) $(ARGS)
+
+# Objects whose special methods change what is being read.
+fuzz-objects: build-sanitized
+	$(SANITIZED) $(PY) tests/robustness/hostile_objects.py --minutes $(MINUTES) $(ARGS)
 
 build-sanitized: $(VENV)/.ready-base $(VENV)/.ready-test
 	@mkdir -p build/sanitize/site

@@ -197,13 +197,13 @@ def bounded_memory():
     resource.setrlimit(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1:] * 2)
 
 
-def limit_memory():
+def limit_memory(megabytes=256):
     with open("/proc/self/maps") as maps:
         sanitized = "libasan" in maps.read()  # which keeps what was freed for a while
     with open("/proc/self/statm") as statm:
         used = int(statm.read().split()[0]) * resource.getpagesize()
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (used + ((2048 if sanitized else 256) << 20), hard))
+    resource.setrlimit(resource.RLIMIT_AS, (used + ((megabytes + 1792 if sanitized else megabytes) << 20), hard))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by way of /proc")

@@ -270,9 +270,14 @@ def _shape_tensor(shape: TensorShape, dtype: DType | None) -> Any:
 
 def _first_dtype(value: Any) -> DType | None:
     """The dtype of the first tensor among the leaves."""
-    if isinstance(value, (list, tuple)):
-        return next((d for d in map(_first_dtype, value) if d is not None), None)
-    return value.dtype if isinstance(value, _TENSORS) else None
+    pending = [value]  # instead of calls: lists may be nested deeper than a thread's stack is long
+    while pending:
+        value = pending.pop()
+        if isinstance(value, _TENSORS):
+            return value.dtype
+        if isinstance(value, (list, tuple)):
+            pending.extend(reversed(value))
+    return None
 
 
 def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
