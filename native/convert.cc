@@ -343,21 +343,19 @@ struct Nested {
   }
 };
 
-// Calls leaf(o) for the leaves of a list that was measured: as many as were measured, or ValueError.
+// Calls row(list, size) for the innermost lists of one that was measured: as many as were measured, each with as many
+// elements, or ValueError.
 template <typename F>
-void for_leaves(PyObject* list, int depth, const Nested& n, F&& leaf) {
+void for_rows(PyObject* list, int depth, const Nested& n, F&& row) {
   const int64_t size = n.dims[depth];
   if (PySequence_Fast_GET_SIZE(list) != size) not_rectangular();
+  if (depth + 1 == n.rank) return row(list, size);
   for (int64_t i = 0; i < size; ++i) {
     if (i >= PySequence_Fast_GET_SIZE(list)) not_rectangular();  // it shrank under us
     PyObject* o = PySequence_Fast_GET_ITEM(list, i);
-    if (depth + 1 == n.rank) {
-      leaf(o);
-      continue;
-    }
     if (!is_list(o)) not_rectangular();
-    const Ref row = Ref::share(o);
-    for_leaves(o, depth + 1, n, leaf);
+    const Ref kept = Ref::share(o);
+    for_rows(o, depth + 1, n, row);
   }
 }
 
@@ -427,11 +425,14 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
   if (d == DType::kString) {
     Ref a(object_array(n.rank, n.dims));
     auto** at = static_cast<PyObject**>(PyArray_DATA(array_of(a)));
-    for_leaves(list, 0, n, [&at](PyObject* o) {
-      PyObject* b = as_bytes(o);
-      if (!b) cannot_convert(o, DType::kString);
-      Py_XSETREF(*at, b);
-      ++at;
+    for_rows(list, 0, n, [&at](PyObject* row, int64_t size) {
+      for (int64_t i = 0; i < size; ++i) {  // no Python code runs, but for an error
+        PyObject* o = PySequence_Fast_GET_ITEM(row, i);
+        PyObject* b = as_bytes(o);
+        if (!b) cannot_convert(o, DType::kString);
+        Py_XSETREF(*at, b);
+        ++at;
+      }
     });
     return object_tensor(d, s.get(), a.release());
   }
@@ -440,15 +441,19 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
   char* at = tensor_of(made)->data;
   const int step = item_size(d);
   if (has_fast_path(d)) {
-    for_leaves(list, 0, n, [&at, d, step](PyObject* o) {
-      store_scalar(o, d, at);
-      at += step;
+    for_rows(list, 0, n, [&at, d, step](PyObject* row, int64_t size) {
+      PyObject** items = PySequence_Fast_ITEMS(row);  // no Python code runs, but for an error
+      char* to = at;
+      for (int64_t i = 0; i < size; ++i, to += step) store_scalar(items[i], d, to);
+      at = to;
     });
   } else {
     const Ref view = view_of(tensor_of(made));
-    for_leaves(list, 0, n, [&](PyObject* o) {
-      store_by_numpy(o, d, array_of(view), at);
-      at += step;
+    for_rows(list, 0, n, [&](PyObject* row, int64_t size) {
+      for (int64_t i = 0; i < size; ++i, at += step) {
+        if (i >= PySequence_Fast_GET_SIZE(row)) not_rectangular();  // it shrank under us
+        store_by_numpy(PySequence_Fast_GET_ITEM(row, i), d, array_of(view), at);
+      }
     });
   }
   return reinterpret_cast<Tensor*>(made.release());

@@ -30,6 +30,7 @@ class Call {
   }
 
   PyObject* run(PyObject* const* args, size_t nargs, PyObject* kwnames, bool python) {
+    check_stack(op_->name->c_str());  // a fast call runs no Python code, and so nothing that calls it again
     bind(args, nargs, kwnames);
     if (thread_state.graph_scope > 0 || symbolic_) return build_graph();
     if (promotion.ops) promote();
@@ -398,7 +399,6 @@ PyObject* op_call_python(PyObject* self, PyObject* const* args, Py_ssize_t nargs
 
 PyObject* call_op(OpDef* op, PyObject* const* args, size_t nargs, PyObject* kwnames) {
   return guarded(op, [&] {
-    check_stack(op->name->c_str());
     if (!kwnames) {
       if (PyObject* r = fast_call(op, args, nargs)) return r;
     }

@@ -25,9 +25,8 @@ from typing import Any
 
 import numpy as np
 
-HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "ops"))
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "ops"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import function_calls
 import hostile_cases
@@ -514,6 +513,7 @@ def main() -> None:
     faulthandler.enable()
     log_path = pathlib.Path(options.log).resolve()
     with tempfile.TemporaryDirectory() as folder, log_path.open("w") as log:
+        before = os.getcwd()
         os.chdir(folder)
         tf.matmul(tf.ones([300, 300]), tf.ones([300, 300]))
         tf.nn.conv2d(tf.ones([4, 30, 30, 8]), tf.ones([3, 3, 8, 8]), 1, "SAME")
@@ -524,7 +524,7 @@ def main() -> None:
             print(f"seed {options.seed}, log {log_path}", flush=True)
             cases = drawn_cases(options.minutes, options.seed)
         done, failures = run(cases, log)
-        os.chdir(HERE)
+        os.chdir(before)
     print(f"{done} calls", *failures, sep="\n", flush=True)
     sys.exit(1 if failures else 0)
 
