@@ -252,7 +252,7 @@ def forms(value: Any) -> Iterator[tuple[str, Callable[[Act], Any]]]:
         yield "everything", lambda act: WHOLES["everything"](plain, act)
         return
     for name, make in WHOLES.items():
-        yield f"whole {name}", lambda act, make=make: _listed(make(list(plain), act), act)
+        yield f"whole {name}", lambda act, make=make: _listed(make(_copied(plain), act), act)
     if plain and isinstance(plain[0], list) and plain[0]:
         for name, make in WHOLES.items():
             for at in {0, len(plain) - 1}:

@@ -286,7 +286,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     if given is not None:
         dtype = dtype or given
         if stack is not None:
-            return stack([_leaf(element, dtype) for element in value])
+            return stack([_leaf(element, dtype) for element in tuple(value)])
     if type(value) not in (list, tuple):
         return _convert(list(value), dtype)
     return _native.tensor_of(*_as_array(value, dtype))
@@ -308,11 +308,12 @@ def _leaf(element: Any, dtype: DType) -> Any:
 def _as_array(value: Sequence[Any], dtype: DType | None) -> tuple[np.ndarray, DType]:
     """Elements without tensors among them, such as NumPy arrays: converted one by one, then stacked."""
     parts: list[Any] = []
-    for element in value:
+    for element in tuple(value):  # a copy: converting one element may change the list
         part = _convert(element, dtype)
         dtype = dtype or _of_elements(element, part)
         parts.append(part if part.dtype == dtype else _convert(element, dtype))
-    assert dtype is not None
+    if dtype is None or not parts:  # it had elements when it was measured
+        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
     if dtype in (dtypes.resource, dtypes.variant):
         raise TypeError(f"Cannot convert {value} to EagerTensor of dtype {dtype.name}")
     numpy_type = object if dtype == dtypes.string else dtype.as_numpy_dtype
