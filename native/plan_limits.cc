@@ -69,10 +69,10 @@ PyObject* steps_left(PyObject*, PyObject*) {
 }
 
 PyMethodDef module_methods[] = {
-    {"call_limited", call_limited, METH_VARARGS,
+    {"call_limited", entry<call_limited>, METH_VARARGS,
      "call_limited(steps, memory, function): function() in a thread that may run so many instructions and let its tensors take "
      "so many bytes; one step is spent on the call. Where the thread is limited already, its limits stay."},
-    {"steps_left", steps_left, METH_NOARGS, "steps_left(): how many instructions this thread may run; None: any number."},
+    {"steps_left", entry<steps_left>, METH_NOARGS, "steps_left(): how many instructions this thread may run; None: any number."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
