@@ -37,6 +37,7 @@ def in_thread(function, stack):
 
 
 def look_around():
+    """Touches every item. (Not in the middle of tuple(iterator): the interpreter's own tuple is unfinished then.)"""
     for o in gc.get_objects():
         if type(o) in (tuple, list):
             for item in o:

@@ -49,7 +49,9 @@ class Act:
     """An action on nested lists, at most `times` times: what grows each time it is read would never end."""
 
     def __init__(self, name: str, again: Callable[[], Any], times: int = 20):
-        self.name, self.again, self.left, self.lists = name, again, times, []
+        self.name, self.again, self.left = name, again, times
+        self.lists: list[list] = []
+        self.kept: list[Any] = []
 
     def __call__(self, own: Any) -> Any:
         """`own` is what a well-behaved object would return."""
@@ -99,7 +101,7 @@ class Act:
         return own
 
     def collect(self, own):
-        look_around()
+        gc.collect()
         return own
 
     def yield_to_others(self, own):
@@ -126,16 +128,6 @@ def _reuse_memory() -> None:
     gc.collect(0)
     [[i, i] for i in range(200)]
     [bytes(n) for n in (16, 24, 32, 48, 64, 128)]
-
-
-def look_around() -> None:
-    """Touches the items of all young tuples and lists that the collector knows."""
-    gc.collect(0)
-    for generation in (0, 1):
-        for o in gc.get_objects(generation):
-            if type(o) in (tuple, list):
-                for item in o:
-                    item.__class__  # noqa: B018
 
 
 # -- objects -----------------------------------------------------------------------------------------
@@ -192,6 +184,8 @@ def stand_in(value: Any, methods: tuple[str, ...], act: Act, base: type = object
     kind = type(f"Hostile_{base.__name__}", (base,), members)
     made = kind(value) if base is not object else kind()
     made._act = act
+    if "__array_interface__" in methods:
+        act.kept.append(made)  # NumPy itself reads the attribute of an item that it does not own
     return made
 
 
