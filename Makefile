@@ -4,6 +4,7 @@ VENV ?= .venv
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PYTHON ?= python3
 ARGS ?=
+MINUTES ?= 10
 
 PY := $(abspath $(VENV))/bin/python
 NATIVE := build/$(notdir $(VENV))
@@ -12,7 +13,8 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-slow test-oracle test-xla bench api lint docs build sanitize build-sanitized fuzz fuzz-objects clean
+.PHONY: demo test test-slow test-stress test-oracle test-xla bench api lint docs build sanitize \
+	build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -25,10 +27,14 @@ demo: build $(VENV)/.ready-demo
 	$(PY) examples/mnist.py $(ARGS)
 
 test: build $(VENV)/.ready-test
-	$(PY) -m pytest -n $(JOBS) -m "not slow and not oracle and not gpu and not xla" $(ARGS)
+	$(PY) -m pytest -n $(JOBS) -m "not slow and not stress and not oracle and not gpu and not xla" $(ARGS)
 
 test-slow: build $(VENV)/.ready-test
 	$(PY) -m pytest -m "slow and not oracle and not gpu and not xla" $(ARGS)
+
+# Many threads for a long time; `make test-stress-sanitized`: those that share variables, under ASan.
+test-stress: build $(VENV)/.ready-test
+	TAPEFLOW_STRESS_MINUTES=$(MINUTES) $(PY) -m pytest -m "stress and not gpu and not xla" $(ARGS)
 
 # Against TensorFlow itself: TF_PYTHON names an interpreter that has it.
 test-oracle: build $(VENV)/.ready-test
@@ -59,9 +65,11 @@ SANITIZED := PYTHONPATH=$(CURDIR)/build/sanitize/site PYTHONMALLOC=malloc UBSAN_
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libstdc++.so)"
 
 sanitize: build-sanitized
-	$(SANITIZED) $(PY) -m pytest -p no:cacheprovider -m "not slow and not oracle and not gpu and not xla" $(ARGS)
+	$(SANITIZED) $(PY) -m pytest -p no:cacheprovider -m "not slow and not stress and not oracle and not gpu and not xla" $(ARGS)
 
-MINUTES ?= 10
+test-stress-sanitized: build-sanitized
+	TAPEFLOW_STRESS_MINUTES=$(MINUTES) $(SANITIZED) $(PY) -m pytest -p no:cacheprovider tests/stress $(ARGS)
+
 fuzz: build-sanitized
 	$(SANITIZED) $(PY) tests/robustness/fuzz_rows.py --minutes $(MINUTES) $(ARGS)
 

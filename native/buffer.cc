@@ -1,5 +1,8 @@
 #include "buffer.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <Python.h>
+#endif
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -55,9 +58,17 @@ void* take_fresh(size_t bytes) {
   return p;
 }
 
+// Tests under sanitizers hold who allocates and frees to having the GIL, which orders all that is in this file.
+void check_gil() {
+#ifdef __SANITIZE_ADDRESS__
+  if (!PyGILState_Check()) Py_FatalError("a tensor's memory is allocated or freed without the GIL");
+#endif
+}
+
 }  // namespace
 
 Buffer* Buffer::allocate(size_t bytes) {
+  check_gil();
   if (bytes > (size_t{1} << 46)) throw exhausted("OOM when allocating ", bytes, " bytes");
   const int c = class_of(bytes);
   const size_t usable = class_bytes(c);
@@ -97,6 +108,7 @@ Buffer* Buffer::wrap(void* data, size_t bytes, bool writable, void (*release)(vo
 }
 
 void Buffer::destroy(Buffer* b) {
+  check_gil();
   if (b->size_class < 0) {
     void (*release)(void*) = b->release_foreign;
     void* owner = b->foreign;

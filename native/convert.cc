@@ -506,13 +506,13 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_to_tensor(value, want, symbolic_too);
   if (PyArray_Check(value)) return array_to_tensor(reinterpret_cast<PyArrayObject*>(value), want);
   if (is_variable(value)) {
-    Tensor* t = read_variable(reinterpret_cast<Variable*>(value));
+    OwnedTensor t = read_variable(reinterpret_cast<Variable*>(value));
     if (want != DType::kInvalid && t->dtype != want) {
       PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
                    dtype_name(want), dtype_name(t->dtype), value);
       throw PythonError();
     }
-    return reinterpret_cast<Tensor*>(Py_NewRef(reinterpret_cast<PyObject*>(t)));
+    return t.leak();
   }
   if (PyArray_CheckScalar(value)) {
     Ref a(PyArray_FromScalar(value, nullptr));

@@ -28,7 +28,7 @@ struct OpDef;
 struct KernelCall {
   const OpDef* op;
   int n_in;                   // list inputs are flattened
-  Tensor* const* in;          // borrowed; all on the host, dtypes as the schema says
+  Tensor* const* in;          // the caller's until the kernel returns, with the GIL or without; on the host, dtypes as the schema says
   const Attr* attrs;          // in the schema's order, without inferred ones (T, N)
   int n_out;
   Tensor** out;               // to fill; zeroed before

@@ -106,15 +106,15 @@ __attribute__((noinline)) void run_op_slowly(const Instruction& at, Tensor* cons
   }
   const DType key = op->key_var >= 0 ? types[op->key_var]
                     : op->key_attr >= 0 ? at.attrs[op->key_attr].type() : DType::kInvalid;
-  at.kernel = op->native[static_cast<int>(key)];
+  const Kernel kernel = op->native[static_cast<int>(key)];
   bool all_ready = true;
-  for (int k = 0; k < at.n_in; ++k) {
-    at.seen[k] = in[k]->dtype;
-    all_ready = all_ready && ready(in[k]);
-  }
-  if (at.kernel && all_ready) {
+  for (int k = 0; k < at.n_in; ++k) all_ready = all_ready && ready(in[k]);
+  // Other threads may run this instruction, too: what is chosen and what it was chosen for change together.
+  at.kernel = kernel;
+  for (int k = 0; k < at.n_in; ++k) at.seen[k] = in[k]->dtype;
+  if (kernel && all_ready) {
     KernelCall c{op, at.n_in, in, at.attrs, at.n_out, out, at.dying};
-    if (at.kernel(c)) return;
+    if (kernel(c)) return;
   }
   const OpPayload& p = *at.payload;
   run_python_kernel({op, in, p.list_sizes.data(), p.attrs, p.attr_objects, types, p.out_sizes.data(), out});

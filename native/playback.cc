@@ -165,9 +165,8 @@ class Playback {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
       PyObject* target = PyTuple_GET_ITEM(tuple, i);
       PyObject* seed = seeds != Py_None ? PyTuple_GET_ITEM(seeds, i) : Py_None;
-      const Ref kept = value_of(target);
-      if (!kept.get()) throw Error(Code::kFailedPrecondition, "the target is an uninitialised variable");
-      auto* value = reinterpret_cast<Tensor*>(kept.get());
+      const OwnedTensor value = value_of(target);
+      if (!value) throw Error(Code::kFailedPrecondition, "the target is an uninitialised variable");
       auto* c = g_.find(id_of(target));
       if (!c || !c->needed) continue;  // nothing leads there
       if (seed == Py_None) {
@@ -198,9 +197,7 @@ class Playback {
       PyObject* source = PyTuple_GET_ITEM(tuple, i);
       PyObject* r = result(source);
       if (!r && zero) {
-        const Ref kept = value_of(source);
-        auto* t = reinterpret_cast<Tensor*>(kept.get());
-        if (t) r = zeros(t->shape, t->dtype);
+        if (const OwnedTensor t = value_of(source)) r = zeros(t->shape, t->dtype);
       }
       PyList_SET_ITEM(out.get(), i, r ? r : Py_NewRef(Py_None));
     }
@@ -212,10 +209,9 @@ class Playback {
   }
 
  private:
-  // The tensor, or the value of a variable as it is now; null: uninitialised. Owned, since the variable may change.
-  static Ref value_of(PyObject* o) {
-    auto* t = is_variable(o) ? reinterpret_cast<PyObject*>(reinterpret_cast<Variable*>(o)->value) : o;
-    return t ? Ref::share(t) : Ref();
+  // The tensor, or the value of a variable as it is now; null: uninitialised.
+  static OwnedTensor value_of(PyObject* o) {
+    return is_variable(o) ? snapshot(reinterpret_cast<Variable*>(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o));
   }
 
   PyObject* result(PyObject* source) {

@@ -25,19 +25,25 @@ class PythonKernel {
   void run() {
     if (!c_.op->kernel) throw unimplemented(*c_.op->name, " has no kernel for these inputs");
     const size_t n_attrs = c_.op->attrs->size();
+    std::vector<Variable*> variables;  // those that the schema names as resources: what the kernel reads, computes and assigns
     std::vector<Ref> inputs;
     inputs.reserve(c_.op->inputs->size());
     size_t at = 0, list = 0;
     for (const Arg& spec : *c_.op->inputs) {
       if (!spec.list) {
+        see_variable(spec, c_.in[at], &variables);
         inputs.emplace_back(argument(c_.in[at++]));
         continue;
       }
       const int n = c_.list_sizes[list++];
       Ref l = unfinished_list(n);
-      for (int k = 0; k < n; ++k) PyList_SET_ITEM(l.get(), k, argument(c_.in[at++]));
+      for (int k = 0; k < n; ++k) {
+        see_variable(spec, c_.in[at], &variables);
+        PyList_SET_ITEM(l.get(), k, argument(c_.in[at++]));
+      }
       inputs.emplace_back(whole(std::move(l)));
     }
+    VariableLocks locks(variables.data(), static_cast<int64_t>(variables.size()));
     std::vector<PyObject*> args{numpy_module};
     args.reserve(1 + inputs.size() + n_attrs);
     for (const Ref& input : inputs) args.push_back(input.get());
@@ -67,12 +73,21 @@ class PythonKernel {
   }
 
  private:
+  static void see_variable(const Arg& spec, const Tensor* t, std::vector<Variable*>* variables) {
+    if (spec.type_var >= 0 || spec.fixed != DType::kResource) return;
+    if (Variable* v = variable_behind(t)) variables->push_back(v);
+  }
+
   // New reference: what the Python kernel sees of input i.
   PyObject* argument(Tensor* t) {
     if (t->dtype != DType::kResource) return to_array(t, false);
     if (!t->payload) return Py_NewRef(reinterpret_cast<PyObject*>(t));
-    Variable* v = variable_behind(t);
-    return v ? Py_NewRef(reinterpret_cast<PyObject*>(v)) : to_array(t, false);
+    if (Variable* v = variable_behind(t)) return Py_NewRef(reinterpret_cast<PyObject*>(v));
+    PyObject* found = element_object(t);
+    if (found && PyWeakref_Check(found) && PyWeakref_GetObject(found) == Py_None) {
+      throw Error(Code::kFailedPrecondition, "The resource of this handle is gone: it was deleted.");
+    }
+    return to_array(t, false);
   }
 
   DType output_dtype(const Arg& o) const {

@@ -161,15 +161,15 @@ Recording::~Recording() {
   }
 }
 
-void watch_variable(Tape* tape, Variable* v) {
+void watch_variable(Tape* tape, Variable* v, Tensor* value) {
   auto& vars = *tape->variables;
   if (std::find(vars.begin(), vars.end(), reinterpret_cast<PyObject*>(v)) == vars.end()) {
     vars.push_back(reinterpret_cast<PyObject*>(v));
     Py_INCREF(v);
   }
-  if (v->value) {
-    tape->aliases->push_back(Alias{v->value->id, v->id});
-    mark(tape, v->value);
+  if (value) {
+    tape->aliases->push_back(Alias{value->id, v->id});
+    mark(tape, value);
   }
 }
 
@@ -198,28 +198,29 @@ void record(const CallRecord& c) {
   }
 }
 
-Tensor* read_variable(Variable* v) {
-  if (!v->value) throw Error(Code::kFailedPrecondition, "Error while reading a variable: it is uninitialized.");
+OwnedTensor read_variable(Variable* v) {
+  OwnedTensor value = snapshot(v);
+  if (!value) throw Error(Code::kFailedPrecondition, "Error while reading a variable: it is uninitialized.");
   for (int k = 0; k < thread_state.n_tapes; ++k) {
     Tape* tape = thread_state.tapes[k];
     if (tape->watch_accessed ? !v->trainable && tape->variables->empty() : tape->variables->empty()) continue;
-    bool known = watches(tape, v->value);
+    bool known = watches(tape, value.get());
     if (known) continue;
     if (!(tape->watch_accessed && v->trainable)) {
       auto& vars = *tape->variables;
       if (std::find(vars.begin(), vars.end(), reinterpret_cast<PyObject*>(v)) == vars.end()) continue;
     }
-    watch_variable(tape, v);
+    watch_variable(tape, v, value.get());
   }
-  return v->value;
+  return value;
 }
 
 void read_handle(Variable* v) {
-  if (!v->value) return;
-  read_variable(v);
+  if (!v->value.is_set()) return;
+  const OwnedTensor value = read_variable(v);
   for (int k = 0; k < thread_state.n_tapes; ++k) {
     Tape* tape = thread_state.tapes[k];
-    if (!watches(tape, v->value) || watches(tape, v->handle)) continue;
+    if (!watches(tape, value.get()) || watches(tape, v->handle)) continue;
     tape->aliases->push_back(Alias{v->handle->id, v->id});
     mark(tape, v->handle);
   }

@@ -54,8 +54,8 @@ extern PyTypeObject* TapeType;
 // Called by the op call after the kernel, when thread_state.n_tapes > 0.
 void record(const CallRecord& call);
 
-// The variable's value as an input of an op: tells the tapes. Borrowed. Throws FailedPrecondition.
-Tensor* read_variable(Variable* v);
+// A snapshot of the variable's value as an input of an op: tells the tapes. Throws FailedPrecondition.
+OwnedTensor read_variable(Variable* v);
 
 // The same for its handle, where an op takes the variable itself.
 void read_handle(Variable* v);
@@ -84,7 +84,7 @@ void start_recording(Tape* tape);
 bool stop_recording(Tape* tape);     // false: it does not record in this thread
 void give_up_bit(Tape* tape);
 void mark(Tape* tape, Tensor* t);    // as watched
-void watch_variable(Tape* tape, Variable* v);
+void watch_variable(Tape* tape, Variable* v, Tensor* value);  // value: null where there is none
 void add_slot(Tape* tape, Tensor* t, bool keep);
 void release_entry(Tape* tape, Entry entry);  // a copy: freeing may run code that records
 

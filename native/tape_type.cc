@@ -102,7 +102,11 @@ PyObject* tape_resume(PyObject* self, PyObject*) {
 PyObject* tape_watch(PyObject* self, PyObject* o) {
   Tape* t = as_tape(self);
   if (is_variable(o)) {
-    watch_variable(t, reinterpret_cast<Variable*>(o));
+    return guarded([&] {
+      auto* v = reinterpret_cast<Variable*>(o);
+      watch_variable(t, v, snapshot(v).get());
+      Py_RETURN_NONE;
+    });
   } else if (is_tensor(o)) {
     mark(t, reinterpret_cast<Tensor*>(o));
     t->ids->insert(reinterpret_cast<Tensor*>(o)->id);
@@ -288,29 +292,27 @@ PyType_Spec tape_spec = {"tapeflow._native.Tape", sizeof(Tape), 0,
 PyObject* record_custom(PyObject*, PyObject* args) {
   PyObject *name, *outputs, *inputs, *backward;
   if (!PyArg_ParseTuple(args, "UO!O!O", &name, &PyList_Type, &outputs, &PyList_Type, &inputs, &backward)) return nullptr;
+  std::vector<OwnedTensor> in, out;  // a variable's may have to be waited for, and the lists change meanwhile
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
-    if (!is_tensor(PyList_GET_ITEM(outputs, i))) return PyErr_Format(PyExc_TypeError, "outputs must be tensors, not %R", PyList_GET_ITEM(outputs, i));
+    PyObject* o = PyList_GET_ITEM(outputs, i);
+    if (!is_tensor(o)) return PyErr_Format(PyExc_TypeError, "outputs must be tensors, not %R", o);
+    out.push_back(OwnedTensor::share(reinterpret_cast<Tensor*>(o)));
   }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
     PyObject* o = PyList_GET_ITEM(inputs, i);
     if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "inputs must be tensors or variables, not %R", o);
-    if (is_variable(o)) read_variable(reinterpret_cast<Variable*>(o));
+    in.push_back(is_variable(o) ? read_variable(reinterpret_cast<Variable*>(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o)));
   }
-  const auto n_in = static_cast<int>(PyList_GET_SIZE(inputs)), n_out = static_cast<int>(PyList_GET_SIZE(outputs));
-  auto input = [inputs](int i) {
-    PyObject* o = PyList_GET_ITEM(inputs, i);
-    return is_variable(o) ? reinterpret_cast<Variable*>(o)->value : reinterpret_cast<Tensor*>(o);
-  };
+  const auto n_in = static_cast<int>(in.size()), n_out = static_cast<int>(out.size());
   for (Tape* tape : active_tapes()) {  // no Python code runs from here on
     bool watched = false;
-    for (int i = 0; i < n_in && !watched; ++i) watched = trainable(input(i)->dtype) && watches(tape, input(i));
+    for (const OwnedTensor& t : in) watched = watched || (trainable(t->dtype) && watches(tape, t.get()));
     if (!watched) continue;
     Recording entry(tape);
-    for (int i = 0; i < n_in; ++i) add_slot(tape, input(i), false);
-    for (int i = 0; i < n_out; ++i) {
-      auto* t = reinterpret_cast<Tensor*>(PyList_GET_ITEM(outputs, i));
-      add_slot(tape, t, false);
-      if (trainable(t->dtype)) mark(tape, t);
+    for (const OwnedTensor& t : in) add_slot(tape, t.get(), false);
+    for (const OwnedTensor& t : out) {
+      add_slot(tape, t.get(), false);
+      if (trainable(t->dtype)) mark(tape, t.get());
     }
     entry.finish(Entry{nullptr, nullptr, backward, name, entry.first_slot(), n_in, n_out, -1});
     Py_INCREF(backward);

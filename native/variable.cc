@@ -2,7 +2,9 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "convert.h"
@@ -62,7 +64,9 @@ Tensor* handle_of(Variable* v) {
   Py_XDECREF(weak);
   if (!payload) throw PythonError();
   ShapeRef s(Shape::scalar());
-  return v->handle = object_tensor(DType::kResource, s.get(), payload);
+  OwnedTensor made(object_tensor(DType::kResource, s.get(), payload));
+  if (!v->handle) v->handle = made.leak();  // Python ran: another thread may have been here
+  return v->handle;
 }
 
 Variable* variable_behind(const Tensor* handle) {
@@ -74,55 +78,138 @@ Variable* variable_behind(const Tensor* handle) {
 Variable* variable_of(const Tensor* handle) {
   Variable* v = variable_behind(handle);
   if (!v) throw Error(Code::kFailedPrecondition, "The variable of this handle is gone: it was deleted.");
-  if (!v->value) throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
   return v;
 }
 
-Tensor* writable_value(Variable* v) {
-  Tensor* old = v->value;
-  if (!old) throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
-  if (old->unshared() && !old->dict) {
-    // The elements change, so for tapes it is another tensor.
-    old->id = next_tensor_id();
-    old->watch = 0;
-    return old;
-  }
-  if (!old->on_host()) throw unimplemented("An update in place of a variable that is not on the host.");
-  Tensor* copy = new_tensor(old->dtype, old->shape);
-  std::memcpy(copy->data, old->data, static_cast<size_t>(old->bytes()));
-  set_value(v, copy);
-  return copy;
+namespace {
+
+void check_set(const Variable* v) {
+  if (!v->value.is_set()) throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
 }
 
-void set_value(Variable* v, Tensor* t) {
-  Tensor* old = v->value;
-  v->value = t;
-  Py_XDECREF(object(old));
+}  // namespace
+
+OwnedTensor awaited_snapshot(Variable* v) {
+  PyObject* owned = Py_NewRef(reinterpret_cast<PyObject*>(v));
+  bool locked = false;
+  OwnedTensor value;
+  try {
+    locked = v->value.lock_.acquire_to_read();
+    value = OwnedTensor::share(v->value.tensor_);
+  } catch (...) {
+    Py_DECREF(owned);
+    throw;
+  }
+  if (locked) v->value.lock_.release();
+  Py_DECREF(owned);
+  return value;
 }
 
-void assign_value(Variable* v, Tensor* t) { set_value(v, fresh_view(t)); }
+OwnedTensor value_of(const Tensor* handle) {
+  Variable* v = variable_of(handle);
+  check_set(v);
+  return snapshot(v);
+}
 
-bool update_in_place(Variable* v, const Tensor* x, bool subtract) {
-  Tensor* value = v->value;
-  AddRows rows = value ? rows_of(value->dtype) : nullptr;
-  if (!rows || x->dtype != value->dtype || !x->on_host() || !value->on_host() ||
-      !x->shape->same(value->shape)) {
-    return false;
+// -- the value ---------------------------------------------------------------------------------------
+
+Tensor* VariableValue::writable() {
+  // Dropping the old value may run code that looks at the new one.
+  while (!tensor_->unshared() || tensor_->dict || tensor_->weakrefs) {
+    if (!tensor_->on_host()) throw unimplemented("An update in place of a variable that is not on the host.");
+    OwnedTensor copy(new_tensor(tensor_->dtype, tensor_->shape));
+    {
+      const int64_t bytes = tensor_->bytes();
+      const char* from = tensor_->data;
+      char* to = copy->data;
+      ReleaseGil unlock(bytes / 10);
+      parallel_for(bytes, 0.05, [=](int64_t begin, int64_t end) {
+        std::memcpy(to + begin, from + begin, static_cast<size_t>(end - begin));
+      });
+    }
+    exchange(std::move(copy));
   }
-  const int64_t n = value->size(), item = item_size(value->dtype);
-  value = writable_value(v);
+  // The elements change, so for tapes it is another tensor.
+  tensor_->id = next_tensor_id();
+  tensor_->watch = 0;
+  lock_.set_writing(true);
+  return tensor_;
+}
+
+WritableValue::WritableValue(Variable* v) : v_(v) {
+  Py_INCREF(v_);
+  try {
+    v_->value.lock_.acquire();
+  } catch (...) {
+    Py_DECREF(v_);
+    throw;
+  }
+}
+
+WritableValue::WritableValue(const Tensor* handle) : WritableValue(variable_of(handle)) { check_set(v_); }
+
+WritableValue::~WritableValue() {
+  v_->value.lock_.set_writing(false);
+  v_->value.lock_.release();
+  Py_DECREF(v_);
+}
+
+VariableLocks::VariableLocks(Variable* const* variables, int64_t n) : VariableLocks(n) {
+  std::copy(variables, variables + n, given_);
+  lock(n);
+}
+
+void VariableLocks::lock(int64_t n) {
+  Variable** ordered = given_ + n;
+  for (; n_ < n; ++n_) ordered[n_] = reinterpret_cast<Variable*>(Py_NewRef(given_[n_]));
+  std::sort(ordered, ordered + n, [](const Variable* a, const Variable* b) { return a->id < b->id; });
+  distinct_ = std::adjacent_find(ordered, ordered + n) == ordered + n;
+  for (; n_locked_ < n; ++n_locked_) ordered[n_locked_]->value.lock_.acquire();
+}
+
+void VariableLocks::unlock() noexcept {
+  while (n_locked_ > 0) {
+    UpdateLock& lock = given_[n_ + --n_locked_]->value.lock_;
+    lock.set_writing(false);
+    lock.release();
+  }
+}
+
+VariableLocks::~VariableLocks() {
+  unlock();
+  for (int64_t i = 0; i < n_; ++i) Py_DECREF(given_[i]);
+  if (given_ != space_) delete[] given_;
+}
+
+WritableValues::WritableValues(Tensor* const* handles, int64_t n) : VariableLocks(n) {
+  for (int64_t i = 0; i < n; ++i) given_[i] = variable_of(handles[i]);
+  lock(n);
+  for (int64_t i = 0; i < n; ++i) check_set(given_[i]);
+}
+
+bool update_in_place(WritableValue& v, const Tensor* x, bool subtract) {
+  const Tensor* now = v.now();
+  AddRows rows = now ? rows_of(now->dtype) : nullptr;
+  if (!rows || x->dtype != now->dtype || !x->on_host() || !now->on_host() || !x->shape->same(now->shape)) return false;
+  const int64_t n = now->size(), item = item_size(now->dtype);
+  Tensor* value = v.writable();
   if (n < 4096) {
     rows(value->data, x->data, n, subtract);
     return true;
   }
-  Py_INCREF(object(value));  // another thread may replace the value meanwhile
-  {
-    ReleaseGil unlock(n / 4);
-    parallel_for(n, 0.25, [=](int64_t begin, int64_t end) {
-      rows(value->data + begin * item, x->data + begin * item, end - begin, subtract);
-    });
-  }
-  Py_DECREF(object(value));
+  ReleaseGil unlock(n / 4);
+  parallel_for(n, 0.25, [=](int64_t begin, int64_t end) {
+    rows(value->data + begin * item, x->data + begin * item, end - begin, subtract);
+  });
+  return true;
+}
+
+bool replace_value(Variable* v, Tensor* t) {
+  OwnedTensor value(fresh_view(t));
+  WritableValue held(v);
+  const Tensor* now = held.now();
+  if (!now || v->dtype != t->dtype || !now->shape->same(t->shape)) return false;
+  value = held.exchange(std::move(value));
   return true;
 }
 
@@ -132,6 +219,7 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* o = type->tp_alloc(type, 0);
   if (!o) return nullptr;
   Variable* v = self_of(o);
+  new (&v->value) VariableValue;
   v->id = next_tensor_id();
   v->dtype = DType::kInvalid;
   v->trainable = true;
@@ -155,30 +243,34 @@ void destroy(PyObject* o) {
   PyObject_GC_UnTrack(o);
   if (v->weakrefs) PyObject_ClearWeakRefs(o);
   Py_CLEAR(v->dict);
-  Tensor* value = v->value;
-  Tensor* handle = v->handle;
-  v->value = v->handle = nullptr;
-  Py_XDECREF(object(value));
-  Py_XDECREF(object(handle));
+  v->value.~VariableValue();
+  Py_CLEAR(v->handle);
   type->tp_free(o);
   Py_DECREF(type);
 }
 
 PyObject* new_value(PyObject* o) {
   if (thread_state.graph_scope > 0 && hooks.graph_read) return PyObject_CallOneArg(hooks.graph_read, o);
-  return guarded([&] { return Py_NewRef(object(read_variable(self_of(o)))); });
+  return guarded([&] { return object(read_variable(self_of(o)).leak()); });
 }
 
 PyObject* read_value(PyObject* o, PyObject*) { return new_value(o); }
 
+// f(value), which no tape sees.
+template <typename F>
+PyObject* with_value(PyObject* o, F&& f) {
+  return guarded([&]() -> PyObject* {
+    const OwnedTensor value = snapshot(self_of(o));
+    return value ? f(object(value.get())) : new_value(o);  // which raises
+  });
+}
+
 PyObject* numpy(PyObject* o, PyObject*) {
-  Variable* v = self_of(o);
   if (thread_state.graph_scope > 0) {
     PyErr_SetString(PyExc_NotImplementedError, "numpy() is only available when eager execution is enabled.");
     return nullptr;
   }
-  if (!v->value) return new_value(o);  // raises
-  return PyObject_CallMethod(object(v->value), "numpy", nullptr);
+  return with_value(o, [](PyObject* value) { return PyObject_CallMethod(value, "numpy", nullptr); });
 }
 
 PyObject* init(PyObject* o, PyObject* args) {
@@ -205,45 +297,28 @@ PyObject* set(PyObject* o, PyObject* value) {
     return nullptr;
   }
   return guarded([&] {
-    assign_value(v, t);
+    OwnedTensor value(fresh_view(t));
+    WritableValue held(v);
+    value = held.exchange(std::move(value));
     Py_RETURN_NONE;
   });
 }
 
 // True where the tensor fits at a glance and was assigned; False leaves the call to Python.
 PyObject* try_assign(PyObject* o, PyObject* value) {
-  Variable* v = self_of(o);
-  if (!is_tensor(value) || !v->value || thread_state.graph_scope > 0) Py_RETURN_FALSE;
-  Tensor* t = reinterpret_cast<Tensor*>(value);
-  if (t->dtype != v->dtype || !t->shape->same(v->value->shape)) Py_RETURN_FALSE;
-  return guarded([&] {
-    assign_value(v, t);
-    Py_RETURN_TRUE;
-  });
+  if (!is_tensor(value) || thread_state.graph_scope > 0) Py_RETURN_FALSE;
+  return guarded([&] { return PyBool_FromLong(replace_value(self_of(o), reinterpret_cast<Tensor*>(value))); });
 }
 
 template <bool subtract>
 PyObject* try_update(PyObject* o, PyObject* value) {
-  Variable* v = self_of(o);
-  if (thread_state.graph_scope > 0) Py_RETURN_FALSE;
-  Tensor* x = nullptr;
-  if (is_tensor(value)) {
-    x = reinterpret_cast<Tensor*>(value);
-  } else if (is_variable(value)) {
-    x = self_of(value)->value;
-  }
-  if (!x) Py_RETURN_FALSE;
+  if (thread_state.graph_scope > 0 || !(is_tensor(value) || is_variable(value))) Py_RETURN_FALSE;
   return guarded([&] {
-    Py_INCREF(object(x));
-    bool done;
-    try {
-      done = update_in_place(v, x, subtract);
-    } catch (...) {
-      Py_DECREF(object(x));
-      throw;
-    }
-    Py_DECREF(object(x));
-    return PyBool_FromLong(done);
+    const OwnedTensor x = is_variable(value) ? snapshot(self_of(value))
+                                             : OwnedTensor::share(reinterpret_cast<Tensor*>(value));
+    if (!x) Py_RETURN_FALSE;
+    WritableValue v(self_of(o));
+    return PyBool_FromLong(update_in_place(v, x.get(), subtract));
   });
 }
 
@@ -257,13 +332,11 @@ PyObject* get_dtype(PyObject* o, void*) {
   return Py_NewRef(dtype_object(d));
 }
 PyObject* get_trainable(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->trainable); }
-PyObject* get_initialized(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->value != nullptr); }
+PyObject* get_initialized(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->value.is_set()); }
 
 // The value's shape; that of a variable declared with another one is Python's to know.
 PyObject* get_value_shape(PyObject* o, void*) {
-  Variable* v = self_of(o);
-  if (!v->value) return new_value(o);  // raises
-  return PyObject_GetAttrString(object(v->value), "shape");
+  return with_value(o, [](PyObject* value) { return PyObject_GetAttrString(value, "shape"); });
 }
 
 PyObject* get_handle(PyObject* o, void*) {
@@ -345,7 +418,26 @@ PyObject* fresh(PyObject*, PyObject* o) {
   return guarded([&] { return object(fresh_view(reinterpret_cast<Tensor*>(o))); });
 }
 
+// update_locked(variables, function): what function() returns, during which no other thread changes the variables.
+PyObject* update_locked(PyObject*, PyObject* args) {
+  PyObject *variables, *function;
+  if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &variables, &function)) return nullptr;
+  const Py_ssize_t n = PyTuple_GET_SIZE(variables);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* v = PyTuple_GET_ITEM(variables, i);
+    if (!is_variable(v)) return PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
+  }
+  return guarded([&] {
+    VariableLocks locks(reinterpret_cast<Variable* const*>(&PyTuple_GET_ITEM(variables, 0)), n);
+    PyObject* result = PyObject_CallNoArgs(function);
+    if (!result) throw PythonError();
+    return result;
+  });
+}
+
 PyMethodDef functions[] = {{"fresh", entry<fresh>, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
+                           {"update_locked", entry<update_locked>, METH_VARARGS,
+                            "update_locked(variables, function): what function() returns, a read-modify-write of the variables"},
                            {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -1,19 +1,59 @@
 // A variable: a named cell that holds one tensor and replaces or updates it in place.
+//
+// The tensor is private to the cell. Who reads has a snapshot, an owning reference to elements that never change; who
+// updates has a WritableValue, which holds the variable and its lock. There is no other way to the memory, so that a
+// kernel may let go of the GIL with what it has.
 #pragma once
-#include "tensor.h"
+#include "owned_tensor.h"
+#include "update_lock.h"
 
 namespace tapeflow {
 
+struct Variable;
+
+class VariableValue {
+ public:
+  VariableValue() = default;
+  ~VariableValue() { exchange({}); }
+  VariableValue(const VariableValue&) = delete;
+  VariableValue& operator=(const VariableValue&) = delete;
+
+  bool is_set() const { return tensor_ != nullptr; }
+
+ private:
+  friend OwnedTensor snapshot(Variable* v);
+  friend OwnedTensor awaited_snapshot(Variable* v);
+  friend class VariableLocks;
+  friend class WritableValue;
+  friend class WritableValues;
+
+  Tensor* writable();                           // see WritableValue
+  OwnedTensor exchange(OwnedTensor t) noexcept {
+    OwnedTensor old(tensor_);
+    tensor_ = t.leak();
+    return old;
+  }
+
+  Tensor* tensor_ = nullptr;
+  UpdateLock lock_;
+};
+
 struct Variable {
   PyObject_HEAD
-  Tensor* value;       // null until initialised
+  VariableValue value;
   Tensor* handle;      // scalar resource tensor that stands for the variable as an op's input; made on first use
-  int64_t id;          // tapes know the variable by it
+  int64_t id;          // tapes know the variable by it, and locks of several are taken in its order
   DType dtype;
   bool trainable;
   PyObject* dict;
   PyObject* weakrefs;
 };
+
+// The value, null where there is none; waits while another thread writes it.
+OwnedTensor awaited_snapshot(Variable* v);
+inline OwnedTensor snapshot(Variable* v) {
+  return v->value.lock_.readable() ? OwnedTensor::share(v->value.tensor_) : awaited_snapshot(v);
+}
 
 extern PyTypeObject* VariableType;  // base of tf.Variable
 inline bool is_variable(PyObject* o) { return PyObject_TypeCheck(o, VariableType); }
@@ -24,13 +64,66 @@ Tensor* handle_of(Variable* v);
 // The variable behind an input of type resource, initialised or not; null where there is none. Borrowed.
 Variable* variable_behind(const Tensor* handle);
 
-// The same, where its value is wanted; throws FailedPrecondition when it is gone or uninitialised.
+// The same; throws FailedPrecondition where there is none.
 Variable* variable_of(const Tensor* handle);
 
-// The variable's value, in memory that nobody else sees (copied first when somebody does), to be updated in place.
-Tensor* writable_value(Variable* v);
+// A snapshot of the value of the variable of this handle; throws FailedPrecondition when it is gone or uninitialised.
+OwnedTensor value_of(const Tensor* handle);
 
-// Replaces the value. Steals t. The dtype must be the variable's (checked by the caller).
-void set_value(Variable* v, Tensor* t);
+// One variable, owned and locked for a read-modify-write until the end of the scope. Throws PythonError where the wait
+// for the lock was interrupted. A scope without the GIL lies within that of this.
+class WritableValue {
+ public:
+  explicit WritableValue(Variable* v);
+  explicit WritableValue(const Tensor* handle);  // throws FailedPrecondition where there is no variable or no value
+  ~WritableValue();
+  WritableValue(const WritableValue&) = delete;
+  WritableValue& operator=(const WritableValue&) = delete;
+
+  const Tensor* now() const { return v_->value.tensor_; }   // null: not initialised
+  // The value in memory that nobody else sees (copied first if somebody does), to be updated in place.
+  Tensor* writable() { return v_->value.writable(); }
+  // Replaces the value; the old one is better dropped after this, as that may run code. The dtype must be the variable's.
+  OwnedTensor exchange(OwnedTensor t) noexcept { return v_->value.exchange(std::move(t)); }
+
+ private:
+  Variable* v_;
+};
+
+// Several variables, owned and locked until the end of the scope; one may come several times. All that is locked at a
+// time is locked by one of these, in the order of ids, so that threads never wait for each other in a circle.
+class VariableLocks {
+ public:
+  VariableLocks(Variable* const* variables, int64_t n);
+  ~VariableLocks();
+  VariableLocks(const VariableLocks&) = delete;
+  VariableLocks& operator=(const VariableLocks&) = delete;
+
+  bool distinct() const { return distinct_; }  // none comes twice
+
+ protected:
+  explicit VariableLocks(int64_t n) : given_(2 * n <= kInline ? space_ : new Variable*[static_cast<size_t>(2 * n)]) {}
+  void lock(int64_t n);  // what given_ has
+
+  Variable** given_;     // as they were given, n_ of them owned; behind them, by id
+
+ private:
+  void unlock() noexcept;
+
+  static constexpr int64_t kInline = 8;
+  Variable* space_[kInline];
+  int64_t n_ = 0, n_locked_ = 0;
+  bool distinct_ = true;
+};
+
+// The same for the values behind handles. Throws FailedPrecondition where a variable is gone or uninitialised.
+class WritableValues : public VariableLocks {
+ public:
+  WritableValues(Tensor* const* handles, int64_t n);
+
+  Variable* variable(int64_t i) const { return given_[i]; }
+  const Tensor* now(int64_t i) const { return given_[i]->value.tensor_; }
+  Tensor* writable(int64_t i) { return given_[i]->value.writable(); }
+};
 
 }  // namespace tapeflow

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "onednn.h"
+#include "owned_tensor.h"
 #include "registry.h"
 #include "threads.h"
 #include "window.h"

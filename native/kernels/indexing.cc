@@ -203,17 +203,17 @@ bool gather_nd(KernelCall& c) {
 }
 
 bool resource_gather(KernelCall& c) {
-  const Tensor* params = variable_of(c.in[0])->value;
+  const OwnedTensor params = value_of(c.in[0]);
   if (is_object(params->dtype) || !params->on_host() || c.attrs[0].i != 0) return false;
   if (params->rank() < 1) throw invalid("params must be at least 1 dimensional");
-  c.out[0] = gather_axis(params, c.in[1], 0, 0);
+  c.out[0] = gather_axis(params.get(), c.in[1], 0, 0);
   return true;
 }
 
 bool resource_gather_nd(KernelCall& c) {
-  const Tensor* params = variable_of(c.in[0])->value;
+  const OwnedTensor params = value_of(c.in[0]);
   if (is_object(params->dtype) || !params->on_host()) return false;
-  c.out[0] = gather_nd_of(params, c.in[1]);
+  c.out[0] = gather_nd_of(params.get(), c.in[1]);
   return true;
 }
 

@@ -58,20 +58,21 @@ Memory& memory() {
 
 }  // namespace
 
-KnownRows::KnownRows(Variable* variable, int n_slots, int64_t n) : rows(n), variable_(variable->id), n_slots_(n_slots) {}
+KnownRows::KnownRows(const WritableValues& values, int n_slots, int64_t n)
+    : rows(n), values_(values), variable_(values.variable(0)->id), n_slots_(n_slots) {}
 KnownRows::~KnownRows() = default;
 
-bool KnownRows::recall(Variable* const* slots, bool useful) {
+bool KnownRows::recall(bool useful) {
   Entry* entry = memory().find(variable_);
   if (!entry) return false;
   entry->variable = -1;
   bool same = useful && entry->rows.n_words() == rows.n_words();
-  for (int k = 0; k < n_slots_; ++k) same = same && entry->slots[k] == slots[k]->value->id;
+  for (int k = 0; k < n_slots_; ++k) same = same && entry->slots[k] == values_.now(k + 1)->id;
   if (same) rows = std::move(entry->rows);
   return same;
 }
 
-void KnownRows::remember(Tensor* const* slot_values) {
+void KnownRows::remember() {
   Entry* entry = memory().find(variable_);
   if (!entry) entry = memory().find(-1);
   if (!entry) {
@@ -79,7 +80,7 @@ void KnownRows::remember(Tensor* const* slot_values) {
     memory().next = (memory().next + 1) % kRemembered;
   }
   entry->variable = variable_;
-  for (int k = 0; k < n_slots_; ++k) entry->slots[k] = slot_values[k]->id;
+  for (int k = 0; k < n_slots_; ++k) entry->slots[k] = values_.now(k + 1)->id;
   entry->rows = std::move(rows);
 }
 

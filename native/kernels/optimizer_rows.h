@@ -34,14 +34,16 @@ class RowSet {
 // The GIL must be held.
 class KnownRows {
  public:
-  KnownRows(Variable* variable, int n_slots, int64_t rows);
+  // `values`: the variable and its slots.
+  KnownRows(const WritableValues& values, int n_slots, int64_t rows);
   ~KnownRows();
-  // The rows, taken out of the memory; false: nothing is known, and they are none.
-  bool recall(Variable* const* slots, bool useful);
-  void remember(Tensor* const* slot_values);
+  // The rows, taken out of the memory; false: nothing is known, and they are none. Before the slots are made writable.
+  bool recall(bool useful);
+  void remember();
   RowSet rows;
 
  private:
+  const WritableValues& values_;
   int64_t variable_;
   int n_slots_;
 };

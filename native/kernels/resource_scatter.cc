@@ -9,10 +9,9 @@
 namespace tapeflow {
 namespace {
 
-// The variable's tensor when a native kernel may work on it, else null.
-Tensor* plain_value(const Tensor* handle) {
-  Tensor* x = variable_of(handle)->value;
-  return is_object(x->dtype) || !x->on_host() ? nullptr : x;
+// The variable's tensor as it is when a native kernel may work on it, else null.
+const Tensor* plain_value(const WritableValue& v) {
+  return is_object(v.now()->dtype) || !v.now()->on_host() ? nullptr : v.now();
 }
 
 bool updatable(Update op, DType d) {
@@ -30,7 +29,8 @@ void check_dtype(const Tensor* x, const Tensor* updates) {
 
 template <Update op>
 bool resource_scatter(KernelCall& c) {
-  Tensor* x = plain_value(c.in[0]);
+  WritableValue variable(c.in[0]);
+  const Tensor* x = plain_value(variable);
   const Tensor *indices = c.in[1], *updates = c.in[2];
   if (!x || !updatable(op, x->dtype)) return false;
   check_dtype(x, updates);
@@ -48,14 +48,15 @@ bool resource_scatter(KernelCall& c) {
   check_indices(indices, x->dim(0));
   if (indices->size() == 0) return true;
   const NdIndex nd{1, indices->size(), x->size() / x->dim(0)};
-  return scatter_nd(op, writable_value(variable_of(c.in[0])), indices, nd, updates, one);
+  return scatter_nd(op, variable.writable(), indices, nd, updates, one);
 }
 
 std::string range_text(int64_t from, int64_t to) { return text("[", from, ",", to, ")"); }
 
 template <Update op>
 bool resource_scatter_nd(KernelCall& c) {
-  Tensor* x = plain_value(c.in[0]);
+  WritableValue variable(c.in[0]);
+  const Tensor* x = plain_value(variable);
   const Tensor *indices = c.in[1], *updates = c.in[2];
   if (!x || !updatable(op, x->dtype)) return false;
   check_dtype(x, updates);
@@ -92,11 +93,12 @@ bool resource_scatter_nd(KernelCall& c) {
       }
     }
   });
-  return scatter_nd(op, writable_value(variable_of(c.in[0])), indices, nd, updates);
+  return scatter_nd(op, variable.writable(), indices, nd, updates);
 }
 
 bool resource_strided_slice_assign(KernelCall& c) {
-  Tensor* x = plain_value(c.in[0]);
+  WritableValue variable(c.in[0]);
+  const Tensor* x = plain_value(variable);
   const Tensor* value = c.in[4];
   if (!x) return false;
   check_dtype(x, value);
@@ -125,7 +127,7 @@ bool resource_strided_slice_assign(KernelCall& c) {
     axis_from[i] = at >= 0 && s.out_axis[at] == i ? from[at--] : 0;
   }
   const int64_t first = slice_strides(s, x->shape->dims, steps);
-  Tensor* y = writable_value(variable_of(c.in[0]));
+  Tensor* y = variable.writable();
   const int item = item_size(y->dtype);
   strided_copy(y->data + first * item, steps, value->data, axis_from, s.rank, s.count, item);
   return true;

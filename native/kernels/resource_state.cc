@@ -7,14 +7,14 @@ namespace tapeflow {
 namespace {
 
 bool read_variable(KernelCall& c) {
-  Tensor* x = variable_of(c.in[0])->value;
+  const OwnedTensor x = value_of(c.in[0]);
   if (!x->on_host() || x->dtype != c.attrs[0].type()) return false;
-  c.out[0] = view_tensor(x, x->shape);  // an update in place copies first while this lives
+  c.out[0] = view_tensor(x.get(), x->shape);  // an update in place copies first while this lives
   return true;
 }
 
 bool variable_shape(KernelCall& c) {
-  const Tensor* x = variable_of(c.in[0])->value;
+  const OwnedTensor x = value_of(c.in[0]);
   const DType type = c.attrs[0].type();
   const int64_t rank = x->rank();
   if (!is_index_dtype(type)) return false;
@@ -34,19 +34,16 @@ bool variable_shape(KernelCall& c) {
 // A first value, or one of another shape, is for the variable itself to check.
 bool assign(KernelCall& c) {
   Variable* v = variable_behind(c.in[0]);
-  Tensor* value = c.in[1];
-  if (!v || !v->value || v->dtype != value->dtype || !v->value->shape->same(value->shape)) return false;
-  assign_value(v, value);
-  return true;
+  return v && replace_value(v, c.in[1]);
 }
 
 template <bool subtract>
 bool assign_update(KernelCall& c) {
-  Variable* v = variable_of(c.in[0]);
+  WritableValue v(c.in[0]);
   const Tensor* value = c.in[1];
-  if (v->value->dtype != value->dtype) return false;
-  if (!v->value->shape->same(value->shape)) {
-    throw invalid("Cannot update variable with shape ", v->value->shape->str(), " using a Tensor with shape ",
+  if (v.now()->dtype != value->dtype) return false;
+  if (!v.now()->shape->same(value->shape)) {
+    throw invalid("Cannot update variable with shape ", v.now()->shape->str(), " using a Tensor with shape ",
                   value->shape->str(), ", shapes must be equal.");
   }
   return update_in_place(v, value, subtract);

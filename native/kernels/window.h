@@ -34,22 +34,4 @@ struct Window {
 // Computes out and the padding of the i-th axis with windows from the rest.
 void place_window(Window* window, const Padding& padding, int i);
 
-// A tensor that is released unless handed on.
-class OwnedTensor {
- public:
-  explicit OwnedTensor(Tensor* t) : t_(t) {}
-  ~OwnedTensor() { Py_XDECREF(reinterpret_cast<PyObject*>(t_)); }
-  OwnedTensor(const OwnedTensor&) = delete;
-  OwnedTensor& operator=(const OwnedTensor&) = delete;
-  Tensor* operator->() const { return t_; }
-  Tensor* leak() {
-    Tensor* t = t_;
-    t_ = nullptr;
-    return t;
-  }
-
- private:
-  Tensor* t_;
-};
-
 }  // namespace tapeflow

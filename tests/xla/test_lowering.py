@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -346,3 +347,15 @@ def test_jax_stays_as_the_user_configured_it():
     same(lambda x: tf.cast(x, tf.float64) * 2, X)
     assert jax.config.jax_enable_x64 == before
     assert jax.numpy.ones(2).dtype == np.float32
+
+
+def test_no_update_of_another_thread_is_lost():
+    v = tf.Variable(tf.zeros([100_000]))
+    add = tf.function(lambda: v.assign_add(tf.ones([100_000])), jit_compile=True)
+    add()
+    threads = [threading.Thread(target=lambda: [add() for _ in range(20)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.unique(v.numpy()).tolist() == [81]

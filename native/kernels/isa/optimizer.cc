@@ -14,13 +14,13 @@ template <typename T, template <typename> class Rule>
 bool dense(KernelCall& c) {
   using R = Rule<T>;
   const Tensor* grad = c.in[R::kGrad];
-  check_slots<R>(c);
+  WritableValues values(c.in, R::kSlots + 1);
+  check_slots<R>(values);
   const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 0});
-  check_gradient<R>(variable_of(c.in[0])->value, grad);
-  if (!is_target<T, R::kSlots>(c)) return false;
-  Writable values(R::kSlots + 1);
-  T* x[4] = {};
-  for (int i = 0; i <= R::kSlots; ++i) x[i] = values.add(variable_of(c.in[i]))->template as<T>();
+  check_gradient<R>(values.now(0), grad);
+  if (!is_target<T>(values, R::kSlots + 1)) return false;
+  const Elements<T, R::kSlots> to(values);
+  T* const* x = to.x;
   const int64_t n = grad->size();
   const T* g = grad->as<T>();
   const double ns = R::kNs * sizeof(T) / 4;
@@ -34,15 +34,15 @@ template <typename T, template <typename> class Rule>
 bool sparse(KernelCall& c) {
   using R = Rule<T>;
   const Tensor *grad = c.in[R::kGrad], *indices = c.in[R::kGrad + 1];
-  const Tensor* var = variable_of(c.in[0])->value;
-  check_slots<R>(c);
+  WritableValues values(c.in, R::kSlots + 1);
+  const Tensor* var = values.now(0);
+  check_slots<R>(values);
   if (var->rank() < 1) throw invalid("var must be at least 1 dimensional");
   const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 1});
   check_rows(var, grad, indices);
-  if (!is_target<T, R::kSlots>(c)) return false;
-  Writable values(R::kSlots + 1);
-  T* x[4] = {};
-  for (int i = 0; i <= R::kSlots; ++i) x[i] = values.add(variable_of(c.in[i]))->template as<T>();
+  if (!is_target<T>(values, R::kSlots + 1)) return false;
+  const Elements<T, R::kSlots> to(values);
+  T* const* x = to.x;
   const int64_t rows = indices->size(), columns = rows == 0 ? 0 : grad->size() / rows;
   const T* g = grad->as<T>();
   const double ns = static_cast<double>(rows) * (1 + R::kNs);
@@ -79,35 +79,23 @@ bool many(KernelCall& c) {
                   ": ", n * kKinds, ", got ", n_variables);
   }
   Tensor* const* grads = c.in + n_variables + n_scalars;
-  Scratch<Variable*> variables(n_variables);
-  bool native = true;
-  for (int i = 0; i < n_variables; ++i) {
-    variables[i] = variable_of(c.in[i]);
-    native = native && is_native<T>(variables[i]);
-  }
+  WritableValues values(c.in, n_variables);
   for (int i = 0; i < n; ++i) {
-    const Tensor* var = variables[i]->value;
-    for (int k = 1; k < kKinds; ++k) check_slot(var, variables[k * n + i]->value, R::names[k]);
+    const Tensor* var = values.now(i);
+    for (int k = 1; k < kKinds; ++k) check_slot(var, values.now(k * n + i), R::names[k]);
     check_gradient<R>(var, grads[i]);
   }
   const R rule = R::read(Scalars<T>{c, R::kGrad, n_variables - kKinds, n_variables - kKinds - 1});
-  if (!native) return false;
-  Writable values(n_variables);
+  if (!is_target<T>(values, n_variables)) return false;
   Scratch<Part<T>> parts(n);
   int64_t total = 0;
   for (int i = 0; i < n; ++i) {
     Part<T>& part = parts[i];
-    for (int k = 0; k < kKinds; ++k) part.x[k] = values.add(variables[k * n + i])->template as<T>();
+    for (int k = 0; k < kKinds; ++k) part.x[k] = values.writable(k * n + i)->template as<T>();
     for (int k = kKinds; k < 4; ++k) part.x[k] = nullptr;
     part.g = grads[i]->template as<T>();
     part.first = total;
     total += part.size = grads[i]->size();
-  }
-  // A variable that comes twice has copied its value for the second time; such are updated in order.
-  for (int k = 0; k < kKinds; ++k) {
-    for (int i = 0; i < n; ++i) {
-      if (variables[k * n + i]->value->template as<T>() != parts[i].x[k]) return false;
-    }
   }
   if (total == 0) return true;
   const double ns = R::kNs * sizeof(T) / 4;

@@ -33,27 +33,25 @@ template <typename T, template <typename> class Rule>
 bool rows(KernelCall& c) {
   using R = Rule<T>;
   const Tensor *grad = c.in[R::kGrad], *indices = c.in[R::kGrad + 1];
-  const Tensor* var = variable_of(c.in[0])->value;
-  check_slots<R>(c);
+  WritableValues values(c.in, R::kSlots + 1);
+  const Tensor* var = values.now(0);
+  check_slots<R>(values);
   if (var->rank() < 1) throw invalid("var must be at least 1 dimensional");
   const R rule = R::read(Scalars<T>{c, R::kGrad, 0, 1});
   check_rows(var, grad, indices);
-  if (!is_target<T, R::kSlots>(c)) return false;
+  if (!is_target<T>(values, R::kSlots + 1)) return false;
   const int64_t n = var->dim(0), columns = n == 0 ? 0 : var->size() / n, n_given = indices->size();
   if (columns == 0) return true;
 
-  Variable* slots[4] = {};
-  for (int k = 0; k < R::kSlots; ++k) slots[k] = variable_of(c.in[k + 1]);
-  KnownRows known(variable_of(c.in[0]), R::kSlots, n);
-  const bool is_known = known.recall(slots, rule.idle()), skips = rule.idle();
+  KnownRows known(values, R::kSlots, n);
+  const bool is_known = known.recall(rule.idle()), skips = rule.idle();
   RowSet named_rows(n);
   const RowGradients<T> gradients(grad, indices, &named_rows);
   Scratch<T> nothing(columns);
   for (int64_t i = 0; i < columns; ++i) nothing[i] = 0;
 
-  Writable held(R::kSlots + 1);
-  T* x[4] = {};
-  for (int k = 0; k <= R::kSlots; ++k) x[k] = held.add(variable_of(c.in[k]))->template as<T>();
+  const Elements<T, R::kSlots> to(values);
+  T* const* x = to.x;
   {
     uint64_t *active = known.rows.words(), *named = named_rows.words();
     const int64_t n_words = known.rows.n_words();
@@ -78,7 +76,7 @@ bool rows(KernelCall& c) {
       }
     });
   }
-  known.remember(held.values() + 1);
+  known.remember();
   return true;
 }
 

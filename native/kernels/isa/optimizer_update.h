@@ -15,9 +15,8 @@ inline void check_slot(const Tensor* var, const Tensor* slot, const char* name) 
 }
 
 template <typename R>
-void check_slots(const KernelCall& c) {
-  const Tensor* var = variable_of(c.in[0])->value;
-  for (int i = 1; i <= R::kSlots; ++i) check_slot(var, variable_of(c.in[i])->value, R::names[i]);
+void check_slots(const WritableValues& values) {
+  for (int i = 1; i <= R::kSlots; ++i) check_slot(values.now(0), values.now(i), R::names[i]);
 }
 
 template <typename R>
@@ -41,40 +40,23 @@ class Scratch {
   T* items_;
 };
 
-// Values of variables in memory that nobody else sees, kept until the end of the update: without the GIL, another
-// thread may give the variables other values meanwhile.
-class Writable {
- public:
-  explicit Writable(int64_t n) : values_(n) {}
-  ~Writable() { for (int64_t i = 0; i < n_; ++i) Py_DECREF(reinterpret_cast<PyObject*>(values_[i])); }
-
-  Tensor* add(Variable* variable) {
-    Tensor* t = writable_value(variable);
-    Py_INCREF(reinterpret_cast<PyObject*>(t));
-    return values_[n_++] = t;
-  }
-  Tensor* const* values() { return values_.begin(); }
-
- private:
-  Scratch<Tensor*> values_;
-  int64_t n_ = 0;
-};
-
+// Whether this kernel can update the n variables: all of T, and none of them twice.
 template <typename T>
-bool is_native(const Variable* variable) {
-  const Tensor* value = variable->value;
-  return value->on_host() && value->dtype == DTypeOf<T>::value;
+bool is_target(const WritableValues& values, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    if (!values.now(i)->on_host() || values.now(i)->dtype != DTypeOf<T>::value) return false;
+  }
+  return values.distinct();
 }
 
-// Whether this kernel can update the variable and slots in c.in[0..kSlots]: not if two of them are one.
+// The elements of a variable and its slots, to be changed.
 template <typename T, int kSlots>
-bool is_target(const KernelCall& c) {
-  for (int i = 0; i <= kSlots; ++i) {
-    if (!is_native<T>(variable_of(c.in[i]))) return false;
-    for (int k = 0; k < i; ++k) if (variable_of(c.in[k]) == variable_of(c.in[i])) return false;
+struct Elements {
+  explicit Elements(WritableValues& values) {
+    for (int i = 0; i <= kSlots; ++i) x[i] = values.writable(i)->template as<T>();
   }
-  return true;
-}
+  T* x[4] = {};
+};
 
 template <typename Rule, typename T>
 void sweep(const Rule& r, T* __restrict v, T* __restrict a, T* __restrict b, T* __restrict d, const T* __restrict g,

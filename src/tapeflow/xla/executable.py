@@ -41,14 +41,24 @@ class Executable:
         self._streams: list[Any] | None = None if _any_operation(graph, _draws) else []
         self._prints = _any_operation(graph, lambda op: op.type == "PrintV2")
         self._jitted: dict[Any, Any] = {}  # by which inputs are which variables
+        self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
         self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
         self._device = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
 
     def __call__(self, *arguments: Any) -> list[Any]:
         arrays, variables, slots = self._inputs(arguments)
-        state = [_value(v) for v in variables]
         binding = (slots, tuple([v.dtype for v in variables]))
+        # No update of another thread comes between the reading of a variable and its assignment.
+        assigned = self._written.get(binding, range(len(variables)))
+        if not assigned:
+            return self._call(binding, arrays, variables)
+        return _native.update_locked(
+            tuple([variables[i] for i in assigned]), partial(self._call, binding, arrays, variables)
+        )
+
+    def _call(self, binding: Any, arrays: list[Any], variables: list[Any]) -> list[Any]:
+        state = [_value(v) for v in variables]
         with jax.enable_x64(True):
             if self._device is None:
                 results, written, moved = self._run(binding, arrays, state)
@@ -57,6 +67,7 @@ class Executable:
                     results, written, moved = self._run(binding, arrays, state)
             if self._prints:
                 jax.effects_barrier()
+        self._written[binding] = list(written)
         for slot, value in written.items():
             variables[slot].assign(tensor_of(value, variables[slot].dtype))
         for key, blocks in moved:

@@ -1,0 +1,124 @@
+#include "update_lock.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+
+#include "error.h"
+#include "threads.h"
+
+namespace tapeflow {
+
+thread_local char this_thread __attribute__((tls_model("initial-exec")));
+
+// Lives on the stack of the thread that waits.
+struct UpdateLock::Waiter {
+  const UpdateLock* lock;
+  const void* thread;
+  Waiter* next = nullptr;
+  bool granted = false;
+  std::condition_variable wake;
+};
+
+namespace {
+
+// Who waits for which lock, in the order of arrival: one list for all, as few locks are ever waited for at a time. The
+// mutex is never held while its owner takes the GIL.
+template <typename W>
+struct Queue {
+  std::mutex mutex;
+  W* first = nullptr;
+
+  void push(W* w) {
+    W** at = &first;
+    while (*at) at = &(*at)->next;
+    *at = w;
+  }
+  void remove(const W* w) {
+    W** at = &first;
+    while (*at && *at != w) at = &(*at)->next;
+    if (*at) *at = w->next;
+  }
+};
+
+template <typename W>
+Queue<W>& queue() {
+  static auto* q = new Queue<W>;  // never destroyed: threads may wait while the process exits
+  return *q;
+}
+
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+
+bool interpreter_exits() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+}  // namespace
+
+bool UpdateLock::wait(bool to_read) {
+  auto& q = queue<Waiter>();
+  Waiter me{this, &this_thread};
+  {
+    std::lock_guard hold(q.mutex);
+    waiting_.fetch_add(1);
+    if (take(&this_thread)) {  // released meanwhile, which only happens without a GIL
+      waiting_.fetch_sub(1);
+      depth_ = 1;
+      return true;
+    }
+    q.push(&me);
+  }
+  // Takes the thread off the list; whether it has been given the lock before.
+  const auto leave = [&] {
+    std::lock_guard hold(q.mutex);
+    if (me.granted) return true;
+    q.remove(&me);
+    waiting_.fetch_sub(1);
+    return false;
+  };
+  for (;;) {
+    {
+      ReleaseGil unlock(std::numeric_limits<int64_t>::max());
+      std::unique_lock hold(q.mutex);
+      if (me.wake.wait_for(hold, kBetweenLooks, [&] { return me.granted; })) break;
+    }
+    bool raised = PyErr_CheckSignals() < 0;
+    if (!raised && interpreter_exits()) {  // the holder may never run again
+      PyErr_SetString(PyExc_RuntimeError, "a variable is in use by another thread while the interpreter exits");
+      raised = true;
+    }
+    if (raised) {
+      if (leave()) release();
+      throw PythonError();
+    }
+    // A signal handler's wait ends here when what it interrupted has got the lock.
+    const bool again = held();
+    // A reader only waits for what is half written: who has the lock may in turn wait for the reader's own.
+    if (again || (to_read && !kAlwaysTaken && !writing_.load(kOrder))) {
+      if (leave()) break;
+      if (again) ++depth_;
+      return again;
+    }
+  }
+  return true;
+}
+
+void UpdateLock::grant_next() noexcept {
+  auto& q = queue<Waiter>();
+  std::lock_guard hold(q.mutex);
+  Waiter* next = q.first;
+  while (next && next->lock != this) next = next->next;
+  if (!next || !take(next->thread)) return;  // nobody waits any more; or, without a GIL, somebody was faster
+  depth_ = 1;
+  q.remove(next);
+  waiting_.fetch_sub(1);
+  next->granted = true;
+  next->wake.notify_one();
+}
+
+}  // namespace tapeflow

@@ -1,0 +1,75 @@
+// The lock of a read-modify-write.
+#pragma once
+#include <Python.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace tapeflow {
+
+// The address says which thread this is.
+extern thread_local char this_thread __attribute__((tls_model("initial-exec")));
+
+// Held by one thread, which may take it again, from the reading of a value until what was computed of it is written.
+// Waiting threads let go of the GIL, hear Ctrl-C and get the lock in the order in which they came. A thread that waits
+// for several takes them in one order (see VariableLocks). The GIL must be held in all calls; where the interpreter has
+// none, the lock is what orders its users.
+class UpdateLock {
+ public:
+  // Throws PythonError if a signal handler raised, or the interpreter exits.
+  void acquire() {
+    if (!try_acquire()) wait(false);
+  }
+  void release() noexcept {
+    if (--depth_ == 0) hand_on();
+  }
+
+  // Whether the memory of the value is being written, so that readers wait. For the holder to set.
+  void set_writing(bool writing) { writing_.store(writing, std::memory_order_relaxed); }
+
+  // Whether the value can be read without the lock.
+  bool readable() const { return !kAlwaysTaken && (!writing_.load(std::memory_order_relaxed) || held()); }
+  // Like acquire, for a reader; false: it is not taken, as nobody writes any more.
+  bool acquire_to_read() { return try_acquire() || wait(true); }
+
+ private:
+#ifdef Py_GIL_DISABLED
+  static constexpr bool kAlwaysTaken = true;
+  static constexpr auto kOrder = std::memory_order_seq_cst;
+#else
+  static constexpr bool kAlwaysTaken = false;  // the GIL orders all changes of the fields
+  static constexpr auto kOrder = std::memory_order_relaxed;
+#endif
+  struct Waiter;
+
+  bool held() const { return owner_.load(std::memory_order_relaxed) == &this_thread; }
+  bool try_acquire() {
+    if (held()) {
+      ++depth_;
+      return true;
+    }
+    if (!take(&this_thread)) return false;
+    depth_ = 1;
+    return true;
+  }
+  bool take(const void* thread) {
+    const void* nobody = nullptr;
+    if (kAlwaysTaken) return owner_.compare_exchange_strong(nobody, thread);
+    if (owner_.load(kOrder) != nobody) return false;
+    owner_.store(thread, kOrder);
+    return true;
+  }
+  void hand_on() noexcept {
+    owner_.store(nullptr, kOrder);
+    if (waiting_.load(kOrder) != 0) grant_next();
+  }
+  bool wait(bool to_read);
+  void grant_next() noexcept;
+
+  std::atomic<const void*> owner_{nullptr};
+  int32_t depth_ = 0;                  // the owner's
+  std::atomic<int32_t> waiting_{0};    // how many threads
+  std::atomic<bool> writing_{false};
+};
+
+}  // namespace tapeflow
