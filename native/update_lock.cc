@@ -25,26 +25,24 @@ namespace {
 
 // Who waits for which lock, in the order of arrival: one list for all, as few locks are ever waited for at a time. The
 // mutex is never held while its owner takes the GIL.
-template <typename W>
 struct Queue {
   std::mutex mutex;
-  W* first = nullptr;
+  UpdateLock::Waiter* first = nullptr;
 
-  void push(W* w) {
-    W** at = &first;
+  void push(UpdateLock::Waiter* w) {
+    auto** at = &first;
     while (*at) at = &(*at)->next;
     *at = w;
   }
-  void remove(const W* w) {
-    W** at = &first;
+  void remove(const UpdateLock::Waiter* w) {
+    auto** at = &first;
     while (*at && *at != w) at = &(*at)->next;
     if (*at) *at = w->next;
   }
 };
 
-template <typename W>
-Queue<W>& queue() {
-  static auto* q = new Queue<W>;  // never destroyed: threads may wait while the process exits
+Queue& queue() {
+  static auto* q = new Queue;  // never destroyed: threads may wait while the process exits
   return *q;
 }
 
@@ -61,7 +59,7 @@ bool interpreter_exits() {
 }  // namespace
 
 bool UpdateLock::wait(bool to_read) {
-  auto& q = queue<Waiter>();
+  auto& q = queue();
   Waiter me{this, &this_thread};
   {
     std::lock_guard hold(q.mutex);
@@ -109,7 +107,7 @@ bool UpdateLock::wait(bool to_read) {
 }
 
 void UpdateLock::grant_next() noexcept {
-  auto& q = queue<Waiter>();
+  auto& q = queue();
   std::lock_guard hold(q.mutex);
   Waiter* next = q.first;
   while (next && next->lock != this) next = next->next;

@@ -16,6 +16,8 @@ extern thread_local char this_thread __attribute__((tls_model("initial-exec")));
 // none, the lock is what orders its users.
 class UpdateLock {
  public:
+  struct Waiter;
+
   // Throws PythonError if a signal handler raised, or the interpreter exits.
   void acquire() {
     if (!try_acquire()) wait(false);
@@ -40,8 +42,6 @@ class UpdateLock {
   static constexpr bool kAlwaysTaken = false;  // the GIL orders all changes of the fields
   static constexpr auto kOrder = std::memory_order_relaxed;
 #endif
-  struct Waiter;
-
   bool held() const { return owner_.load(std::memory_order_relaxed) == &this_thread; }
   bool try_acquire() {
     if (held()) {

@@ -160,16 +160,22 @@ VariableLocks::VariableLocks(Variable* const* variables, int64_t n) : VariableLo
 }
 
 void VariableLocks::lock(int64_t n) {
-  Variable** ordered = given_ + n;
-  for (; n_ < n; ++n_) ordered[n_] = reinterpret_cast<Variable*>(Py_NewRef(given_[n_]));
-  std::sort(ordered, ordered + n, [](const Variable* a, const Variable* b) { return a->id < b->id; });
-  distinct_ = std::adjacent_find(ordered, ordered + n) == ordered + n;
-  for (; n_locked_ < n; ++n_locked_) ordered[n_locked_]->value.lock_.acquire();
+  for (; n_ < n; ++n_) {
+    Py_INCREF(given_[n_]);
+    distinct_ = distinct_ && (n_ == 0 || given_[n_ - 1]->id < given_[n_]->id);
+  }
+  if (!distinct_) {
+    ordered_ = given_ + n;
+    std::copy(given_, given_ + n, ordered_);
+    std::sort(ordered_, ordered_ + n, [](const Variable* a, const Variable* b) { return a->id < b->id; });
+    distinct_ = std::adjacent_find(ordered_, ordered_ + n) == ordered_ + n;
+  }
+  for (; n_locked_ < n; ++n_locked_) ordered_[n_locked_]->value.lock_.acquire();
 }
 
 void VariableLocks::unlock() noexcept {
   while (n_locked_ > 0) {
-    UpdateLock& lock = given_[n_ + --n_locked_]->value.lock_;
+    UpdateLock& lock = ordered_[--n_locked_]->value.lock_;
     lock.set_writing(false);
     lock.release();
   }
@@ -182,9 +188,8 @@ VariableLocks::~VariableLocks() {
 }
 
 WritableValues::WritableValues(Tensor* const* handles, int64_t n) : VariableLocks(n) {
-  for (int64_t i = 0; i < n; ++i) given_[i] = variable_of(handles[i]);
+  for (int64_t i = 0; i < n; ++i) check_set(given_[i] = variable_of(handles[i]));  // once set, for ever
   lock(n);
-  for (int64_t i = 0; i < n; ++i) check_set(given_[i]);
 }
 
 bool update_in_place(WritableValue& v, const Tensor* x, bool subtract) {
@@ -314,8 +319,8 @@ template <bool subtract>
 PyObject* try_update(PyObject* o, PyObject* value) {
   if (thread_state.graph_scope > 0 || !(is_tensor(value) || is_variable(value))) Py_RETURN_FALSE;
   return guarded([&] {
-    const OwnedTensor x = is_variable(value) ? snapshot(self_of(value))
-                                             : OwnedTensor::share(reinterpret_cast<Tensor*>(value));
+    const OwnedTensor x = is_tensor(value) ? OwnedTensor::share(reinterpret_cast<Tensor*>(value))
+                                           : snapshot(self_of(value));
     if (!x) Py_RETURN_FALSE;
     WritableValue v(self_of(o));
     return PyBool_FromLong(update_in_place(v, x.get(), subtract));

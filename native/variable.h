@@ -102,16 +102,18 @@ class VariableLocks {
   bool distinct() const { return distinct_; }  // none comes twice
 
  protected:
-  explicit VariableLocks(int64_t n) : given_(2 * n <= kInline ? space_ : new Variable*[static_cast<size_t>(2 * n)]) {}
+  explicit VariableLocks(int64_t n)
+      : given_(2 * n <= kInline ? space_ : new Variable*[static_cast<size_t>(2 * n)]), ordered_(given_) {}
   void lock(int64_t n);  // what given_ has
 
-  Variable** given_;     // as they were given, n_ of them owned; behind them, by id
+  Variable** given_;     // as they were given, n_ of them owned
 
  private:
   void unlock() noexcept;
 
   static constexpr int64_t kInline = 8;
   Variable* space_[kInline];
+  Variable** ordered_;   // by id
   int64_t n_ = 0, n_locked_ = 0;
   bool distinct_ = true;
 };

@@ -269,6 +269,36 @@ def test_slices_lose_no_assignment():
     assert np.unique(v.numpy()).tolist() == [19]
 
 
+PARTS = {
+    "scatter_nd": lambda v, n: v.scatter_nd_update(np.arange(n)[:, None], tf.fill([n, 500], -1.0)),
+    "scatter": lambda v, n: v.scatter_update(tf.IndexedSlices(tf.fill([n, 500], -1.0), np.arange(n))),
+    "slice": lambda v, n: v[: n - 1, 1:].assign(tf.fill([n - 1, 499], -1.0)),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_else_is_overwritten(part):
+    """The memory of a value that is assigned to meanwhile goes to nobody before the update of it ends."""
+    n, done = 2000, threading.Event()
+    v, zeros = tf.Variable(tf.zeros([n, 500])), np.zeros([n, 500], np.float32)
+
+    def write():
+        while not done.is_set():
+            PARTS[part](v, n)
+
+    def assign():
+        try:
+            for _ in range(15):
+                v.assign(tf.constant(zeros))
+                others = [tf.constant(zeros) for _ in range(3)]
+                time.sleep(0.001)
+                assert not any(x.numpy().any() for x in others)
+        finally:
+            done.set()
+
+    together(write, write, assign)
+
+
 def test_variables_taken_in_two_orders():
     """Two updates that take the same two variables the other way round never wait for each other in a circle."""
     a, b = tf.Variable(tf.ones([5000])), tf.Variable(tf.ones([5000]))
