@@ -24,6 +24,7 @@ from tapeflow import _native
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from in_place_rows import Case, found
+from together import together as run_together
 
 THREADS, CALLS = 4, 6
 MODES = ("eager", "plan", "Python kernel")
@@ -31,34 +32,15 @@ MODES = ("eager", "plan", "Python kernel")
 
 @pytest.fixture(autouse=True)
 def eager_to_switch():
-    """Kernels let go of the GIL however small their work is, and threads take turns often."""
-    interval, thresholds = sys.getswitchinterval(), _native.set_work_thresholds(1, 2**62)
-    sys.setswitchinterval(1e-5)
+    """Kernels let go of the GIL however small their work is."""
+    thresholds = _native.set_work_thresholds(1, 2**62)
     yield
-    sys.setswitchinterval(interval)
     _native.set_work_thresholds(*thresholds)
 
 
 def together(*tasks: Callable[[], Any]) -> None:
     """Runs the tasks in threads that start at once; raises what one of them raised."""
-    failures: list[BaseException] = []
-    begin = threading.Barrier(len(tasks))
-
-    def run(task):
-        try:
-            begin.wait()
-            task()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(task,), daemon=True) for task in tasks]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-        assert not thread.is_alive(), "a thread waits for ever"
-    if failures:
-        raise failures[0]
+    run_together(len(tasks), lambda k: tasks[k](), 120)
 
 
 class Readers:

@@ -19,7 +19,6 @@ from tapeflow.ops.joining import concat, stack, unstack
 from tapeflow.ops.layout import Bitcast, Reshape
 from tapeflow.ops.random import between, scaled, shape_tensor, sizes_of_shape
 from tapeflow.ops.random_binomial import StatefulRandomBinomial
-from tapeflow.ops.random_stateful import updating
 from tapeflow.ops.random_stateless import (
     Algorithm,
     StatelessRandomNormalV2,
@@ -59,20 +58,19 @@ def RngReadAndSkip(xp, resource, alg, delta):
         )
     if int(alg) not in _STATE_SIZES:
         raise invalid(f"Unsupported algorithm id: {int(alg)}")
-    with updating:
-        state = resource.numpy()
-        if state.shape != (3,) or state.dtype != np.int64:
-            raise invalid(
-                "For the Philox algorithm, the state must be 3 numbers of int64; got "
-                f"{shape_text(state.shape)} of {state.dtype}"
-            )
-        state = state.copy()
-        low, high = (int(x) & _MASK64 for x in state[:2])
-        counter = (high << 64 | low) + int(delta) * 256
-        moved = np.array(
-            [counter & _MASK64, counter >> 64 & _MASK64, int(state[2]) & _MASK64], np.uint64
+    state = resource.numpy()
+    if state.shape != (3,) or state.dtype != np.int64:
+        raise invalid(
+            "For the Philox algorithm, the state must be 3 numbers of int64; got "
+            f"{shape_text(state.shape)} of {state.dtype}"
         )
-        resource.assign(moved.view(np.int64))
+    state = state.copy()
+    low, high = (int(x) & _MASK64 for x in state[:2])
+    counter = (high << 64 | low) + int(delta) * 256
+    moved = np.array(
+        [counter & _MASK64, counter >> 64 & _MASK64, int(state[2]) & _MASK64], np.uint64
+    )
+    resource.assign(moved.view(np.int64))
     return state
 
 

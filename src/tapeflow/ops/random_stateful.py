@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 
 import numpy as np
 
@@ -19,33 +18,31 @@ _MASK64 = (1 << 64) - 1
 _SHAPES = {"shape_dtype": INDEX[::-1]}
 
 
-# Held from the reading of a generator's state until it has moved on.
-updating = threading.Lock()
-
-
 def advance(resource, algorithm, count: int) -> philox.Philox:
-    """The generator in its present state, which moves on by as much as `count` numbers take."""
+    """The generator in its present state, which moves on by as much as `count` numbers take.
+
+    For kernels of rows, during which the variable `resource` is locked.
+    """
     if np.ndim(algorithm):
         raise invalid(f"algorithm must be of shape [], not {shape_text(np.shape(algorithm))}")
     if int(algorithm) not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
         raise invalid(f"Unsupported algorithm id: {int(algorithm)}")
     if not hasattr(resource, "assign"):
         raise NotFoundError(None, None, "The variable with the state of the generator does not exist.")
-    with updating:
-        state = np.asarray(resource.numpy())
-        if state.dtype != np.int64:
-            raise invalid(f"dtype of RNG state variable must be int64, not {state.dtype}")
-        if state.ndim != 1:
-            raise invalid(f"RNG state must have one and only one dimension, not {state.ndim}")
-        if state.size < 3:
-            raise invalid(
-                f"For the Philox algorithm, the size of state must be at least 3; got {state.size}"
-            )
-        low, high, key = (int(x) & _MASK64 for x in state[:3])
-        g = philox.Philox(key, low, high)
-        moved = g.skip(count * 256)
-        after = np.array([moved.low, moved.high, key], np.uint64).view(np.int64)
-        resource.assign(np.concatenate([after, state[3:]]))
+    state = np.asarray(resource.numpy())
+    if state.dtype != np.int64:
+        raise invalid(f"dtype of RNG state variable must be int64, not {state.dtype}")
+    if state.ndim != 1:
+        raise invalid(f"RNG state must have one and only one dimension, not {state.ndim}")
+    if state.size < 3:
+        raise invalid(
+            f"For the Philox algorithm, the size of state must be at least 3; got {state.size}"
+        )
+    low, high, key = (int(x) & _MASK64 for x in state[:3])
+    g = philox.Philox(key, low, high)
+    moved = g.skip(count * 256)
+    after = np.array([moved.low, moved.high, key], np.uint64).view(np.int64)
+    resource.assign(np.concatenate([after, state[3:]]))
     return g
 
 
