@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "error.h"
+#include "exit.h"
 #include "threads.h"
 
 namespace tapeflow {
@@ -18,7 +19,7 @@ struct UpdateLock::Waiter {
   const void* thread;
   Waiter* next = nullptr;
   bool granted = false;
-  std::condition_variable wake;
+  std::condition_variable wake{};
 };
 
 namespace {
@@ -47,14 +48,6 @@ Queue& queue() {
 }
 
 constexpr std::chrono::milliseconds kBetweenLooks{20};
-
-bool interpreter_exits() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing();
-#else
-  return _Py_IsFinalizing();
-#endif
-}
 
 }  // namespace
 
@@ -86,7 +79,7 @@ bool UpdateLock::wait(bool to_read) {
       if (me.wake.wait_for(hold, kBetweenLooks, [&] { return me.granted; })) break;
     }
     bool raised = PyErr_CheckSignals() < 0;
-    if (!raised && interpreter_exits()) {  // the holder may never run again
+    if (!raised && is_finalizing()) {  // the holder may never run again
       PyErr_SetString(PyExc_RuntimeError, "a variable is in use by another thread while the interpreter exits");
       raised = true;
     }
