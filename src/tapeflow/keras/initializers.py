@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, extras
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -332,6 +332,20 @@ class Identity(Initializer):
         return {"gain": self.gain}
 
 
+# The coefficients of sums of cosines, with alternating signs.
+_COSINE_WINDOWS = {"boxcar": [1], "hann": [0.5, 0.5], "hamming": [0.54, 0.46], "blackman": [0.42, 0.5, 0.08]}
+
+
+def _window(name, length, periodic):
+    """The window `name`; SciPy makes what is not a short sum of cosines."""
+    if name not in _COSINE_WINDOWS:
+        signal = extras.load("scipy.signal", f"The window {name!r}")
+        return signal.get_window(name, length, periodic)
+    angle = 2 * np.pi * np.arange(length) / max(length if periodic else length - 1, 1)
+    window = sum((-1) ** k * c * np.cos(k * angle) for k, c in enumerate(_COSINE_WINDOWS[name]))
+    return np.ones(length) if length == 1 else window
+
+
 class STFT(Initializer):
     """Waves in a window, as kernels that make convolutions short Fourier transforms.
 
@@ -359,9 +373,7 @@ class STFT(Initializer):
         if self.window is not None:
             window = self.window
             if isinstance(window, str):
-                from scipy.signal import get_window
-
-                window = get_window(window, length, self.periodic)
+                window = _window(window, length, self.periodic)
             window = np.asarray(window, "float64")
             if window.shape != (length,):
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""Bessel functions, and the integrals of Dawson, Fresnel and others. SciPy computes them."""
+"""Bessel functions, and the integrals of Dawson, Fresnel and others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, shapes, trigonometric
 from tapeflow.ops.elementwise_samples import line, per_element, positive
-from tapeflow.ops.special import library, special_row, squared
+from tapeflow.ops.special import library, special_row, squared, wide
 from tapeflow.ops.table import FLOATING, op
 
 
@@ -176,12 +176,12 @@ Spence = special_row(
 
 
 def _fresnel(name, index, function, slope):
-    """SciPy computes both of Fresnel's integrals at once: `index` picks one."""
+    """Both of Fresnel's integrals are computed at once: `index` picks one."""
 
     @op(name, "x: T -> y: T", types={"T": FLOATING}, shape=shapes.same_as_first)
     def row(xp, x):
-        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        return library(xp).fresnel(wide)[index].astype(x.dtype)
+        with np.errstate(all="ignore"):
+            return library(xp).fresnel(*wide(xp, x))[index].astype(x.dtype)
 
     @row.gradient(needs="x")
     def _(call, dy):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import extras
 from tapeflow.ops.png_format import SIGNATURE
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -15,13 +16,7 @@ _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 
 
 def pillow() -> Any:
-    try:
-        from PIL import Image, ImageFile
-    except ImportError as error:
-        raise ImportError(
-            "Decoding images and encoding JPEG need Pillow: pip install pillow"
-        ) from error
-    return Image, ImageFile
+    return tuple(extras.load(f"PIL.{name}", "Decoding images and encoding JPEG") for name in ("Image", "ImageFile"))
 
 
 def format_of(contents: bytes) -> str:

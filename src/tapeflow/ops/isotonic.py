@@ -93,13 +93,13 @@ def _(rng):
 
 @IsotonicRegression.reference
 def _(input, output_dtype):
-    from scipy.optimize import isotonic_regression as fitted
-
+    """Element i is the least, over j <= i, of the greatest mean of the elements j to k >= i."""
     y, s = np.zeros(input.shape), np.zeros(input.shape, np.int32)
     for at in np.ndindex(*input.shape[:-1]) if input.size else ():
-        found = fitted(input[at].astype(float), increasing=False)
-        y[at] = found.x
-        s[at] = np.repeat(np.arange(len(found.blocks) - 1), np.diff(found.blocks))
+        x = input[at].astype(float)
+        size = range(len(x))
+        y[at] = [min(max(x[j : k + 1].mean() for k in size[i:]) for j in size[: i + 1]) for i in size]
+        s[at] = np.cumsum(np.abs(np.diff(y[at], prepend=y[at][:1])) > 1e-12)
     return y, s
 
 

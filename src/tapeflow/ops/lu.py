@@ -21,6 +21,7 @@ from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.mapping import map_fn
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.numeric import factorizations
 from tapeflow.ops.solve import DENSE, MatrixTriangularSolve, matrices, wide
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, dtype, op
@@ -42,18 +43,11 @@ def _lu_shape(call):
 )
 def Lu(xp, input, output_idx_type):
     matrices(input, square=True)
-    packed, order = wide(input).copy(), np.empty(input.shape[:-1], output_idx_type.as_numpy_dtype)
-    factor = importlib.import_module("scipy.linalg").get_lapack_funcs("getrf", (packed,))
-    for at in np.ndindex(input.shape[:-2]):
-        if input.size:
-            packed[at], swaps, singular = factor(packed[at])
-            if singular:
-                raise invalid("Input is not invertible.")
-            rows = np.arange(len(swaps))
-            for i, j in enumerate(swaps):
-                rows[[i, j]] = rows[[j, i]]
-            order[at] = rows
-    return packed.astype(input.dtype), order
+    with np.errstate(all="ignore"):
+        packed, order = factorizations.lu(wide(input))
+    if not (np.abs(np.diagonal(packed, axis1=-2, axis2=-1)) > 0).all():
+        raise invalid("Input is not invertible.")
+    return packed.astype(input.dtype), order.astype(output_idx_type.as_numpy_dtype)
 
 
 @Lu.compiled()

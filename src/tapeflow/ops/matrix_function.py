@@ -31,6 +31,7 @@ from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.diagonal import MatrixDiag
 from tapeflow.ops.joining import ConcatV2, Pack
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.numeric import matrix_functions
 from tapeflow.ops.solve import (
     DENSE,
     MatrixSolve,
@@ -41,18 +42,15 @@ from tapeflow.ops.solve import (
 from tapeflow.ops.static import joined, size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.tensor_diagonal import eye
+from tapeflow.ops.validate import invalid
 
 
-def _each(xp, function, x):
-    """`function` of each matrix of a stack."""
-    out = np.empty(x.shape, x.dtype)
-    for at in np.ndindex(x.shape[:-2]):
-        out[at] = function(x[at])
-    return out
-
-
-def _scipy(name):
-    return getattr(importlib.import_module("scipy.linalg"), name)
+def _of_numpy(function, input):
+    try:
+        with np.errstate(all="ignore"):
+            return function(input)
+    except np.linalg.LinAlgError as error:
+        raise invalid(str(error)) from None
 
 
 @op("MatrixExponential", "input: T -> output: T", types=DENSE, shape=square_shape)
@@ -60,7 +58,7 @@ def MatrixExponential(xp, input):
     matrices(input, square=True)
     if xp is not np:
         return importlib.import_module("jax.scipy.linalg").expm(input)
-    return _each(np, _scipy("expm"), wide(input)).astype(input.dtype)
+    return _of_numpy(matrix_functions.expm, input)
 
 
 @MatrixExponential.gradient(needs="input")
@@ -108,7 +106,7 @@ def expm(input, name=None):
 )
 def MatrixLogarithm(xp, input):
     matrices(input, square=True)
-    return _each(xp, _scipy("logm"), input)
+    return _of_numpy(matrix_functions.logm, input)
 
 
 MatrixLogarithm.gradient(None)
@@ -138,11 +136,7 @@ def logm(input, name=None):
 @op("MatrixSquareRoot", "input: T -> output: T", types=DENSE, shape=square_shape)
 def MatrixSquareRoot(xp, input):
     matrices(input, square=True)
-    root = _scipy("sqrtm")
-    kind = input.dtype
-    return _each(xp, lambda a: root(a).real if kind.kind != "c" else root(a), wide(input)).astype(
-        kind
-    )
+    return _of_numpy(matrix_functions.sqrtm, input)
 
 
 @MatrixSquareRoot.gradient(needs="output")

@@ -1,13 +1,12 @@
-"""Points of Sobol's low-discrepancy sequence. SciPy computes them."""
+"""Points of Sobol's low-discrepancy sequence. SciPy computes them: its direction numbers are a table of 21,201 rows."""
 
 from __future__ import annotations
 
-import importlib
 import warnings
 
 import numpy as np
 
-from tapeflow.core import dtypes
+from tapeflow.core import dtypes, extras
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.table import Sample, dtype, op
@@ -41,7 +40,7 @@ def SobolSample(xp, dim, num_results, skip, dtype):
         raise invalid("skip must be non-negative")
     if first + count >= 2**30:
         raise invalid(f"num_results + skip = {first + count} must be below 2^30")
-    sequence = importlib.import_module("scipy.stats.qmc").Sobol(dimensions, scramble=False)
+    sequence = extras.load("scipy.stats.qmc", "Sobol's sequence").Sobol(dimensions, scramble=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the number of points is no power of two
         points = sequence.fast_forward(first + 1).random(count)

@@ -49,10 +49,8 @@ Softmax.samples(_softmax_samples)
 
 @Softmax.reference
 def _(logits):
-    from scipy.special import softmax
-
     x = logits.astype(np.float64)
-    return (softmax(x, -1) if x.size else x).astype(logits.dtype)
+    return np.exp(x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
 
 
 @op("LogSoftmax", "logits: T -> logsoftmax: T", types={"T": FLOATING}, shape=shapes.same_as(0, least=1))
@@ -74,10 +72,8 @@ LogSoftmax.samples(_softmax_samples)
 
 @LogSoftmax.reference
 def _(logits):
-    from scipy.special import log_softmax
-
     x = logits.astype(np.float64)
-    return (log_softmax(x, -1) if x.size else x).astype(logits.dtype)
+    return (x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
 
 
 def along_axis(row, logits, axis):

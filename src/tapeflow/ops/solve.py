@@ -1,4 +1,4 @@
-"""Inverses, determinants and linear equations. LAPACK computes them."""
+"""Inverses, determinants and linear equations."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tapeflow.ops import arithmetic, complex_numbers, elementwise, layout, reduc
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.diagonal import MatrixBandPart, MatrixDiagPart
 from tapeflow.ops.matmul import matmul
+from tapeflow.ops.numeric import factorizations
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.tensor_diagonal import eye
@@ -318,16 +319,14 @@ def solve_triangular(xp, matrix, rhs, lower, adjoint):
     a, b = wide(matrix), wide(rhs)
     a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
     b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
-    mode = 2 if adjoint else 0
     if xp is not np:
+        mode = 2 if adjoint else 0
         solver = importlib.import_module("jax.scipy.linalg").solve_triangular
         return solver(a, b, trans=mode, lower=lower).astype(matrix.dtype)
-    out = np.empty(b.shape, a.dtype)
-    if b.size:
-        solver = importlib.import_module("scipy.linalg").get_blas_funcs("trsm", (a, b))
-        for at in np.ndindex(*batch):
-            out[at] = solver(1, a[at], b[at], lower=lower, trans_a=mode)
-    return out.astype(matrix.dtype)
+    if adjoint:
+        a, lower = _adjoint(np, a), not lower
+    with np.errstate(all="ignore"):
+        return factorizations.solve_triangular(a, b, lower).astype(matrix.dtype)
 
 
 @MatrixTriangularSolve.gradient(needs="matrix, output")

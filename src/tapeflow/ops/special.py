@@ -1,4 +1,4 @@
-"""Special functions: error functions, gamma and beta functions, and their relatives. SciPy computes them."""
+"""Special functions: error functions, gamma and beta functions, and their relatives."""
 
 from __future__ import annotations
 
@@ -26,16 +26,21 @@ def _module(name):
 
 
 def library(xp):
-    """The special functions of `xp`; SciPy takes long to load, so not before they are called."""
-    return _module("scipy.special" if xp is np else "jax.scipy.special")
+    """The special functions of `xp`, loaded when the first one is called."""
+    return _module("tapeflow.ops.numeric.special" if xp is np else "jax.scipy.special")
+
+
+def wide(xp, *inputs):
+    """The inputs as a special function takes them: NumPy's are computed in double, JAX's of halves in single."""
+    if xp is np:
+        return [np.asarray(x, np.float64) for x in inputs]
+    return [x.astype(np.float32) if x.dtype.itemsize == 2 else x for x in inputs]
 
 
 def apply(xp, function, *inputs):
-    """A special function in the precision of its inputs; of halves in single."""
-    kind = inputs[0].dtype
-    if kind.itemsize == 2:
-        inputs = [x.astype(np.float32) for x in inputs]
-    return getattr(library(xp), function)(*inputs).astype(kind)
+    """A special function, in the dtype of its inputs."""
+    with np.errstate(all="ignore"):
+        return getattr(library(xp), function)(*wide(xp, *inputs)).astype(inputs[0].dtype)
 
 
 def special_row(name, function, samples, slope, reference, needs="x"):
@@ -182,12 +187,10 @@ def _pair_row(name, first, second, kernel, samples, reference, types=SINGLE_DOUB
 
 
 def _polygamma_kernel(xp, a, x):
+    whole = (a >= 0) & (a == xp.floor(a))
     if xp is not np:
-        whole = (a >= 0) & (a == xp.floor(a))
         return xp.where(whole, library(xp).polygamma(xp.where(whole, a, 0).astype(int), x), xp.nan)
-    whole = (a >= 0) & (a == np.floor(a))
-    order = np.where(whole, a, 0).astype(np.int64)
-    return np.where(whole, library(np).polygamma(order, x), np.nan).astype(x.dtype)
+    return np.where(whole, apply(np, "polygamma", np.where(whole, a, 0), x), np.nan).astype(x.dtype)
 
 
 def _orders(rng):
@@ -301,30 +304,37 @@ def igammac(a, x, name=None):
     return Igammac(a, x)
 
 
-SERIES_A, SERIES_X = 50.0, 150.0  # up to here the series needs few terms
+MOST_SERIES_A = 50.0  # up to here the series needs few terms
 
 
 def _igamma_slope(xp, a, x):
-    """The derivative of P(a, x) by a: its series term by term; for large numbers by a central difference, which is
-    exact to ten digits there, since P changes over distances of sqrt(a)."""
+    """The derivative of P(a, x) by a, NaN outside a > 0, x >= 0.
+
+    For x below a + 1 it is the series of P term by term. Elsewhere, and for large a, it is a central difference of the
+    smaller one of P and 1 - P, which is exact to ten digits, since they change over distances of sqrt(a).
+    """
     kind = a.dtype
     if xp is not np:
         return _module("jax.lax").igamma_grad_a(*xp.broadcast_arrays(a, x))
     a, x = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
-    valid = (a > 0) & (x >= 0)
-    a, x = np.where(valid, a, 1), np.where(valid, x, 0)
+    inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
+    edge = np.where((x == 0) | (x > 0) & ((a == np.inf) | (a > 0) & (x == np.inf)), 0.0, np.nan)
+    valid_a, valid_x = np.where(inside, a, 1), np.where(inside, x, 1)
     out = np.empty(x.shape)
-    large = (a > SERIES_A) | (x > SERIES_X)
-    out[large] = _central_difference(lambda v: library(np).gammainc(v, x[large]), a[large])
-    out[~large] = _slope_series(a[~large], x[~large])
-    return np.where(valid, out, np.nan).astype(kind)
+    upper, series = valid_x > valid_a + 1, (valid_x <= valid_a + 1) & (valid_a <= MOST_SERIES_A)
+    with np.errstate(all="ignore"):
+        for at, function, sign in ((upper, "gammaincc", -1), (~upper & ~series, "gammainc", 1)):
+            out[at] = sign * _central_difference(getattr(library(np), function), valid_a[at], valid_x[at])
+        out[series] = _slope_series(valid_a[series], valid_x[series])
+    return np.where(np.isnan(a + x), np.nan, np.where(inside, out, edge)).astype(kind)
 
 
-def _central_difference(function, at):
-    step = 5e-3 * np.sqrt(np.minimum(at, at**2))
-    near = function(at + step) - function(at - step)
-    far = function(at + 2 * step) - function(at - 2 * step)
-    return (8 * near - far) / (12 * step)
+def _central_difference(function, at, x):
+    """Of sixth order, of the function's logarithm: that of a tail is almost a polynomial."""
+    step = 1e-2 * np.where(at < 1, at, np.sqrt(at))
+    near, middle, far = (np.log(function(at + k * step, x) / function(at - k * step, x)) for k in (1, 2, 3))
+    value = function(at, x)
+    return np.where(value > 0, value * (45 * near - 9 * middle + far) / (60 * step), 0)
 
 
 def _slope_series(a, x):
@@ -354,8 +364,10 @@ IgammaGradA = _pair_row("IgammaGradA", "a", "x", _igamma_slope, positive_pairs, 
     broadcast=True,
 )
 def RandomGammaGrad(xp, alpha, sample):
-    log_density = (alpha - 1) * xp.log(sample) - sample - library(xp).gammaln(alpha)
-    return (-_igamma_slope(xp, alpha, sample) * xp.exp(-log_density)).astype(alpha.dtype)
+    slope = _igamma_slope(xp, alpha, sample)
+    log_density = (alpha - 1) * xp.log(sample) - sample - apply(xp, "gammaln", alpha)
+    with np.errstate(all="ignore"):
+        return xp.where(slope == 0, 0, -slope * xp.exp(-log_density)).astype(alpha.dtype)
 
 
 RandomGammaGrad.samples(positive_pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import extras
 from tapeflow.graph.collections import trainable_variables
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
@@ -105,8 +106,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs,
         inequality_grad_funcs, packed_bounds, step_callback, optimizer_kwargs,
     ):  # fmt: skip
-        from scipy import optimize
-
+        optimize = extras.load("scipy.optimize", "ScipyOptimizerInterface")
         constraints = [
             {"type": kind, "fun": function, "jac": gradient}
             for kind, functions, gradients in (

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from tapeflow.core import extras
 from tapeflow.core.context import current_graph, init_scope
 from tapeflow.core.whole_files import replace_file
 from tapeflow.keras.engine.base_layer import Layer
@@ -21,13 +22,7 @@ _LARGEST_ATTRIBUTE = 64000
 
 def h5py():
     """The library for HDF5. Raises ImportError, saying what needs it, where it is not installed."""
-    try:
-        import h5py as library
-    except ImportError as error:
-        raise ImportError(
-            "Saving and loading weights as HDF5 requires h5py, which is not installed."
-        ) from error
-    return library
+    return extras.load("h5py", "Saving and loading weights as HDF5")
 
 
 def hdf5(fill):

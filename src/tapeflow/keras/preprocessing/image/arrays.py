@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 
+from tapeflow.core import extras
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras import settings
 from tapeflow.ops.arithmetic import maximum, minimum
@@ -21,13 +22,7 @@ INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos")
 
 def pillow():
     """The library for images. Raises ImportError, saying what needs it, where it is not installed."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError(
-            "Could not import PIL.Image. The use of images requires Pillow, which is not installed."
-        ) from error
-    return Image
+    return extras.load("PIL.Image", "Could not import PIL.Image. The use of images")
 
 
 def _format(data_format):

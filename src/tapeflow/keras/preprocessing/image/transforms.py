@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import extras
 from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array
 
 
@@ -23,8 +24,7 @@ def apply_affine_transform(
     order=1,
 ):
     """The image turned by `theta` degrees, shifted, sheared by `shear` degrees and zoomed, around its centre."""
-    from scipy import ndimage
-
+    ndimage = extras.load("scipy.ndimage", "Transforming an image")
     axes = (row_axis, col_axis, channel_axis)
     if len({*axes}) != 3 or any(a not in (0, 1, 2) for a in axes):
         raise ValueError(
@@ -153,7 +153,7 @@ def random_channel_shift(x, intensity_range, channel_axis=0):
 
 def apply_brightness_shift(x, brightness, scale=True):
     """The image as bright as `brightness` times before."""
-    from PIL import ImageEnhance
+    ImageEnhance = extras.load("PIL.ImageEnhance", "Changing the brightness of an image")
 
     low, high = np.min(x), np.max(x)
     local = (low < 0) or (high > 255)
