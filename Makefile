@@ -13,8 +13,8 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-slow test-stress test-oracle test-xla bench api lint docs build sanitize \
-	build-sanitized test-stress-sanitized fuzz fuzz-objects clean
+.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-xla bench api lint docs build \
+	sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -28,6 +28,30 @@ demo: build $(VENV)/.ready-demo
 
 test: build $(VENV)/.ready-test
 	$(PY) -m pytest -n $(JOBS) -m "not slow and not stress and not oracle and not gpu and not xla" $(ARGS)
+
+# What works without extras, in an environment that has the run-time dependencies only.
+BASE_TESTS := tests/ops/numeric tests/ops/test_lu.py tests/ops/test_without_extras.py tests/test_import.py \
+	tests/ops/test_rows.py
+test-base: build $(VENV)-base/.ready-base-tests
+	$(abspath $(VENV)-base)/bin/python -m pytest -n $(JOBS) $(BASE_TESTS) $(ARGS) \
+		-k "not test_rows or (($(BASE_ROWS)) and not second_order)"
+
+BASE_ROWS := Matrix or Lu or Cholesky or Bessel or Erf or gamma or Zeta or Beta or Fresnel or Dawsn or Expint or Spence \
+	or Ndtri or oftmax or Isotonic
+
+$(VENV)-base/.ready-base-tests: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-base
+	$(PYTHON) cmake/requirements.py run > $@.txt
+	$(abspath $(VENV)-base)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r $@.txt pytest pytest-xdist hypothesis
+	@touch $@
+
+# The wheel, and its bill of materials in CycloneDX's format.
+wheel: $(VENV)/.ready-base
+	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+sbom: wheel
+	$(PY) cmake/sbom.py $$(ls -t dist/tapeflow-*.whl | head -1) > dist/sbom.cdx.json
 
 test-slow: build $(VENV)/.ready-test
 	$(PY) -m pytest -m "slow and not oracle and not gpu and not xla" $(ARGS)
@@ -70,6 +94,13 @@ sanitize: build-sanitized
 test-stress-sanitized: build-sanitized
 	TAPEFLOW_STRESS_MINUTES=$(MINUTES) $(SANITIZED) $(PY) -m pytest -p no:cacheprovider tests/stress $(ARGS)
 
+# The native code under ThreadSanitizer, on an interpreter built with it (cmake/tsan.sh): the stress tests.
+TSAN_BUILD ?= build/tsan
+test-tsan:
+	cmake/tsan.sh $(abspath $(TSAN_BUILD)) $(PY) $(JOBS)
+	$(abspath $(TSAN_BUILD))/python -m pytest -p no:cacheprovider tests/stress $(ARGS)
+
+MINUTES ?= 10
 fuzz: build-sanitized
 	$(SANITIZED) $(PY) tests/robustness/fuzz_rows.py --minutes $(MINUTES) $(ARGS)
 

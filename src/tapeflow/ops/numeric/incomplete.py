@@ -1,8 +1,8 @@
 """The regularised incomplete gamma and beta functions.
 
 Sources: DLMF 8.7.1 (series) and 8.9.2 (continued fraction) of the gamma function; A. R. DiDonato and A. H. Morris,
-Computation of the incomplete gamma function ratios and their inverse, ACM TOMS 12, 1986, and Algorithm 708, ACM TOMS 18,
-1992 (which method where, the continued fraction of the beta function, factors without cancellation). Where the
+Computation of the incomplete gamma function ratios and their inverse, ACM TOMS 12, 1986, and Algorithm 708, ACM TOMS
+18, 1992 (which method where, the continued fraction of the beta function, factors without cancellation). Where the
 parameters are large the tail is integrated by Gauss's rule from x to where the integrand is negligible.
 """
 

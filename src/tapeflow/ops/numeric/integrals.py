@@ -1,8 +1,8 @@
 """Dawson's, Fresnel's, Spence's and the exponential integral.
 
 Sources: G. B. Rybicki, Dawson's integral and the sampling theorem, Computers in Physics 3, 1989; DLMF 7.6.4, 7.6.6,
-7.5.3, 7.5.4, 7.7.10 and 7.7.11 (Fresnel); 6.6.1 and 6.12.2 (exponential integral); 25.12.4 and 25.12.6 (dilogarithm), and
-its expansion in Bernoulli's numbers.
+7.5.3, 7.5.4, 7.7.10 and 7.7.11 (Fresnel); 6.6.1 and 6.12.2 (exponential integral); 25.12.4 and 25.12.6 (dilogarithm),
+and its expansion in Bernoulli's numbers.
 """
 
 from __future__ import annotations

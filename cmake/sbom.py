@@ -1,0 +1,73 @@
+"""Prints the bill of materials of a wheel, as CycloneDX JSON: `sbom.py WHEEL`.
+
+Listed are the wheel, what it bundles, and the packages that it depends on, with the versions of this environment. A
+shared library in the wheel that is not known here is an error.
+"""
+
+import hashlib
+import json
+import re
+import sys
+import zipfile
+from email.parser import Parser
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePath
+
+OWN = re.compile(r"tapeflow/(_native\..*\.so|_onednn\.so)")
+# Bundled libraries: component, the package that it comes in, licence.
+BUNDLED = {"tapeflow/lib/libdnnl.so.3": ("onednn", "onednn-cpu-gomp", "Apache-2.0")}
+# What is linked into our own libraries: component, the package that it comes in, licence.
+STATIC = [("nanobind", "nanobind", "BSD-3-Clause"), ("robin-map", "nanobind", "MIT")]
+
+
+def component(name: str, number: str, licence: str | None = None, **more) -> dict:
+    licences = {"licenses": [{"license": {"id": licence}}]} if licence else {}
+    return {"type": "library", "bom-ref": f"{name}@{number}", "name": name, "version": number, **licences, **more}
+
+
+def package(requirement: str) -> dict | None:
+    """The component of a requirement, None for one that an extra or another platform has."""
+    if "extra ==" in requirement:
+        return None
+    name = re.match(r"[\w.-]+", requirement)[0]
+    try:
+        number = version(name)
+    except PackageNotFoundError:
+        raise SystemExit(f"{name} is not installed: its version is not known") from None
+    return component(name, number, purl=f"pkg:pypi/{name.lower().replace('_', '-')}@{number}")
+
+
+def bill(wheel: str) -> dict:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        [metadata] = [n for n in names if n.endswith(".dist-info/METADATA")]
+        fields = Parser().parsestr(archive.read(metadata).decode())
+        parts = []
+        for name in names:
+            if not re.search(r"\.so(\.|$)|\.dylib$|\.dll$|\.pyd$", name) or OWN.fullmatch(name):
+                continue
+            if name not in BUNDLED:
+                raise SystemExit(f"{name} is bundled, but not known to the bill of materials")
+            part, source, licence = BUNDLED[name]
+            digest = {"alg": "SHA-256", "content": hashlib.sha256(archive.read(name)).hexdigest()}
+            place = {"evidence": {"occurrences": [{"location": name}]}}
+            parts.append(component(part, version(source), licence, hashes=[digest], **place))
+        parts += [component(part, version(source), licence) for part, source, licence in STATIC]
+        for part in parts:
+            if not any(n.startswith(f"tapeflow/licenses/{part['name']}/") for n in names):
+                raise SystemExit(f"the wheel bundles {part['name']} without its licence")
+    needed = [package(r) for r in fields.get_all("Requires-Dist", [])]
+    own = component(fields["Name"], fields["Version"], fields["License-Expression"])
+    everything = parts + [p for p in needed if p]
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": own, "properties": [{"name": "wheel", "value": PurePath(wheel).name}]},
+        "components": everything,
+        "dependencies": [{"ref": own["bom-ref"], "dependsOn": [p["bom-ref"] for p in everything]}],
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(bill(sys.argv[1]), indent=2))
