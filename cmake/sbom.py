@@ -11,18 +11,29 @@ import sys
 import zipfile
 from email.parser import Parser
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import PurePath
+from pathlib import Path, PurePath
+
+sys.path.insert(0, str(Path(__file__).parent))
+from notices import located
 
 OWN = re.compile(r"tapeflow/(_native\..*\.so|_onednn\.so)")
 # Bundled libraries: component, the package that it comes in, licence.
 BUNDLED = {"tapeflow/lib/libdnnl.so.3": ("onednn", "onednn-cpu-gomp", "Apache-2.0")}
-# What is linked into our own libraries: component, the package that it comes in, licence.
-STATIC = [("nanobind", "nanobind", "BSD-3-Clause"), ("robin-map", "nanobind", "MIT")]
+# What is linked into our own libraries: component, licence.
+STATIC = [("nanobind", "BSD-3-Clause"), ("robin-map", "MIT")]
 
 
 def component(name: str, number: str, licence: str | None = None, **more) -> dict:
     licences = {"licenses": [{"license": {"id": licence}}]} if licence else {}
     return {"type": "library", "bom-ref": f"{name}@{number}", "name": name, "version": number, **licences, **more}
+
+
+def version_of(part: str) -> str:
+    """The version of what is linked statically; nanobind's copy of robin-map has its own, in a header."""
+    if part != "robin-map":
+        return version(part)
+    header = located("nanobind", "tsl/robin_growth_policy.h").read_text()
+    return ".".join(re.findall(r"define TSL_RH_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
 
 
 def package(requirement: str) -> dict | None:
@@ -52,7 +63,7 @@ def bill(wheel: str) -> dict:
             digest = {"alg": "SHA-256", "content": hashlib.sha256(archive.read(name)).hexdigest()}
             place = {"evidence": {"occurrences": [{"location": name}]}}
             parts.append(component(part, version(source), licence, hashes=[digest], **place))
-        parts += [component(part, version(source), licence) for part, source, licence in STATIC]
+        parts += [component(part, version_of(part), licence) for part, licence in STATIC]
         for part in parts:
             if not any(n.startswith(f"tapeflow/licenses/{part['name']}/") for n in names):
                 raise SystemExit(f"the wheel bundles {part['name']} without its licence")
