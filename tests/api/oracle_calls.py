@@ -70,7 +70,10 @@ def answer(tf, known, line):
 def told(tf, value):
     """A result: nested lists of [kind, dtype, shape, values]."""
     if isinstance(value, (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)):
-        return [type(value).__name__, [told(tf, each) for each in tf.nest.flatten(value, expand_composites=True)]]
+        return [
+            type(value).__name__,
+            [told(tf, each) for each in tf.nest.flatten(value, expand_composites=True)],
+        ]
     if isinstance(value, dict):
         return ["dict", {str(k): told(tf, v) for k, v in sorted(value.items())}]
     if isinstance(value, (list, tuple)):
@@ -126,7 +129,9 @@ def main(package, calls, answers):
         if done and not done[-1].endswith("\n"):
             file.write("\n")
         for line in lines[len(done) :]:
-            faulthandler.dump_traceback_later(3 * SECONDS, exit=True)  # for what no signal interrupts
+            faulthandler.dump_traceback_later(
+                3 * SECONDS, exit=True
+            )  # for what no signal interrupts
             # A mark first: who dies in the call leaves it behind.
             file.write('{"died": true}')
             file.flush()

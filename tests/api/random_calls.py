@@ -25,21 +25,50 @@ import tapeflow.ops
 from tapeflow.core.dtypes import DType
 from tapeflow.ops.table import REGISTRY
 
-
-# Namespaces whose functions act on the process, on files, devices or services, or build on Keras' state.
-EFFECTS = (
-    "__internal__ autograph compat config data debugging.disable debugging.enable debugging.experimental distribute "
-    "experimental feature_column graph_util io.gfile io.read_file io.write_file io.matching_files io.write_graph "
-    "keras lite load_library load_op_library lookup mlir profiler print py_function numpy_function queue random.set_seed "
-    "random.get_global_generator random.set_global_generator random.create_rng_state saved_model summary sysconfig test "
-    "timestamp tpu train types version xla function init_scope no_gradient custom_gradient device while_loop "
-    "recompute_grad control_dependencies get_logger name_scope"
-).split()  # fmt: skip
-NUMBERS = ("float32", "float32", "float32", "float64", "float16", "bfloat16", "int32", "int32", "int64", "int8", "uint8",
-           "int16", "uint16", "uint32", "uint64", "bool", "complex64", "complex128", "string")  # fmt: skip
-FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -2.5, 3.7, 10.0, 1e-8, 1e20, math.nan, math.inf, -math.inf)
+# Functions and namespaces that act on the process, on files, devices or services, or are of Keras.
+EFFECTS = """
+    __internal__ autograph compat config data debugging.disable_check_numerics debugging.disable_traceback_filtering
+    debugging.enable_check_numerics debugging.enable_traceback_filtering debugging.experimental
+    debugging.set_log_device_placement distribute experimental feature_column graph_util initializers io.gfile
+    io.read_file io.write_file io.matching_files io.write_graph keras lite load_library load_op_library lookup
+    losses metrics mlir optimizers profiler print py_function numpy_function queue random.set_seed
+    random.get_global_generator random.set_global_generator random.create_rng_state saved_model summary sysconfig
+    test timestamp tpu train types version xla function init_scope no_gradient custom_gradient device while_loop
+    recompute_grad control_dependencies get_logger name_scope
+"""
+DTYPES = (
+    "float32 float32 float32 float64 float16 bfloat16 int32 int32 int64 int8 uint8 int16 uint16 uint32 uint64 bool "
+    "complex64 complex128 string"
+)
+FLOATS = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    0.5,
+    -2.5,
+    3.7,
+    10.0,
+    1e-8,
+    1e20,
+    math.nan,
+    math.inf,
+    -math.inf,
+)
 SIDES = (0, 1, 1, 2, 2, 3, 3, 4, 5)
-TEXTS = (b"", b"a", b"0", b"-1.5", b"a b,c", b"\xff\xfe", "ä€".encode(), b"7", b"hello world", b"MTIz")
+TEXTS = (
+    b"",
+    b"a",
+    b"0",
+    b"-1.5",
+    b"a b,c",
+    b"\xff\xfe",
+    "ä€".encode(),
+    b"7",
+    b"hello world",
+    b"MTIz",
+)
 # What the names of parameters say, by pattern: a method of Draw.
 KINDS = (
     (r"name|message", "nothing"),
@@ -64,7 +93,9 @@ def public_functions():
     """Names and parameters of TensorFlow's public functions that are pure."""
     for line in pathlib.Path(__file__).with_name("tf2.txt").read_text().splitlines():
         found = re.fullmatch(r"([\w.]+)\((.*)\)", line)
-        if found and not any(found[1] == each or found[1].startswith(each + ".") for each in EFFECTS):
+        if found and not any(
+            found[1] == each or found[1].startswith(each + ".") for each in EFFECTS.split()
+        ):
             yield found[1]
     for name in dir(tf.experimental.numpy):
         if name[0] != "_" and inspect.isfunction(getattr(tf.experimental.numpy, name)):
@@ -92,7 +123,9 @@ class Array:
     """An argument that is an array, and how it is written."""
 
     def __init__(self, values, dtype, form="array"):
-        self.values = np.asarray(values, object if dtype == "string" else None)  # bfloat16 as float32
+        self.values = np.asarray(
+            values, object if dtype == "string" else None
+        )  # bfloat16 as float32
         self.dtype = dtype
         self.form = form
 
@@ -102,7 +135,11 @@ class Array:
             return text(values)
         if self.form == "python" and self.values.ndim == 0:
             return text(values)
-        if self.form == "scalar" and self.values.ndim == 0 and self.dtype not in ("string", "bfloat16"):
+        if (
+            self.form == "scalar"
+            and self.values.ndim == 0
+            and self.dtype not in ("string", "bfloat16")
+        ):
             return f"np.{self.dtype if self.dtype != 'bool' else 'bool_'}({text(values)})"
         inner = text(values)
         if not self.values.size:
@@ -112,7 +149,11 @@ class Array:
         if self.form == "tensor" and self.values.size:
             return f"tf.constant({inner}, tf.{self.dtype})"
         if self.form == "variable":
-            return f"tf.Variable(array({inner}, '{self.dtype}'))" if self.dtype != "string" else f"tf.Variable({inner})"
+            return (
+                f"tf.Variable(array({inner}, '{self.dtype}'))"
+                if self.dtype != "string"
+                else f"tf.Variable({inner})"
+            )
         return f"array({inner}, '{self.dtype}')"
 
 
@@ -126,7 +167,11 @@ def text(value):
         return value.text
     if isinstance(value, (list, tuple)):
         inner = ", ".join(text(each) for each in value)
-        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+        return (
+            f"[{inner}]"
+            if isinstance(value, list)
+            else f"({inner}{',' if len(value) == 1 else ''})"
+        )
     if isinstance(value, np.ndarray):
         return str(of_array(value))
     if isinstance(value, np.generic):
@@ -156,7 +201,10 @@ class Draw:
         self.rng = np.random.default_rng(seed)
         # By the name of an attr: the strings that it may be.
         self.choices = {
-            attr: kind.choices for row in REGISTRY.values() for attr, kind in row.attrs.items() if kind.choices
+            attr: kind.choices
+            for row in REGISTRY.values()
+            for attr, kind in row.attrs.items()
+            if kind.choices
         }
 
     def pick(self, choices):
@@ -167,7 +215,7 @@ class Draw:
 
     def call(self):
         """What the arrays of one call have in common."""
-        self.dtype_name = self.pick(NUMBERS)
+        self.dtype_name = self.pick(DTYPES.split())
         self.shape = tuple(self.pick(SIDES) for _ in range(self.pick((0, 1, 1, 2, 2, 2, 3, 3, 4))))
         while math.prod(self.shape) > 48:
             self.shape = self.shape[1:]
@@ -176,7 +224,7 @@ class Draw:
         """An array, mostly of the call's dtype and shape."""
         rng = self.rng
         if dtype is None:
-            dtype = self.dtype_name if self.chance(0.9) else self.pick(NUMBERS)
+            dtype = self.dtype_name if self.chance(0.9) else self.pick(DTYPES.split())
         if shape is None:
             shape = self.pick((self.shape,) * 5 + (self.shape[1:], (), self.shape[::-1]))
             if self.chance(0.15):
@@ -188,7 +236,9 @@ class Draw:
             values = rng.integers(0, 2, shape).astype(bool)
         elif "int" in dtype:
             signed = dtype[0] != "u"
-            values = rng.integers(-4 if signed and self.chance(0.5) else 0, self.pick((3, 5, 10)), shape)
+            values = rng.integers(
+                -4 if signed and self.chance(0.5) else 0, self.pick((3, 5, 10)), shape
+            )
         else:
             values = np.round(rng.normal(size=shape) * self.pick((1, 1, 1, 10)), 2)
             if "complex" in dtype:
@@ -197,7 +247,9 @@ class Draw:
                 values = np.where(rng.random(shape) < 0.5, rng.choice(FLOATS, shape), values)
             elif self.chance(0.2):
                 values = np.clip(np.abs(values), 0, 1)
-        form = self.pick(("array", "array", "tensor", "tensor", "tensor", "list", "python", "scalar"))
+        form = self.pick(
+            ("array", "array", "tensor", "tensor", "tensor", "list", "python", "scalar")
+        )
         if self.chance(0.03):
             form = "variable"
         return Array(np.asarray(values), dtype, form)
@@ -225,7 +277,7 @@ class Draw:
         return self.pick((None, None, "some_name"))
 
     def dtype(self):
-        return tf.as_dtype(self.pick(NUMBERS))
+        return tf.as_dtype(self.pick(DTYPES.split()))
 
     def boolean(self):
         return self.pick((True, False, True, False, 1, np.True_))
@@ -236,7 +288,12 @@ class Draw:
         if self.chance(0.25):
             axes = [int(each) for each in self.rng.permutation(max(rank, 1))]
             return self.pick((axes, axes[:1], tuple(axes), axes[:2]))
-        return self.pick((one, one, one, Array(np.array(one or 0), "int32"), Array(np.array(one or 0), "int64", "tensor")))
+        array = Array(
+            np.array(one or 0),
+            self.pick(("int32", "int64")),
+            self.pick(("array", "tensor", "scalar")),
+        )
+        return self.pick((one, one, one, array))
 
     def sizes(self):
         several = [self.pick((0, 1, 1, 2, 2, 3, 4, -1)) for _ in range(self.pick((1, 2, 2, 3, 4)))]
@@ -244,8 +301,15 @@ class Draw:
             several = list(self.shape)
         if self.chance(0.15):
             several = [[self.pick((0, 1, 2)), self.pick((0, 1, 2))] for _ in self.shape]
-        forms = [several, several, tuple(several) if several and isinstance(several[0], int) else several]
-        forms += [Array(np.array(several), self.pick(("int32", "int64")), self.pick(("array", "tensor"))), self.count()]
+        forms = [
+            several,
+            several,
+            tuple(several) if several and isinstance(several[0], int) else several,
+        ]
+        forms += [
+            Array(np.array(several), self.pick(("int32", "int64")), self.pick(("array", "tensor"))),
+            self.count(),
+        ]
         return self.pick(forms)
 
     def count(self):
@@ -254,25 +318,33 @@ class Draw:
                                             self.pick(("scalar", "tensor"))), float(n), True))  # fmt: skip
 
     def indices(self):
-        values = self.rng.integers(0, self.pick((1, 2, 3)), self.pick((self.shape, self.shape[:1], self.shape[:-1], (3,), ())))
+        shape = self.pick((self.shape, self.shape[:1], self.shape[:-1], (3,), ()))
+        values = self.rng.integers(0, self.pick((1, 2, 3)), shape)
         if self.chance(0.6):
             values = np.sort(values, axis=None).reshape(values.shape)
         if self.chance(0.1):
             values = values - 1
-        return Array(values, self.pick(("int32", "int32", "int64", "uint8")), self.pick(("array", "tensor", "list")))
+        return Array(
+            values,
+            self.pick(("int32", "int32", "int64", "uint8")),
+            self.pick(("array", "tensor", "list")),
+        )
 
     def mask(self):
-        array = self.array("bool")
-        return array
+        return self.array("bool")
 
     def function(self):
-        return Source(self.pick(("lambda *a: a[0]", "lambda *a: a[0] + a[-1]", "lambda *a: tf.constant(1.0)")))
+        return Source(
+            self.pick(("lambda *a: a[0]", "lambda *a: a[0] + a[-1]", "lambda *a: tf.constant(1.0)"))
+        )
 
     def image(self):
         shape = tuple(self.pick((1, 2, 3, 4)) for _ in range(2)) + (self.pick((1, 3, 3, 4)),)
         if self.chance(0.4):
             shape = (self.pick((0, 1, 2)), *shape)
-        return self.array(self.pick(("float32", "float32", "uint8", "int32", "float64", self.dtype_name)), shape)
+        return self.array(
+            self.pick(("float32", "float32", "uint8", "int32", "float64", self.dtype_name)), shape
+        )
 
     def list_or_array(self):
         if self.chance(0.5):
@@ -280,7 +352,9 @@ class Draw:
         return [self.array() for _ in range(self.pick((0, 1, 2, 2, 3)))]
 
     def equation(self):
-        return self.pick(("ij,jk->ik", "ij->ji", "ii", "i,i->", "...i->...", "ij,ij->i", "i,j->ij", "ij"))
+        return self.pick(
+            ("ij,jk->ik", "ij->ji", "ii", "i,i->", "...i->...", "ij,ij->i", "i,j->ij", "ij")
+        )
 
     def changed(self, value):
         """A value a little different from one that worked."""
@@ -292,9 +366,14 @@ class Draw:
         if isinstance(value, bool):
             return self.boolean()
         if isinstance(value, int):
-            return self.pick((value + 1, value - 1, -value, float(value), np.array(value), self.count()))
+            return self.pick(
+                (value + 1, value - 1, -value, float(value), np.array(value), self.count())
+            )
         if isinstance(value, float):
-            return self.pick((*FLOATS, -value, math.floor(value) if math.isfinite(value) else 0, Array(np.array(value), "float32", "scalar")))
+            rounded = math.floor(value) if math.isfinite(value) else 0
+            return self.pick(
+                (*FLOATS, -value, rounded, Array(np.array(value), "float32", "scalar"))
+            )
         if isinstance(value, np.ndarray):
             value = of_array(value)
         if not isinstance(value, Array):
@@ -302,8 +381,8 @@ class Draw:
         v, dtype, form = value.values, value.dtype, value.form
         what = self.rng.integers(8)
         if what == 0:
-            dtype = self.pick(NUMBERS)
-            if (dtype == "string") != (value.dtype == "string") or ("complex" in value.dtype and "complex" not in dtype):
+            dtype = self.pick(DTYPES.split())
+            if "string" in (dtype, value.dtype) or "complex" in value.dtype:
                 dtype = value.dtype
             if "float" in value.dtype and "int" in dtype:
                 v = np.nan_to_num(np.trunc(v), nan=0, posinf=9, neginf=-9)
@@ -319,7 +398,11 @@ class Draw:
             v = np.moveaxis(v, 0, -1)
         elif what == 3 and v.ndim:
             axis = self.rng.integers(v.ndim)
-            v = np.take(v, range(self.pick((0, 1, v.shape[axis] // 2))), axis) if v.shape[axis] else v
+            v = (
+                np.take(v, range(self.pick((0, 1, v.shape[axis] // 2))), axis)
+                if v.shape[axis]
+                else v
+            )
         elif what == 4:
             v = v[None] if self.chance(0.5) or not v.ndim else v[..., None]
         elif what == 5 and v.size and v.ndim:
@@ -329,8 +412,6 @@ class Draw:
         elif what == 7 and v.dtype.kind in "fi":
             v = -v if dtype[0] != "u" else v
         return Array(v, dtype, form)
-
-
 
 
 class Caller:
@@ -397,7 +478,11 @@ class Caller:
             written = text(value)
             if isinstance(value, Array) and (
                 (traced and value.form in ("tensor", "array"))
-                or (differentiated and value.form == "tensor" and value.dtype in ("float32", "float64"))
+                or (
+                    differentiated
+                    and value.form == "tensor"
+                    and value.dtype in ("float32", "float64")
+                )
             ):
                 tensors.append(written)
                 written = f"v{len(tensors)}"

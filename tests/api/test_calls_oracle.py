@@ -31,7 +31,9 @@ def run(python, package, calls, answers):
     answers.touch()
     while len(done := answers.read_text().splitlines()) < count:
         ended = subprocess.run(
-            [python, HERE / "oracle_calls.py", package, calls, answers], env=environment, capture_output=True
+            [python, HERE / "oracle_calls.py", package, calls, answers],
+            env=environment,
+            capture_output=True,
         )
         if ended.returncode > 0 and len(answers.read_text().splitlines()) == len(done):
             raise RuntimeError(ended.stderr.decode(errors="replace")[-2000:])
@@ -79,7 +81,9 @@ def same(a, b, dtype):
     """Whether two lists of numbers or strings are alike."""
     if a is None or b is None or not re.match(r"float|bfloat|complex|half|double", dtype):
         return a == b
-    close = {"float16": 4e-3, "bfloat16": 3e-2, "float64": 1e-7, "complex128": 1e-7}.get(dtype, 1e-4)
+    close = {"float16": 4e-3, "bfloat16": 3e-2, "float64": 1e-7, "complex128": 1e-7}.get(
+        dtype, 1e-4
+    )
     x, y = np.array(a, float), np.array(b, float)
     scale = np.max(np.abs(y[np.isfinite(y)]), initial=0) * close * 0.1
     with np.errstate(all="ignore"):
@@ -118,7 +122,9 @@ def main():
         found[function_of(call), how].append((call, a, b))
     for (function, how), cases in sorted(found.items()):
         call, a, b = min(cases, key=lambda case: len(case[0]))
-        print(f"{function}: {how} ({len(cases)})\n    {call}\n    ours:   {str(a)[:300]}\n    theirs: {str(b)[:300]}")
+        print(
+            f"{function}: {how} ({len(cases)})\n    {call}\n    ours:   {str(a)[:300]}\n    theirs: {str(b)[:300]}"
+        )
     print(f"{sum(map(len, found.values()))} of {len(calls.read_text().splitlines())} calls differ")
 
 

@@ -143,7 +143,7 @@ def relu6(features, name=None):
 
 
 @op("LeakyRelu", "features: T -> activations: T", types={"T": FLOATING}, attrs={"alpha": 0.2},
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.same_as_first, default_types={"T": dtypes.float32})  # fmt: skip
 def LeakyRelu(xp, features, alpha):
     return xp.where(features > 0, features, features * features.dtype.type(alpha))
 

@@ -106,7 +106,8 @@ def _drawn_pixelwise(images, boxes, colors):
     return out
 
 
-@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, shape=_same)
+@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, shape=_same,
+    default_types={"T": dtypes.float32})
 def DrawBoundingBoxes(xp, images, boxes):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
@@ -116,7 +117,8 @@ DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes
 
 
 @op("DrawBoundingBoxesV2", "images: T, boxes: float32, colors: float32 -> output: T",
-    types=_FLOATS, shape=_same)  # fmt: skip
+    types=_FLOATS, shape=_same,
+    default_types={"T": dtypes.float32})  # fmt: skip
 def DrawBoundingBoxesV2(xp, images, boxes, colors):
     return _drawn(images, boxes, colors)
 
@@ -138,7 +140,7 @@ def draw_bounding_boxes(images, boxes, colors, name=None):
     """A batch of images with frames around boxes `[batch, n, 4]` (y1, x1, y2, x2, in [0, 1]), in `colors` in turn."""
     if colors is None:
         return DrawBoundingBoxes(images, boxes)
-    return DrawBoundingBoxesV2(images, boxes, colors)
+    return DrawBoundingBoxesV2.by_default(images, boxes, colors)
 
 
 @public

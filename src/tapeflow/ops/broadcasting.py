@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
@@ -60,7 +61,8 @@ def _longer(call):
     return [(None if x is None or y is None else max(x, y),)]
 
 
-@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": INDEX}, shape=_longer)
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": INDEX}, shape=_longer,
+    default_types={"T": dtypes.int32})  # fmt: skip
 def BroadcastArgs(xp, s0, s1):
     _require_vectors(s0, s1)
     return np.array(_broadcast_shape(s0, s1), s0.dtype)
@@ -177,7 +179,7 @@ def broadcast_to(input, shape, name=None):
 @tensor_function
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape, as a vector, of two shapes broadcast together."""
-    return BroadcastArgs(shape_x, shape_y)
+    return BroadcastArgs.by_default(shape_x, shape_y)
 
 
 @tensor_function

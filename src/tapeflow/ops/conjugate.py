@@ -9,7 +9,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.table import COMPLEX, Sample, op
 
 
-@op("Conj", "input: T -> output: T", types={"T": COMPLEX}, shape=shapes.same_as_first)
+@op("Conj", "input: T -> output: T", types={"T": COMPLEX}, shape=shapes.same_as_first,
+    default_types={"T": complex64})  # fmt: skip
 def Conj(xp, input):
     return xp.conj(input)
 

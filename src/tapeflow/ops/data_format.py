@@ -29,6 +29,7 @@ def _check(src: str, dst: str) -> None:
     "DataFormatDimMap",
     "x: T -> y: T",
     types={"T": _INDICES},
+    default_types={"T": dtypes.int32},
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )
@@ -61,6 +62,7 @@ def _(rng):
     "DataFormatVecPermute",
     "x: T -> y: T",
     types={"T": _INDICES},
+    default_types={"T": dtypes.int32},
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )

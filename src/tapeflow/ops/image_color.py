@@ -97,7 +97,8 @@ def _pixelwise(function):
     return reference
 
 
-@op("RGBToHSV", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first)
+@op("RGBToHSV", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first,
+    default_types={"T": dtypes.float32})  # fmt: skip
 def RGBToHSV(xp, images):
     _require_channels(images, 1)
     return xp.stack(_to_hsv(xp, images), -1).astype(images.dtype)
@@ -138,7 +139,8 @@ RGBToHSV.samples(_colour_samples())
 RGBToHSV.reference(_pixelwise(colorsys.rgb_to_hsv))
 
 
-@op("HSVToRGB", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first)
+@op("HSVToRGB", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first,
+    default_types={"T": dtypes.float32})  # fmt: skip
 def HSVToRGB(xp, images):
     _require_channels(images, 1)
     return _to_rgb(xp, images[..., 0], images[..., 1], images[..., 2]).astype(images.dtype)
@@ -166,7 +168,8 @@ def _scalar(value, name: str) -> float:
 
 
 @op(
-    "AdjustHue", "images: T, delta: float32 -> output: T", types=_SINGLE, shape=shapes.same_as_first
+    "AdjustHue", "images: T, delta: float32 -> output: T", types=_SINGLE, shape=shapes.same_as_first,
+    default_types={"T": dtypes.float32},
 )
 def AdjustHue(xp, images, delta):
     _require_channels(images, 3)
@@ -187,7 +190,7 @@ def _(images, delta):
 
 
 @op("AdjustSaturation", "images: T, scale: float32 -> output: T", types=_SINGLE,
-    shape=shapes.same_as_first)  # fmt: skip
+    shape=shapes.same_as_first, default_types={"T": dtypes.float32})  # fmt: skip
 def AdjustSaturation(xp, images, scale):
     _require_channels(images, 3)
     hue, saturation, value = _to_hsv(xp, images.astype(np.float32))
@@ -213,7 +216,7 @@ def _contrast_rule(call):
 
 
 @op("AdjustContrastv2", "images: T, contrast_factor: float32 -> output: T", types=_SINGLE,
-    shape=_contrast_rule)  # fmt: skip
+    shape=_contrast_rule, default_types={"T": dtypes.float32})  # fmt: skip
 def AdjustContrastv2(xp, images, contrast_factor):
     if images.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
@@ -251,13 +254,13 @@ def _(images, contrast_factor):
 @tensor_function
 def rgb_to_hsv(images, name=None):
     """Hue, saturation and value, all in [0, 1], of images `[..., 3]` of red, green and blue in [0, 1]."""
-    return RGBToHSV(images)
+    return RGBToHSV.by_default(images)
 
 
 @tensor_function
 def hsv_to_rgb(images, name=None):
     """Red, green and blue of images `[..., 3]` of hue, saturation and value in [0, 1]."""
-    return HSVToRGB(images)
+    return HSVToRGB.by_default(images)
 
 
 @tensor_function

@@ -428,7 +428,8 @@ def transpose_v1(a, perm=None, name="transpose", conjugate=False):
     return transpose(a, perm, conjugate)
 
 
-@op("InvertPermutation", "x: T -> y: T", types={"T": INDEX}, shape=shapes.same_as(0, rank=1))
+@op("InvertPermutation", "x: T -> y: T", types={"T": INDEX}, shape=shapes.same_as(0, rank=1),
+    default_types={"T": dtypes.int32})  # fmt: skip
 def InvertPermutation(xp, x):
     x = np.asarray(x)
     if x.ndim != 1:
@@ -464,7 +465,7 @@ def _(x):
 @tensor_function
 def invert_permutation(x, name=None):
     """The inverse of the permutation `x`, a 1-D int32 or int64 tensor."""
-    return InvertPermutation(x)
+    return InvertPermutation.by_default(x)
 
 
 _BITS = (

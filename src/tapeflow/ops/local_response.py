@@ -28,7 +28,8 @@ def _require_image(x, what: str) -> None:
         raise invalid(f"{what} must be 4-dimensional")
 
 
-@op("LRN", "input: T -> output: T", types={"T": TYPES}, attrs=ATTRS, shape=shapes.same_as(0, rank=4))
+@op("LRN", "input: T -> output: T", types={"T": TYPES}, attrs=ATTRS, shape=shapes.same_as(0, rank=4),
+    default_types={"T": dtypes.float32})  # fmt: skip
 def LRN(xp, input, depth_radius, bias, alpha, beta):
     _require_image(input, "in")
     kind = np.result_type(input.dtype, np.float32).type
@@ -79,6 +80,7 @@ def _(input, depth_radius, bias, alpha, beta):
     "input_grads: T, input_image: T, output_image: T -> output: T",
     types={"T": TYPES},
     attrs=ATTRS,
+    default_types={"T": dtypes.float32},
     shape=lambda call: [shapes.merged_shape(call, rank=4)],
 )
 def LRNGrad(xp, input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
@@ -127,4 +129,4 @@ def local_response_normalization(input, depth_radius=5, bias=1.0, alpha=1.0, bet
 
     Raises InvalidArgumentError where `input` is not 4-dimensional.
     """
-    return LRN(input, int(depth_radius), float(bias), float(alpha), float(beta))
+    return LRN.by_default(input, int(depth_radius), float(bias), float(alpha), float(beta))

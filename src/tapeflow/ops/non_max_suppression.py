@@ -270,7 +270,8 @@ def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
 @op("NonMaxSuppressionV5",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
     "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
-    types={"T": _FLOATS}, attrs={"pad_to_max_output_size": False}, shape=_scored_rule)  # fmt: skip
+    types={"T": _FLOATS}, attrs={"pad_to_max_output_size": False}, shape=_scored_rule,
+    default_types={"T": dtypes.float32})  # fmt: skip
 def NonMaxSuppressionV5(
     xp,
     boxes,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import padding, shapes
 from tapeflow.ops.sliding import (
@@ -293,7 +294,8 @@ def reference_pool(x, function, **attrs):
     return out if data_format.endswith("C") else np.moveaxis(out, -1, 1)
 
 
-@op("MaxPool", "input: T -> output: T", types={"T": REAL}, attrs=MAX_POOL, shape=pool_rule)
+@op("MaxPool", "input: T -> output: T", types={"T": REAL}, attrs=MAX_POOL, shape=pool_rule,
+    default_types={"T": dtypes.float32})  # fmt: skip
 def MaxPool(xp, input, **attrs):
     return max_pool(xp, input, **attrs)
 
@@ -333,6 +335,7 @@ def _(input, **attrs):
     "MaxPoolGrad",
     "orig_input: T, orig_output: T, grad: T -> output: T",
     types={"T": REAL},
+    default_types={"T": dtypes.float32},
     attrs=MAX_POOL,
     shape=shapes.same_as(0, rank=4),
 )
@@ -384,6 +387,7 @@ def _(orig_input, orig_output, grad, **attrs):
     "MaxPoolGradGrad",
     "orig_input: T, orig_output: T, grad: T -> output: T",
     types={"T": REAL},
+    default_types={"T": dtypes.float32},
     attrs=POOL,
     shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )

@@ -451,6 +451,7 @@ def lbeta(x, name=None):
     types={"T": SINGLE_DOUBLE},
     shape=shapes.broadcast_all,
     broadcast=True,
+    default_types={"T": dtypes.float32},
 )
 def NextAfter(xp, x1, x2):
     return xp.nextafter(x1, x2)
@@ -477,7 +478,7 @@ def _(x1, x2):
 @tensor_function
 def nextafter(x1, x2, name=None):
     """The next number after `x1` on the way to `x2`."""
-    return NextAfter(x1, x2)
+    return NextAfter.by_default(x1, x2)
 
 
 @tensor_function

@@ -113,6 +113,7 @@ def _complex_row(name: str, rank: int, inverse: bool):
     transform = "ifftn" if inverse else "fftn"
 
     @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": COMPLEX},
+        default_types={"Tcomplex": dtypes.complex64},
         shape=shapes.same_as(0, least=rank))  # fmt: skip
     def row(xp, input):
         _check_rank(input, rank)
@@ -199,6 +200,7 @@ def _multiplicity(lengths):
 
 def _inverse_real_row(name: str, rank: int):
     @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": COMPLEX},
+        default_types={"Tcomplex": dtypes.complex64},
         attrs={"Treal": dtype(dtypes.float32)}, shape=_real_rule(rank, inverse=True))  # fmt: skip
     def row(xp, input, fft_length, Treal):
         _check_rank(input, rank)
@@ -255,10 +257,6 @@ FORWARD_REAL = {rank: _real_row(f"RFFT{end}", rank) for rank, end in enumerate((
 BACKWARD_REAL = {
     rank: _inverse_real_row(f"IRFFT{end}", rank) for rank, end in enumerate(("", "2D", "3D"), 1)
 }
-
-
-def _complex(input):
-    return convert_to_tensor(input, dtype_hint=dtypes.complex64)
 
 
 def _check_static_rank(x, rank: int) -> None:
@@ -319,37 +317,37 @@ def _extended(x, lengths, rank: int):
 @tensor_function
 def fft(input, name=None):
     """The discrete Fourier transform along the last dimension of a complex tensor."""
-    return FORWARD[1](_complex(input))
+    return FORWARD[1].by_default(input)
 
 
 @tensor_function
 def ifft(input, name=None):
     """The inverse of `fft`."""
-    return BACKWARD[1](_complex(input))
+    return BACKWARD[1].by_default(input)
 
 
 @tensor_function
 def fft2d(input, name=None):
     """The discrete Fourier transform over the last two dimensions of a complex tensor."""
-    return FORWARD[2](_complex(input))
+    return FORWARD[2].by_default(input)
 
 
 @tensor_function
 def ifft2d(input, name=None):
     """The inverse of `fft2d`."""
-    return BACKWARD[2](_complex(input))
+    return BACKWARD[2].by_default(input)
 
 
 @tensor_function
 def fft3d(input, name=None):
     """The discrete Fourier transform over the last three dimensions of a complex tensor."""
-    return FORWARD[3](_complex(input))
+    return FORWARD[3].by_default(input)
 
 
 @tensor_function
 def ifft3d(input, name=None):
     """The inverse of `fft3d`."""
-    return BACKWARD[3](_complex(input))
+    return BACKWARD[3].by_default(input)
 
 
 @tensor_function

@@ -17,8 +17,10 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import (
     binding,  # noqa: F401 (rows are made of the dtypes that it registers)
+    context,
     dtypes,
 )
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 
@@ -142,6 +144,7 @@ def op(
     stateful: bool | None = None,
     touches: str = "",
     reads: str = "",
+    default_types: Mapping[str, DType] | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
@@ -155,6 +158,7 @@ def op(
         call; None: it does if it takes a resource or draws from a stream of random numbers.
       touches: what outside of the program a call may read or write: "files", or "" for nothing.
       reads: the input that names the one file which a call reads, where that is all it does with files.
+      default_types: the dtypes that type variables have if no tensor decides; see `Row.by_default`.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
@@ -189,6 +193,14 @@ def op(
     row.inputs = tuple(a.name for a in inputs)
     row.outputs = tuple(a.name for a in outputs)
     row.types = types or {}
+    row.default_types = [
+        (
+            [i for i, each in enumerate(inputs) if each.type == key and not each.times],
+            (types or {})[key],
+            dtype,
+        )
+        for key, dtype in (default_types or {}).items()
+    ]
     row.signature = signature
     row.attrs = kinds
     row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
@@ -205,6 +217,7 @@ def op(
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
+    row.by_default = MethodType(_by_default, row)
     row.compiled_kernel, row.static, row.not_compiled = None, frozenset(), ""
     row.sample_source = row.formula = None
     row.gradient_known = False
@@ -241,6 +254,23 @@ def _naming_shapes(kernel: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return run
+
+
+def _by_default(row: Any, *inputs: Any, **attrs: Any) -> Any:
+    """Call a row with lists, numbers and arrays as tensors of the default dtypes of its type variables.
+
+    A tensor among the inputs of a type variable decides for the others. While a graph is built, arrays of a dtype
+    that the row takes keep it; eagerly they do not, which is how TensorFlow's two ways to call an op differ.
+    """
+    given = list(inputs)
+    for at, allowed, dtype in row.default_types:
+        if any(isinstance(given[i], (_native.Tensor, _native.Variable)) for i in at):
+            continue
+        for i in at:
+            own = getattr(given[i], "dtype", None)
+            if context.executing_eagerly() or own is None or dtypes.as_dtype(own) not in allowed:
+                given[i] = convert_to_tensor(given[i], dtype_hint=dtype)
+    return row(*given, **attrs)
 
 
 def _gradient(
