@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from tapeflow.compat import v1
+from tapeflow.compat import v1, v2
 from tapeflow.compat.horizon import forward_compatibility_horizon, forward_compatible
 from tapeflow.compat.text import as_bytes, as_str, as_str_any, as_text, path_to_str
 from tapeflow.core.tensor_shape import dimension_at_index, dimension_value
@@ -29,4 +29,5 @@ __all__ = [
     "path_to_str",
     "real_types",
     "v1",
+    "v2",
 ]

@@ -10,13 +10,13 @@ from tapeflow.core.errors import InvalidArgumentError
 
 
 def integer(value, op):
-    """A Python int from an int, a NumPy integer or an integer scalar tensor. Raises TypeError."""
+    """A Python int from an int, a number of NumPy's or an integer scalar tensor. Raises TypeError for others."""
     if hasattr(value, "numpy"):
         value = value.numpy()
+    elif isinstance(value, (np.ndarray, np.number, np.bool_)) and np.ndim(value) == 0 and np.isfinite(value):
+        value = int(value)  # as every conversion of NumPy's numbers, also of a count that was divided or rounded up
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int64 [Op:{op}]")
     try:
         number = operator.index(value)
     except TypeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
@@ -289,7 +290,14 @@ def repeat(input, repeats, axis=None, name=None):
     elif input.shape.rank is not None:
         # So that the gradient is dense, as TensorFlow's, and not the rows that were read.
         input = Reshape(input, as_shape(sizes_of(input)))
-    repeats = repeats if isinstance(repeats, np.ndarray) else convert_to_tensor(repeats)
+    if not isinstance(repeats, _native.Tensor) and getattr(repeats, "dtype", None) != np.int64:
+        given = convert_to_tensor(repeats)
+        if not given.dtype.is_integer and not isinstance(repeats, (np.ndarray, np.generic)):
+            raise TypeError(
+                f"Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = {repeats} "
+                f"of dtype: {given.dtype!r}"
+            )
+        repeats = given if given.dtype.is_integer else convert_to_tensor(repeats, dtypes.int32)
     times, size = static_value(repeats), size_of(input, axis)
     if times is None or not isinstance(size, int):
         return gather(input, _repeated(repeats, size), axis=axis)

@@ -90,7 +90,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     some = comparison.Greater(squares, 0)
     safe = comparison.SelectV2(some, squares, 1)
     norm = comparison.SelectV2(some, elementwise.Sqrt(safe), squares)
-    clip_norm = convert_to_tensor(clip_norm, dtype=values.dtype)
+    clip_norm = arithmetic.Maximum(convert_to_tensor(clip_norm, dtype=values.dtype), 0)
     scaled = arithmetic.Mul(values, clip_norm)
     values.shape.assert_is_compatible_with(scaled.shape)
     clipped = arithmetic.RealDiv(scaled, arithmetic.Maximum(norm, clip_norm))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tapeflow._native import Tensor, Variable
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import complex64, complex128
+from tapeflow.core.dtypes import complex64, complex128, float32, float64, variant
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.table import COMPLEX, Sample, op
@@ -31,10 +32,15 @@ Conj.reference(lambda input: input.real - 1j * input.imag)
 
 @tensor_function
 def conj(x, name=None):
-    """The complex conjugate of each element; real tensors as they are."""
-    try:
-        dtype = x.dtype
-        # By identity: most gradients of real functions come through here.
-        return Conj(x) if dtype is complex64 or dtype is complex128 else x
-    except AttributeError:
-        return conj(convert_to_tensor(x))
+    """The complex conjugate of each element; real tensors as they are. Raises TypeError for what is no number."""
+    if not isinstance(x, (Tensor, Variable)):
+        x = convert_to_tensor(x)
+    dtype = x.dtype
+    # By identity and first: most gradients of real functions come through here.
+    if dtype is float32 or dtype is float64:
+        return x
+    if dtype is complex64 or dtype is complex128:
+        return Conj(x)
+    if not (dtype.is_floating or dtype.is_integer or dtype == variant):
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {dtype!r}.")
+    return x

@@ -370,7 +370,7 @@ def linspace(start, stop, num, name=None, axis=0):
     """
     start = convert_to_tensor(start)
     stop = convert_to_tensor(stop, dtype=start.dtype)
-    count = convert_to_tensor(num)
+    count = convert_to_tensor(num, dtype_hint=dtypes.int32 if isinstance(num, (np.ndarray, np.generic)) else None)
     if not count.dtype.is_integer:
         raise TypeError(
             "Argument `tensor` (name: num) must be of type integer. Received `tensor` = "

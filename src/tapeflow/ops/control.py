@@ -343,12 +343,12 @@ def group(*inputs, **kwargs):
 
 @public
 def tuple_(tensors, control_inputs=None, name=None):
-    """The identities of `tensors`, as a list; None entries stay."""
+    """The identities of `tensors`, as a list, once `control_inputs` ran; eagerly `tensors` as they are."""
     if all(t is None for t in tensors):
         raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
     if _staged():
         return staging.tuple(tensors, control_inputs, name)
-    return [None if t is None else Identity(t) for t in tensors]
+    return tensors
 
 
 @public

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, shapes
+from tapeflow.ops.casting import cast
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.elementwise_samples import per_element
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, Sample, op
@@ -54,7 +56,20 @@ DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x 
 
 @tensor_function
 def divide_no_nan(x, y, name=None):
-    """x / y, elementwise with broadcasting, but 0 where `y` is 0."""
+    """x / y, elementwise with broadcasting, but 0 where `y` is 0.
+
+    Integers are divided as float32, where they have 8 or 16 bits, or as float64. Raises TypeError for other dtypes and
+    for two different ones.
+    """
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, dtype_hint=x.dtype)
+    if x.dtype.base_dtype != y.dtype.base_dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
+    if x.dtype.is_integer:
+        kind = dtypes.float32 if x.dtype.size <= 2 else dtypes.float64
+        x, y = cast(x, kind), cast(y, kind)
+    elif x.dtype.base_dtype not in FLOATING_OR_COMPLEX:
+        raise TypeError(f"Invalid dtype {x.dtype!r} in tf.math.divide_no_nan.")
     return DivNoNan(x, y)
 
 

@@ -296,7 +296,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
 
     bounds = static_value(value_range)
     if bounds is not None:
-        _range_of(bounds, nbins)
+        _range_of(bounds[:2].reshape(-1), nbins)
     low, high = value_range[0], value_range[1]
     share = arithmetic.RealDiv(arithmetic.Sub(values, low), arithmetic.Sub(high, low))
     bins = casting.cast(nbins, dtypes.float64)

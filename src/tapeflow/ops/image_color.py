@@ -409,15 +409,12 @@ def yuv_to_rgb(images):
 @tensor_function
 @in_scope("per_image_standardization")
 def per_image_standardization(image):
-    """Images `[..., height, width, channels]` scaled to mean 0 and variance 1 each; uniform ones become 0."""
+    """Images `[..., height, width, channels]` of mean 0 and variance 1 each, as float32; uniform ones become 0."""
     image = as_images(image)
-    original = image.dtype
-    if original not in (dtypes.float16, dtypes.float32):
-        image = convert_image_dtype(image, dtypes.float32)
+    image = cast(image, dtypes.float32)
     count = product(sizes_of(image)[-3:])
     axes = [-3, -2, -1]
     mean = reduction.reduce_mean(image, axis=axes, keepdims=True)
     deviation = reduction.reduce_std(image, axis=axes, keepdims=True)
     count = cast(convert_to_tensor(count), image.dtype)
-    out = (image - mean) / arithmetic.maximum(deviation, count**-0.5)
-    return convert_image_dtype(out, original, saturate=True)
+    return (image - mean) / arithmetic.maximum(deviation, count**-0.5)

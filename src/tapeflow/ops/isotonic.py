@@ -108,7 +108,7 @@ _RESULTS = {
     dtypes.float32: dtypes.float32,
     dtypes.float16: dtypes.float16,
     dtypes.bfloat16: dtypes.bfloat16,
-    dtypes.int8: dtypes.float16,
+    dtypes.int8: dtypes.float32,
     dtypes.int16: dtypes.float32,
     dtypes.int32: dtypes.float64,
     dtypes.int64: dtypes.float64,

@@ -46,10 +46,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     size = global_batch_size
     if size is None:
         size = _replica_count("compute_average_loss") * size_of(losses, 0)
-    total = reduce_sum(losses)
-    if not (kind.is_floating or kind.is_complex):  # a quotient of integers
-        return cast(total, dtypes.float64) / cast(size, dtypes.float64)
-    return total / cast(size, kind)
+    return reduce_sum(losses) / cast(size, kind)
 
 
 def _weighted(losses, weights):
@@ -75,4 +72,4 @@ def scale_regularization_loss(regularization_loss):
     """The sum of the losses of weights, divided by the number of replicas, each of which adds it."""
     total = reduce_sum(regularization_loss)
     count = _replica_count("scale_regularization_loss")
-    return total if count == 1 else cast(total, dtypes.float32) / count
+    return total / cast(count, total.dtype)

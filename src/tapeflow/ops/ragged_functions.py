@@ -157,13 +157,9 @@ def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtyp
         starts, limits = 0, starts
     kind = dtypes.as_dtype(row_splits_dtype)
     if dtype is None:
-        known = [
-            v.dtype
-            for v in (starts, limits, deltas)
-            if hasattr(v, "as_numpy_dtype") or hasattr(v, "shape")
-        ]
-        dtype = known[0] if known else None
-    given = [convert_to_tensor(v, dtype_hint=dtype) for v in (starts, limits, deltas)]
+        given = [convert_to_tensor(v) for v in (starts, limits, deltas)]
+    else:
+        given = [convert_to_tensor(v, dtype_hint=dtype) for v in (starts, limits, deltas)]
     if dtype is None:
         order = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
         dtype = max((g.dtype for g in given), key=lambda d: order.index(d) if d in order else 0)

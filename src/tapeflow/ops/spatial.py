@@ -459,6 +459,8 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
     if any(x is None for x in known):
         return _dynamic_paddings(*map(convert_to_tensor, given))
     shape, blocks = known[:2]
+    if not blocks.size:
+        return (convert_to_tensor(np.zeros((0, 2), np.int32)),) * 2
     base = np.zeros((len(blocks), 2), np.int32) if base_paddings is None else known[2]
     extra = -(shape + base.sum(1)) % blocks
     paddings = np.stack([base[:, 0], base[:, 1] + extra], 1).astype(np.int32)

@@ -393,8 +393,8 @@ from tapeflow.ops.volume_patches import extract_volume_patches
 
 newaxis = None
 __version__ = VERSION = version.VERSION
-COMPILER_VERSION = version.COMPILER_VERSION
-GIT_VERSION = version.GIT_VERSION
+__compiler_version__ = COMPILER_VERSION = version.COMPILER_VERSION
+__git_version__ = GIT_VERSION = version.GIT_VERSION
 GRAPH_DEF_VERSION = version.GRAPH_DEF_VERSION
 GRAPH_DEF_VERSION_MIN_CONSUMER = version.GRAPH_DEF_VERSION_MIN_CONSUMER
 GRAPH_DEF_VERSION_MIN_PRODUCER = version.GRAPH_DEF_VERSION_MIN_PRODUCER

@@ -106,7 +106,8 @@ def compress(condition, a, axis=None):
 def _quick(kind, order):
     if kind not in ("quicksort", "stable"):
         raise ValueError(
-            f'Invalid value for argument `kind`. Only kind="quicksort" is supported. Received: kind={kind}'
+            'Invalid value for argument `kind`. Only kind="quicksort" and kind="stable" are supported. '
+            f"Received: kind={kind}"
         )
     if order is not None:
         raise ValueError("The `order` argument is not supported. Pass order=None")
@@ -122,9 +123,10 @@ def sort(a, axis=-1, kind="quicksort", order=None):
 
 @public
 def argsort(a, axis=-1, kind="quicksort", order=None):
-    """The indices that sort `a`. Raises ValueError for another kind."""
+    """The int64 indices that sort `a`, along `axis` or all in a row with None. Raises ValueError for another kind."""
     _quick(kind, order)
     x = tensor(a)
     stable = kind == "stable"
-    x, axis = (tf.reshape(x, [-1]), -1) if axis is None else (x, axis)
-    return tf.argsort(tf.cast(x, tf.int8) if x.dtype == tf.bool else x, axis, stable=stable)
+    x, axis = (tf.reshape(x, [-1]), -1) if axis is None or x.shape.rank == 0 else (x, axis)
+    x = tf.cast(x, tf.int8) if x.dtype == tf.bool else x
+    return tf.cast(tf.argsort(x, axis, stable=stable), tf.int64)

@@ -138,7 +138,7 @@ def polyval(p, x):
     """The polynomial with coefficients `p`, from the highest power down, at `x`."""
     p, x = promoted(p, x)
     out = tf.zeros_like(x)
-    for coefficient in tf.unstack(tf.reshape(p, [-1])):
+    for coefficient in tf.unstack(tf.reshape(p, [-1]) if p.shape.rank == 0 else p):
         out = out * x + coefficient
     return out
 
