@@ -27,14 +27,15 @@ from tapeflow.ops.table import REGISTRY
 
 # Functions and namespaces that act on the process, on files, devices or services, or are of Keras.
 EFFECTS = """
-    __internal__ autograph compat config data debugging.disable_check_numerics debugging.disable_traceback_filtering
-    debugging.enable_check_numerics debugging.enable_traceback_filtering debugging.experimental
-    debugging.set_log_device_placement distribute experimental feature_column graph_util initializers io.gfile
-    io.read_file io.write_file io.matching_files io.write_graph keras lite load_library load_op_library lookup
-    losses metrics mlir optimizers profiler print py_function numpy_function queue random.set_seed
-    random.get_global_generator random.set_global_generator random.create_rng_state saved_model summary sysconfig
-    test timestamp tpu train types version xla function init_scope no_gradient custom_gradient device while_loop
-    recompute_grad control_dependencies get_logger name_scope
+    __internal__ autograph compat config control_dependencies custom_gradient data debugging.disable_check_numerics
+    debugging.disable_traceback_filtering debugging.enable_check_numerics debugging.enable_traceback_filtering
+    debugging.experimental debugging.set_log_device_placement device distribute experimental feature_column function
+    get_logger grad_pass_through graph_util init_scope initializers io.gfile io.matching_files io.read_file
+    io.write_file io.write_graph keras lite load_library load_op_library lookup losses metrics mlir name_scope
+    no_gradient numpy_function optimizers print profiler py_function queue random.create_rng_state
+    random.experimental.Generator random.experimental.create_rng_state random.experimental.get_global_generator
+    random.experimental.set_global_generator random.get_global_generator random.set_global_generator random.set_seed
+    recompute_grad saved_model summary sysconfig test timestamp tpu train types version while_loop xla
 """
 DTYPES = (
     "float32 float32 float32 float64 float16 bfloat16 int32 int32 int64 int8 uint8 int16 uint16 uint32 uint64 bool "

@@ -32,9 +32,14 @@ _WIRE_FLOATS = {5: "<f4", 9: "<f4", 6: "<f8", 12: "<f8"}
 MAX_ELEMENTS = 2**40
 
 
+def _sizes(shape: tuple[int, ...]) -> bytes:
+    """The content of a TensorShapeProto, in which a field that is 0 is left out."""
+    return b"".join(bytes_field(2, varint_field(1, n) if n else b"") for n in shape)
+
+
 def encode(array: np.ndarray, dtype: DType) -> bytes:
     """The message of an array: strings one by one, all else as its memory."""
-    dims = b"".join(bytes_field(2, varint_field(1, d)) for d in array.shape)
+    dims = _sizes(array.shape)
     out = varint_field(_DTYPE, int(dtype.as_datatype_enum)) + bytes_field(_SHAPE, dims)
     if dtype == dtypes.string:
         texts = (t if isinstance(t, bytes) else str(t).encode() for t in array.ravel())
@@ -44,7 +49,7 @@ def encode(array: np.ndarray, dtype: DType) -> bytes:
 
 def encode_packed(array: np.ndarray) -> bytes:
     """The message of an array of strings with their lengths and then their bytes as its memory."""
-    dims = b"".join(bytes_field(2, varint_field(1, d)) for d in array.shape)
+    dims = _sizes(array.shape)
     out = varint_field(_DTYPE, int(dtypes.string.as_datatype_enum)) + bytes_field(_SHAPE, dims)
     texts = array.ravel().tolist()
     content = b"".join(varint(len(t)) for t in texts) + b"".join(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -347,7 +348,7 @@ class Function:
         for i, (x, y) in enumerate(zip(a, b, strict=False)):
             if x != y:
                 return f"tensor {i} had shape {x[1]} and has shape {y[1]}"
-        return "of its arguments"
+        return "the arguments differ"
 
     # As a method.
 
@@ -395,6 +396,13 @@ class Function:
 
     def __deepcopy__(self, memo: Any) -> Function:
         return self._clone(None)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """By name, where a module has the function under its own; else what Python does, which fails."""
+        found = sys.modules.get(self.__module__)
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part, None)
+        return self.__qualname__ if found is self else super().__reduce_ex__(protocol)
 
     def get_initialization_function(self, *args, **kwargs):
         """Nothing is left to initialise: variables get their values when they are made."""

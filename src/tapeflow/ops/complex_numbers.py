@@ -98,7 +98,7 @@ def angle(input, name=None):
     x = convert_to_tensor(input)
     if x.dtype.is_complex:
         return Angle(x, _real_dtype(x))
-    return comparison.SelectV2(comparison.Less(x, 0), math.pi, arithmetic.Mul(x, 0))
+    return comparison.SelectV2(comparison.Less(x, 0), math.pi, convert_to_tensor(0, dtype=x.dtype))
 
 
 @op(
@@ -130,6 +130,14 @@ ComplexAbs.reference(lambda x, Tout: np.sqrt(x.real**2 + x.imag**2))
     broadcast=True,
 )
 def Complex(xp, real, imag, Tout):
+    # Not `real + 1j * imag`, whose real part is NaN where `imag` is infinite.
+    out = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), Tout.as_numpy_dtype)
+    out.real, out.imag = real, imag
+    return out
+
+
+@Complex.compiled()
+def _(xp, real, imag, Tout):
     return xp.add(real, xp.multiply(imag, 1j)).astype(Tout.as_numpy_dtype)
 
 

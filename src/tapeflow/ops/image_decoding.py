@@ -45,7 +45,7 @@ def decoded(contents, channels, kind, name, allowed, animated=False, ratio=1, re
     if form == "GIF":
         found = frames(image, 3)
         return _scaled(found if animated else found[0], kind)
-    if ratio > 1:
+    if ratio > 1 and form == "JPEG":
         size = tuple(-(-n // ratio) for n in image.size)
         image.draft(None, size)
         image = loaded(image, form, recover)

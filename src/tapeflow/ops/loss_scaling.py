@@ -10,6 +10,7 @@ from tapeflow.ops.array import Identity, Rank
 from tapeflow.ops.assertions import Assert
 from tapeflow.ops.casting import cast
 from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.division_no_nan import divide_no_nan
 from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.static import size_of
 
@@ -46,7 +47,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     size = global_batch_size
     if size is None:
         size = _replica_count("compute_average_loss") * size_of(losses, 0)
-    return reduce_sum(losses) / cast(size, kind)
+    return divide_no_nan(reduce_sum(losses), cast(size, kind))
 
 
 def _weighted(losses, weights):

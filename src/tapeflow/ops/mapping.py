@@ -250,7 +250,11 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
         signature = mapping_staged.signature_of(fn, elems, flat)
         return map_elements(fn, elems, flat, signature, True, options_of(None, False, "loop_body"))
     results = [fn(row) for row in _rows(elems, flat)]
-    return _stacked(results, None, lambda: nest.pack_sequence_as(elems, [t.dtype for t in flat]))
+    if results:
+        return _stacked(results, None, None)
+    # What `fn` gives for one element says of which dtypes and shapes there are none.
+    one = fn(nest.pack_sequence_as(elems, [zeros(t.shape[1:], t.dtype) for t in flat]))
+    return nest.map_structure(lambda t: _nothing(convert_to_tensor(t)), one)
 
 
 def _repeated(flat):

@@ -29,6 +29,15 @@ class Slots:
         entry = self._by_variable.get(id(variable))
         return entry[1].get(name) if entry is not None and entry[0]() is variable else None
 
+    def __getstate__(self):
+        # Beside their variables: by what number an object is known holds in one process only.
+        return {"pairs": [(var, slots) for ref, slots in self._by_variable.values() if (var := ref()) is not None]}
+
+    def __setstate__(self, state):
+        self._by_variable = {}
+        for variable, slots in state["pairs"]:
+            self.of(variable).update(slots)
+
     def names(self):
         """The names in use, sorted."""
         return sorted({name for _, slots in self._by_variable.values() for name in slots})

@@ -54,6 +54,9 @@ class CompiledLoss:
         """The mean of the sum and, for several outputs, of each loss."""
         return [self.total, *(mean for mean in self._means if mean is not None)]
 
+    def __getstate__(self):
+        return {**self.__dict__, "_last": None}  # a tensor of a trace
+
     def build(self, y_pred):
         """Finds which loss belongs to which output."""
         outputs = nest.flatten(y_pred)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from tapeflow._native import Tensor
@@ -288,6 +290,14 @@ class Training:
             metric.reset_state()
 
     # Functions of a step
+
+    def __getstate__(self):
+        # Copies and pickled models trace their functions anew.
+        traced = [name for kind in ("train", "test", "predict") for name in (f"_{kind}_step", f"{kind}_function")]
+        return {**self.__dict__, **{name: None for name in traced if name in self.__dict__}}
+
+    def __copy__(self):
+        return copy.deepcopy(self)  # as in Keras 3: a copy shares no weights
 
     def _step(self, kind, batches=None):
         name, varies = f"_{kind}_step", self.__dict__.setdefault("_batches_vary", {})

@@ -29,6 +29,8 @@ _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 _AVERAGING = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
 _MORE = {"weight_decay": None, **_AVERAGING, "loss_scale_factor": None,
          "gradient_accumulation_steps": None}  # fmt: skip
+# What an optimizer remembers of its last step, or of the variables that it updates together.
+_OF_ONE_STEP = ("_step", "_by_dtype", "_weights_of_step", "_groups")
 _OLD = ("lr", "decay", "jit_compile", "is_legacy_optimizer")
 
 
@@ -106,6 +108,9 @@ class Optimizer(Subclassed, ByRule, Tracked):
         state["_known"] = None
         state["_decay"] = kwargs.get("decay") or 0.0
         state["_clips"] = any(kwargs.get(argument) is not None for argument in _CLIPPING)
+
+    def __getstate__(self):
+        return {key: value for key, value in self.__dict__.items() if key not in _OF_ONE_STEP}
 
     # The order of `weights`: all first slots, then all second ones; or variable by variable.
     _slots_by_variable = False
