@@ -13,8 +13,8 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle test-xla bench api lint docs build \
-	sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
+.PHONY: demo test test-base wheel sbom test-slow test-stress test-tsan test-oracle fuzz-oracle test-xla bench api lint docs \
+	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 build: $(VENV)/.ready-base
 	@mkdir -p $(NATIVE)
@@ -63,6 +63,12 @@ test-stress: build $(VENV)/.ready-test
 # Against TensorFlow itself: TF_PYTHON names an interpreter that has it.
 test-oracle: build $(VENV)/.ready-test
 	$(PY) -m pytest -m oracle $(ARGS)
+
+# A long run of random calls of public functions against TensorFlow; ARGS="--names math,linalg.trace --errors".
+CALLS ?= 20000
+SEED ?= 1
+fuzz-oracle: build $(VENV)/.ready-test
+	$(PY) tests/api/test_calls_oracle.py --calls $(CALLS) --seed $(SEED) $(ARGS)
 
 # What compiles graphs with XLA; installs jax.
 test-xla: build $(VENV)/.ready-test $(VENV)/.ready-xla

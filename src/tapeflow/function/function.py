@@ -400,9 +400,9 @@ class Function:
     def __reduce_ex__(self, protocol: Any) -> Any:
         """By name, where a module has the function under its own; else what Python does, which fails."""
         found = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
+        for part in self._python_function.__qualname__.split("."):
             found = getattr(found, part, None)
-        return self.__qualname__ if found is self else super().__reduce_ex__(protocol)
+        return self._python_function.__qualname__ if found is self else super().__reduce_ex__(protocol)
 
     def get_initialization_function(self, *args, **kwargs):
         """Nothing is left to initialise: variables get their values when they are made."""

@@ -396,8 +396,8 @@ def linspace(start, stop, num, name=None, axis=0):
         # The last value is `stop` itself, whatever rounding made of it.
         last = convert_to_tensor(part == n - 1)
         out = comparison.where(last, stop, out)
-        # And the first one is `start`, also where `stop` is NaN or infinite.
-        out = comparison.where(convert_to_tensor(part == 0), start, out)
+    # And the first one is `start`, also where `stop` is NaN or infinite.
+    out = comparison.where(convert_to_tensor(part == 0), start, out)
     if n == 0:
         from tapeflow.ops.gather import gather
 

@@ -47,6 +47,8 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     size = global_batch_size
     if size is None:
         size = _replica_count("compute_average_loss") * size_of(losses, 0)
+    elif not convert_to_tensor(size).dtype.is_integer:
+        raise TypeError(f"global_batch_size must be an integer. Received: global_batch_size={size!r}")
     return divide_no_nan(reduce_sum(losses), cast(size, kind))
 
 
