@@ -292,7 +292,7 @@ def repeat(input, repeats, axis=None, name=None):
         input = Reshape(input, as_shape(sizes_of(input)))
     if not isinstance(repeats, _native.Tensor) and getattr(repeats, "dtype", None) != np.int64:
         given = convert_to_tensor(repeats)
-        if not given.dtype.is_integer and not isinstance(repeats, (np.ndarray, np.generic)):
+        if not given.dtype.is_integer and not isinstance(repeats, (np.ndarray, np.generic)) and np.size(repeats):
             raise TypeError(
                 f"Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = {repeats} "
                 f"of dtype: {given.dtype!r}"
