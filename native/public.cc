@@ -20,6 +20,7 @@ struct PublicFunction {
   PyObject* inner;
   Py_ssize_t name_index;  // position of the parameter `name`; -1: none, or keyword only
   bool scoped, asked;     // whether it has a scope of its own in a graph; whether that is known
+  bool internal;          // called by the package: neither named nor dispatched, it only keeps tracebacks short
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -149,11 +150,11 @@ PyObject* dispatched(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
   check_stack("a public function");
-  PyObject* r = thread_state.graph_scope > 0 &&
+  PyObject* r = thread_state.graph_scope > 0 && !self_of(o)->internal &&
                         (names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names) || has_scope(self_of(o)))
                     ? call_hook(hooks.graph_named, self_of(o)->inner, args, nargsf, names)
                     : PyObject_Vectorcall(self_of(o)->inner, args, nargsf, names);
-  if (!r) r = dispatched(o, args, nargsf, names);
+  if (!r && !self_of(o)->internal) r = dispatched(o, args, nargsf, names);
   if (!r) {
     name_exhausted_memory(nullptr);
     trim_traceback();
@@ -162,15 +163,17 @@ PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* name
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  const char* keywords[] = {"function", nullptr};
+  const char* keywords[] = {"function", "internal", nullptr};
   PyObject* inner;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(keywords), &inner)) return nullptr;
+  int internal = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|p", const_cast<char**>(keywords), &inner, &internal)) return nullptr;
   if (!PyCallable_Check(inner)) return PyErr_Format(PyExc_TypeError, "%R is not callable", inner);
   PyObject* o = type->tp_alloc(type, 0);
   if (!o) return nullptr;
   auto* f = self_of(o);
   f->vectorcall = entry<call>;
   f->inner = Py_NewRef(inner);
+  f->internal = internal;
   f->name_index = find_name(inner);
   f->dict = PyDict_New();
   bool ok = f->dict != nullptr;

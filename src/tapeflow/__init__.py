@@ -15,6 +15,7 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.aggregation import AggregationMethod
 from tapeflow.autodiff.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
+from tapeflow.core import namespaces as _namespaces
 from tapeflow.core.context import (
     device,
     executing_eagerly,
@@ -335,6 +336,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'tapeflow' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _explain(module: Any, name: str) -> str:
+    from tapeflow.alias import missing  # here, as programs without errors do not need it
+
+    return missing.explain_here(module, name)
+
+
+_namespaces.explain = _explain
+_namespaces.explain_missing_names()
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from tapeflow._native import Tensor, Variable
 from tapeflow.core import context, dtypes, errors, nest
 from tapeflow.core.device import DeviceSpec, gpu_device_name
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import boundaries
 from tapeflow.ops.random_seed import set_seed
 
 _folder: str | None = None
@@ -392,3 +393,6 @@ class Benchmark:
             f"{name or type(self).__name__}: iters={iters} wall_time={wall_time} cpu_time={cpu_time} "
             f"throughput={throughput} extras={extras} metrics={metrics}"
         )
+
+
+boundaries(globals())

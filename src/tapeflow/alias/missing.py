@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from tapeflow.core.spelling import nearest
 
 _SINCE = {
     "12": "since 1.x and in 2.x",
@@ -49,6 +53,46 @@ def explain(module: str, name: str, present: Any) -> str:
     return text
 
 
+def explain_here(module: ModuleType, name: str) -> str:
+    """The sentence for a name that a module of tapeflow lacks: where it is, or which names are spelled alike."""
+    space = module.__name__.removeprefix("tapeflow").lstrip(".")
+    text = f"module {module.__name__!r} has no attribute {name!r}."
+    old = _of_v1(space, name)
+    if old is not None:
+        here = f"tf.compat.v1.{space}.{name}".replace("..", ".")
+        what = (getattr(old, "__doc__", None) or "").strip().partition("\n")[0] if callable(old) else ""
+        said = f": {what[0].lower()}{what[1:].rstrip('.')}" if what else ""
+        return f"{text} It is a name of TensorFlow 1.x{said}. It is here as {here}."
+    table_space = space.removeprefix("compat.v1").lstrip(".")
+    known = names().get(table_space, {})
+    present = {each for each in dir(module) if _is_public(module, each, table_space)}
+    present.update(each for each in known if hasattr(module, each))
+    near = _nearest(table_space, name, present, None, v1=True)
+    if table_space != space:
+        near = re.sub(r"\btf\.(?!compat)", "tf.compat.v1.", near)
+    return f"{text} {near}".rstrip()
+
+
+def _is_public(module: ModuleType, name: str, space: str) -> bool:
+    """Whether a name of a module is for programs: the modules that hold its parts are not."""
+    if name.startswith("_"):
+        return False
+    return not isinstance(module.__dict__.get(name), ModuleType) or f"{space}.{name}".lstrip(".") in names()
+
+
+def _of_v1(space: str, name: str) -> Any:
+    """What 1.x calls so and 2.x does not have; None for any other name."""
+    era = names().get(space, {}).get(name)
+    if space.startswith(("compat", "contrib")) or era not in ("1", "1+"):
+        return None
+    from tapeflow.compat import v1
+
+    found: Any = v1
+    for part in (*filter(None, space.split(".")), name):
+        found = getattr(found, part, None)
+    return found
+
+
 def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> str:
     found = []
     if era in ("1", "1+", "12") and not v1:
@@ -59,8 +103,8 @@ def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> 
     prefix = f"tf.{space}." if space else "tf."
     elsewhere = [
         f"tf.{each}.{name}" if each else f"tf.{name}"
-        for each, words in names().items()
-        if each != space and name in words
+        for each in sorted(names(), key=_distance)
+        if each != space and name in names()[each]
     ]
     import tapeflow
 
@@ -68,11 +112,13 @@ def _nearest(space: str, name: str, present: Any, era: str | None, v1: bool) -> 
         if _has(tapeflow, "", full[3:]) and len(found) < 3:
             found.append(full)
     if not found:
-        import difflib  # here, as it costs 4 ms
-
-        close = difflib.get_close_matches(name, [each for each in present if each != name], 2, 0.7)
-        found = [prefix + each for each in close]
+        found = [prefix + each for each in nearest(name, present, 2)]
     return f"Nearest here: {', '.join(found)}." if found else ""
+
+
+def _distance(space: str) -> tuple[bool, int, int]:
+    """How far a namespace is from what new programs use: contrib and Keras's backend come last."""
+    return space.startswith(("contrib", "keras.backend", "compat")), space.count("."), len(space)
 
 
 def _has(root: Any, space: str, name: str) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 
 
 def _evaluate(f, arrays, dtypes):
@@ -151,3 +152,6 @@ def max_error(grad1, grad2):
         np.max(np.abs(np.asarray(a) - np.asarray(b)), initial=0.0) for a, b in zip(grad1, grad2)
     ]
     return max(errors, default=0.0)
+
+
+boundaries(globals())

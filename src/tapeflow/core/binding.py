@@ -19,6 +19,7 @@ from tapeflow.core import (
     tensor_shape,
     tensor_spec,
 )
+from tapeflow.core.public import boundary
 
 # The core knows the dtypes whose numbers fit into its tables.
 _LAST_DTYPE = 31
@@ -82,7 +83,7 @@ def _bind() -> None:
     _register_dtypes()
     _native.set_hook("error_from_code", errors.from_code)
     _native.set_hook("tensor_shape", tensor_shape.from_tuple)
-    _native.set_hook("convert", convert.convert_other)
+    _native.set_hook("convert", boundary(convert.convert_other))
     _native.set_hook("to_str", _to_str)
     _native.set_hook("to_repr", _to_repr)
     _native.set_hook("to_format", _to_format)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.core import device as placement
+from tapeflow.core.public import boundaries
 
 PhysicalDevice = namedtuple("PhysicalDevice", ["name", "device_type"])
 PhysicalDevice.__doc__ = "A device of this machine, as `list_physical_devices` gives it."
@@ -331,3 +332,6 @@ def get_experimental_options() -> dict[str, bool]:
 def set_experimental_options(options: dict[str, bool]) -> None:
     """Set options of the optimizer of graphs, by name."""
     _optimizer_options.update(options)
+
+
+boundaries(globals())

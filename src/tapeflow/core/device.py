@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from tapeflow.core import errors
+from tapeflow.core.public import boundaries
 
 _HOST_PREFIX = "/job:localhost/replica:0/task:0"
 
@@ -348,3 +349,6 @@ def is_gpu_available(
         if min_cuda_compute_capability is None or capability >= min_cuda_compute_capability:
             return True
     return False
+
+
+boundaries(globals())

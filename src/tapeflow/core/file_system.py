@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tapeflow.core import errors
 from tapeflow.core.globbing import matching_paths
+from tapeflow.core.public import boundaries
 
 
 def text_path(path: Any) -> str:
@@ -294,3 +295,6 @@ class GFile:
     def next(self):
         """The next line. Raises StopIteration at the end."""
         return self.__next__()
+
+
+boundaries(globals())

@@ -10,9 +10,29 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
+from tapeflow.core.public import Bounded, boundary
 
 
-class Module:
+class SetByInit:
+    """An attribute that `__init__` sets: raises an error where a class forgot to call `super().__init__()`."""
+
+    def __init__(self, error: type[Exception]):
+        self._error = error
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @boundary
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        raise self._error(
+            f"{type(instance).__name__!r} object has no attribute {self._name!r}: its `__init__()` must begin with "
+            "`super().__init__()`."
+        )
+
+
+class Module(Bounded):
     """Base of objects that hold variables.
 
     Args:
@@ -22,6 +42,9 @@ class Module:
     `trainable_variables`, `non_trainable_variables` or `submodules`. Raises ValueError for a name that
     is no identifier.
     """
+
+    _name: Any = SetByInit(AttributeError)
+    _scope: Any = SetByInit(AttributeError)
 
     def __init__(self, name: str | None = None):
         if name is None:
@@ -76,7 +99,7 @@ class Module:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 
-        return scoped
+        return boundary(scoped)
 
     def _attributes(self) -> dict[str, Any]:
         """What is looked into for variables and modules."""

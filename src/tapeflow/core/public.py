@@ -1,4 +1,8 @@
-"""`public`: marks a function that programs call, so that tracebacks end in their code, not in ours."""
+"""Where programs call the package: marked here, so that tracebacks end in the program's code.
+
+`public` marks a function of TensorFlow's API: it also takes part in dispatch, and `name=` names what it adds to a
+graph. `boundary` and what is built on it only shorten tracebacks.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,15 @@ if TYPE_CHECKING:
         """The same function, with the package's own frames left out of the traceback of an exception."""
         return function
 
+    def boundary(function: F) -> F:
+        """The same, for hooks, methods and functions that take no part in dispatch and naming."""
+        return function
+
 else:
     public = _native.PublicFunction
+
+    def boundary(function: F) -> F:
+        return _native.PublicFunction(function, True)
 
 
 def names_itself(function: F) -> F:
@@ -52,6 +63,43 @@ def is_tensor_function(value: Any) -> bool:
 
 C = TypeVar("C", bound=type)
 _SPECIAL = {"__init__", "__call__", "__getitem__", "__setitem__", "__iter__", "__next__"}
+
+
+_OWN = __name__.partition(".")[0] + "."
+# What a public method calls on the object anyway, in which a boundary more would only cost time.
+_INNER = {"call", "build"}
+
+
+def boundary_methods(cls: C) -> C:
+    """The class, with `boundary` applied to its own public methods; classes of programs stay as they are."""
+    if cls.__module__.startswith(_OWN):
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, FunctionType) and (name in _SPECIAL or name[0] != "_") and name not in _INNER:
+                setattr(cls, name, boundary(method))
+    return cls
+
+
+class Bounded:
+    """Base of a hierarchy of classes whose methods end tracebacks in the code of the program."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        boundary_methods(cls)
+
+
+def boundaries(module: dict[str, Any]) -> None:
+    """Apply `boundary` to the public functions, and to the methods of the classes, that a module defines.
+
+    Args:
+      module: the `globals()` of the module, which calls this at its end.
+    """
+    for name, value in list(module.items()):
+        if getattr(value, "__module__", None) != module["__name__"]:
+            continue
+        if isinstance(value, type):
+            boundary_methods(value)
+        elif isinstance(value, FunctionType) and name[0] != "_":
+            module[name] = boundary(value)
 
 
 def public_methods(cls: C) -> C:

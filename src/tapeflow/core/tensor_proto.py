@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow import _native, protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import as_shape
 
 # The field with the elements of each type, where they are not in `tensor_content`.
@@ -325,3 +326,6 @@ def of_tensor(tensor: Any) -> Any:
         if (raw == raw[0]).all():
             return make_tensor_proto(flat[:1], tensor.dtype, array.shape)
     return make_tensor_proto(array, tensor.dtype)
+
+
+boundaries(globals())

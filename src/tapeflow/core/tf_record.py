@@ -14,6 +14,7 @@ from tapeflow import _native
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
 from tapeflow.core.expansion import ExpandedFile
 from tapeflow.core.file_system import _Translated, text_path
+from tapeflow.core.public import boundaries
 
 _BLOCK = 1 << 18
 _GZIP_BITS = 16  # added to the window bits to have gzip's headers
@@ -174,3 +175,6 @@ def records(path, compression: str = "") -> Iterator[bytes]:
 def tf_record_iterator(path, options=None) -> Iterator[bytes]:
     """The records of a TFRecord file, one by one."""
     return records(path, TFRecordOptions.get_compression_type_string(options))
+
+
+boundaries(globals())

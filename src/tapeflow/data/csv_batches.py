@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.data.csv_reading import CsvDataset
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.data.feature_batches import filenames_of, shuffled_and_repeated
@@ -206,3 +207,6 @@ def _holds(dtype, text):
         return float(text) <= np.finfo(dtype.as_numpy_dtype).max
     except ValueError:
         return False
+
+
+boundaries(globals())

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.passes import Over
@@ -326,3 +327,6 @@ def _unquoted(data, at, delimiter):
     ends = [n for n in (data.find(mark, at) for mark in (delimiter, b"\n", b"\r")) if n >= 0]
     end = min(ends, default=len(data))
     return data[at:end], end
+
+
+boundaries(globals())

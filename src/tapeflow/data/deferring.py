@@ -17,6 +17,7 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves, mapping, stacking
@@ -99,7 +100,7 @@ def deferred(method: Callable[..., Any]) -> Callable[..., Any]:
             made._effects = True
         return made
 
-    return call
+    return boundary(call)
 
 
 def _depends_on_graph(arguments: dict[str, Any]) -> bool:

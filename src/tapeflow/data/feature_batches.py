@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.data.files import matching
@@ -105,3 +106,6 @@ def make_batched_features_dataset(
     if label_key is not None:
         dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+boundaries(globals())

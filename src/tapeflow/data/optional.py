@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import boundaries, public_methods
 from tapeflow.core.tensor_spec import TypeSpec
 from tapeflow.data import element
 from tapeflow.ops.assertions import Assert
@@ -99,3 +99,6 @@ class Optional:
         if not there:
             raise InvalidArgumentError(None, None, _NO_VALUE)
         return self.value
+
+
+boundaries(globals())

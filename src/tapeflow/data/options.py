@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from tapeflow.core.public import boundaries
+
 
 class _Attribute:
     """One option: its type (a class, or a tuple of them), and its value until it is set."""
@@ -245,3 +247,6 @@ def frozen(options):
         if isinstance(value, _OptionsBase):
             copy._set[name] = frozen(value)
     return copy
+
+
+boundaries(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.tf_record import TFRecordWriter as FileWriter
 from tapeflow.data.dataset import Dataset
@@ -50,3 +51,6 @@ class TFRecordWriter:
             run()
             return None
         return python_ops.node("PyFunc", run, [*inputs, *dataset._captured], (), "DatasetToTFRecord")
+
+
+boundaries(globals())

@@ -12,6 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.expansion import ExpandedFile
 from tapeflow.core.file_system import _Translated
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.tf_record import records
 from tapeflow.data import deferring
@@ -270,3 +271,6 @@ class FixedLengthRecordDataset(_FileDataset):
             compression_type,
             num_parallel_reads,
         )
+
+
+boundaries(globals())

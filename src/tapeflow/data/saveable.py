@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import leaves, state_coding
 from tapeflow.graph import python_ops
@@ -73,3 +74,6 @@ def make_saveable_from_iterator(iterator, external_state_policy=None):
             "`tf.train.Checkpoint(iterator=iterator)`."
         )
     return IteratorSaveable(iterator, iterator._handle.op.name)
+
+
+boundaries(globals())

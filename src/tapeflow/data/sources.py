@@ -10,6 +10,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.core.nest_paths import flatten_with_joined_string_paths
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, stacking
@@ -59,8 +60,11 @@ def from_tensor_slices(tensors):
         if leaf.shape.rank == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         if leaf.shape[0] != leaves[0].shape[0]:
+            paths = flatten_with_joined_string_paths(columns)
+            sizes = ", ".join(f"{each.shape[0]} of {path!r}" for path, each in paths if each.shape.rank)
             raise ValueError(
-                f"Dimensions {leaves[0].shape[0]} and {leaf.shape[0]} are not compatible"
+                f"Dimensions {leaves[0].shape[0]} and {leaf.shape[0]} are not compatible: each element has a slice "
+                f"of each tensor, so that their first dimensions must be equal. They are {sizes}."
             )
     count = int(leaves[0].shape[0])
     spec = element.map_leaves(lambda leaf: TensorSpec(leaf.shape[1:], leaf.dtype), columns)

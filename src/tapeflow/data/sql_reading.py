@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnknownError
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.passes import Counted
@@ -83,3 +84,6 @@ def _value(found, dtype):
         # Larger numbers wrap, as they do in the database's own conversions.
         return convert_to_tensor(np.array(int(found)).astype(dtype.as_numpy_dtype), dtype)
     return convert_to_tensor(dtype.as_numpy_dtype(found), dtype)
+
+
+boundaries(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.data.element import DatasetSpec
@@ -32,3 +33,6 @@ def RaggedTensorStructure(dtype, shape, ragged_rank):
 def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
     """The type of a TensorArray."""
     return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
+
+
+boundaries(globals())

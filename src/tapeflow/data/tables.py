@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
 from tapeflow.ops.joining import stack
@@ -107,3 +108,6 @@ def index_table_from_dataset(
     return table_from_dataset(
         pairs, num_oov_buckets, vocab_size, default_value, hasher_spec, key_dtype, name
     )
+
+
+boundaries(globals())

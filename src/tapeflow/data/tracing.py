@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from tapeflow.core.errors import (
     UnimplementedError,
     UnknownError,
 )
+from tapeflow.core.public import PACKAGE_DIRECTORY
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.passes import scope
@@ -223,7 +225,7 @@ _KINDS = (
 
 def translated(error: BaseException, transformation: str, position: int) -> BaseException:
     """The error of an element, which names the transformation and the element."""
-    note = f"in Dataset.{transformation}, at element {position}"
+    note = f"in Dataset.{transformation}, at element {position}{_raised_at(error)}"
     if isinstance(error, StopIteration):
         # A StopIteration of the user's would silently end the dataset.
         made: Any = InvalidArgumentError(
@@ -241,6 +243,16 @@ def translated(error: BaseException, transformation: str, position: int) -> Base
         made = kind(None, None, f"{type(error).__name__}: {error} [{note}]")
     made.__cause__ = error
     return made
+
+
+def _raised_at(error: BaseException) -> str:
+    """The line of the program that raised an error; empty for an error of the package's own code."""
+    lines = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    theirs = [(code, line) for code, line in lines if not code.co_filename.startswith(PACKAGE_DIRECTORY)]
+    if not theirs:
+        return ""
+    code, line = theirs[-1]
+    return f", raised at {code.co_filename}:{line}, in {code.co_name}"
 
 
 def _fresh_plan(compiled: Compiled) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.core import dtypes
 from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
+from tapeflow.core.public import boundaries
 from tapeflow.data import batching, element, grouping, leaves, sources
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
@@ -395,3 +396,6 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
 
 
 choose_from_datasets = Dataset.choose_from_datasets
+
+
+boundaries(globals())

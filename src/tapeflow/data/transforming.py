@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.data import (
     batching,
     caching,
@@ -221,3 +222,6 @@ class Transforming:
         from tapeflow.data import saving
 
         saving.save(self, path, compression, shard_func, checkpoint_args)
+
+
+boundaries(globals())

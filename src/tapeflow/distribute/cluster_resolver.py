@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from tapeflow import train
+from tapeflow.core.public import boundaries
 
 __all__ = ["ClusterResolver", "SimpleClusterResolver", "TFConfigClusterResolver", "UnionResolver"]
 
@@ -107,3 +108,6 @@ class UnionResolver(ClusterResolver):
 
     def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
         return next((m for m in (r.master(task_type, task_id) for r in self._resolvers) if m), "")
+
+
+boundaries(globals())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapeflow.core import context, nest
+from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import Dataset
 from tapeflow.distribute.values import PerReplica
 
@@ -139,3 +140,6 @@ class DistributedIterator:
     def element_spec(self) -> Any:
         """The specs of an element."""
         return self._dataset.element_spec
+
+
+boundaries(globals())

@@ -6,6 +6,8 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
+from tapeflow.core.public import boundaries
+
 __all__ = ["CommunicationImplementation", "CommunicationOptions", "RunOptions"]
 
 
@@ -44,3 +46,6 @@ class RunOptions:
     experimental_enable_dynamic_batch_size: bool = True
     experimental_bucketizing_dynamic_shape: bool = False
     experimental_xla_options: Any = None
+
+
+boundaries(globals())

@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.distribute.values import DistributedValues
 from tapeflow.ops.accumulate import add_n
 from tapeflow.ops.array import shape
@@ -123,3 +124,6 @@ class ReductionToOneDevice(CrossDeviceOps):
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None):
         super().__init__()
         self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn
+
+
+boundaries(globals())

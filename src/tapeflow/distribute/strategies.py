@@ -7,6 +7,7 @@ from typing import Any
 from tapeflow.core import config, device
 from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundaries
 from tapeflow.distribute.strategy import Strategy
 
 __all__ = [
@@ -108,3 +109,6 @@ class TPUStrategy(Strategy):
         from tapeflow.core.errors import NotFoundError
 
         raise NotFoundError(None, None, "No TPU devices found.")
+
+
+boundaries(globals())

@@ -14,6 +14,7 @@ from typing import Any
 from tapeflow.core import config, context, replicas
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.device import canonical_name
+from tapeflow.core.public import boundaries
 from tapeflow.distribute import inputs
 from tapeflow.distribute.reducing import (
     ReduceOp,
@@ -501,3 +502,6 @@ def get_replica_context() -> ReplicaContext | None:
     if replicas.state.replica is not None:
         return replicas.state.replica
     return None if has_strategy() else ReplicaContext(_default_strategy(), 0)
+
+
+boundaries(globals())

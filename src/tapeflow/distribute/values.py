@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 
 __all__ = ["DistributedValues", "PerReplica", "regroup", "select"]
 
@@ -63,3 +64,6 @@ def regroup(results: list[Any]) -> Any:
         return PerReplica(parts)
 
     return nest.map_structure(together, *results)
+
+
+boundaries(globals())

@@ -6,6 +6,7 @@ import functools
 import math
 
 from tapeflow.compat import v1
+from tapeflow.core.public import boundaries
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.estimator.spec import ModeKeys
@@ -249,3 +250,6 @@ class DNNLinearCombinedRegressor(_Canned):
         )  # fmt: skip
         head = self._numbers(label_dimension, weight_column, loss_reduction)
         super().__init__(head, parts, model_dir, config, warm_start_from)
+
+
+boundaries(globals())

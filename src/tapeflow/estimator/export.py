@@ -7,6 +7,7 @@ import collections
 from tapeflow.compat.v1 import placeholder
 from tapeflow.core import dtypes
 from tapeflow.core.convert import is_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.io import parse_example
 from tapeflow.saved_model.signature_defs import (
     classification_signature_def,
@@ -174,3 +175,6 @@ __all__ = [
     "TensorServingInputReceiver", "build_parsing_serving_input_receiver_fn",
     "build_raw_serving_input_receiver_fn",
 ]  # fmt: skip
+
+
+boundaries(globals())

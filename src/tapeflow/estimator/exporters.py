@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+from tapeflow.core.public import boundaries
 from tapeflow.train import summary_iterator
 
 
@@ -131,3 +132,6 @@ def _delete_old(folder, keep):
     stamps = sorted(int(name) for name in os.listdir(folder) if name.isdigit())
     for stamp in stamps[:-keep]:
         shutil.rmtree(os.path.join(folder, str(stamp)))
+
+
+boundaries(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.compat.v1.data import make_one_shot_iterator
+from tapeflow.core.public import boundaries
 from tapeflow.data import Dataset
 
 
@@ -78,3 +79,6 @@ def pandas_input_fn(
     return numpy_input_fn(
         features, labels, batch_size, num_epochs, shuffle, queue_capacity, num_threads
     )
+
+
+boundaries(globals())

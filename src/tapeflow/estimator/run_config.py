@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 
+from tapeflow.core.public import boundaries
+
 _DEFAULT = object()
 _REPLACEABLE = {
     "model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
@@ -91,3 +93,6 @@ class RunConfig:
         for name, value in kwargs.items():
             setattr(made, name, value)
         return made
+
+
+boundaries(globals())

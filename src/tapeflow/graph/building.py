@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, convert, dtypes
+from tapeflow.core import context, convert, dtypes, nest
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import scope_names
+from tapeflow.graph import misuse, scope_names
 from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -146,12 +147,8 @@ def graph_of(values: Sequence[Any]) -> Graph:
     for value in values:
         for x in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(x, SymbolicTensor):
-                if x.op.graph.building_function:
-                    raise TypeError(
-                        f"{x!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
-                        "TensorFlow collections to access it. It was defined at "
-                        f"{x.op.defined_at[0]}:{x.op.defined_at[1]}, in function {x.op.graph.name!r}."
-                    )
+                if x.op.graph.building_function or context.executing_eagerly():
+                    raise TypeError(misuse.out_of_scope(x))
                 return x.op.graph
     return default_graph()
 
@@ -173,7 +170,11 @@ def call(
     """The operation that a call of `row` becomes."""
     schema = shape_inference.schema(row)
     name = graph.take_name(name or _NAMES.get(row.name) or row.name)
-    inputs, sizes = _inputs(graph, row, schema, values, name)
+    try:
+        inputs, sizes = _inputs(graph, row, schema, values, name)
+    except ValueError:
+        _check_graphs(graph, values)
+        raise
     given = _checked_attrs(row, attrs)
     return node(graph, row, tuple(inputs), tuple(sizes), given, name + "/")
 
@@ -301,6 +302,14 @@ _checkers: dict[int, Any] = {
     2: (lambda v: isinstance(v, (bool, np.bool_)), "bool"),
     4: (lambda v: isinstance(v, (str, bytes)), "string"),
 }
+
+
+def _check_graphs(graph: Graph, values: Sequence[Any]) -> None:
+    """Raises ValueError where tensors of another graph are given to an operation of `graph`."""
+    tensors = [x for x in nest.flatten(values) if isinstance(x, SymbolicTensor)]
+    strangers = [x for x in tensors if x.op.graph is not graph]
+    if strangers and not graph.building_function:
+        raise ValueError(misuse.other_graph(strangers[0], graph, tensors)) from None
 
 
 def _checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -513,9 +522,9 @@ def convert_in_graph(value: Any, dtype: Any) -> Any:
     return as_symbolic(graph, value, dtype, name or "Const")
 
 
-_native.set_hook("build_graph", build)
-_native.set_hook("graph_convert", convert_in_graph)
+_native.set_hook("build_graph", boundary(build))
+_native.set_hook("graph_convert", boundary(convert_in_graph))
 _native.set_hook("graph_read", read)
 _native.set_hook("graph_named", named)
 _native.set_hook("graph_scoped", lambda function: scope_names.of(function) is not None)
-_native.set_hook("graph_operator", operator)
+_native.set_hook("graph_operator", boundary(operator))

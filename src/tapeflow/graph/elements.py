@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.public import boundaries
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 
@@ -93,3 +94,6 @@ class Elements:
         if name not in self._by_name:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
         return self._by_name[name]
+
+
+boundaries(globals())

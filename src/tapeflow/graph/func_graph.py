@@ -9,8 +9,9 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.creation_lock import CreationLock
-from tapeflow.graph import building
+from tapeflow.graph import building, misuse
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
+from tapeflow.graph.misuse import InaccessibleTensorError as InaccessibleTensorError
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Eager = _native.EagerTensor
@@ -143,12 +144,7 @@ class FuncGraph(Graph):
         while graph is not None and graph is not tensor.op.graph:
             graph = graph.outer_graph
         if graph is None:
-            file, line, function = tensor.op.defined_at
-            raise InaccessibleTensorError(
-                f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
-                f"TensorFlow collections to access it. It was defined at {file}:{line}, in {function}, in graph "
-                f"{getattr(tensor.op.graph, 'name', 'of another scope')!r}; it is used in {self.name!r}."
-            )
+            raise InaccessibleTensorError(misuse.out_of_scope(tensor, self.name))
         return tensor if self.outer_graph is tensor.op.graph else self.outer_graph.capture(tensor)
 
     def _add_capture(self, outer: Any, name: str | None = None) -> SymbolicTensor:
@@ -239,10 +235,6 @@ class FuncGraph(Graph):
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"
-
-
-class InaccessibleTensorError(TypeError, ValueError):
-    """A tensor was used outside of the function that it belongs to."""
 
 
 def copy_handle(source: SymbolicTensor, target: SymbolicTensor) -> None:

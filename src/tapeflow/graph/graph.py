@@ -11,6 +11,7 @@ from tapeflow import _native
 from tapeflow.core import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
+from tapeflow.graph import misuse
 from tapeflow.graph.collected import Collections
 from tapeflow.graph.elements import Elements
 from tapeflow.graph.names import Names, check_op
@@ -263,9 +264,7 @@ class Graph(Scopes, Collections, Elements):
             from tapeflow.graph import building
 
             return building.constant(self, tensor, name or "Const")
-        raise ValueError(
-            f"Tensor {tensor!r} must be from the same graph as the operations that use it."
-        )
+        raise ValueError(misuse.other_graph(tensor, self))
 
     def capture_variable(self, variable: Any, handle: Any) -> SymbolicTensor:
         """The handle of an eager variable as a tensor of this graph."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes, errors
-from tapeflow.core.public import public, public_methods
+from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.waiting import Cancellation
 from tapeflow.graph import operation as operations
@@ -514,3 +514,6 @@ def _run_operation(op: Operation, feed_dict: Any, session: Any) -> None:
 
 tensor.evaluate = _evaluate
 operations.run_operation = _run_operation
+
+
+boundaries(globals())

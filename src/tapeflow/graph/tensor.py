@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
+from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape, as_shape
-from tapeflow.graph import static_values
+from tapeflow.graph import misuse, static_values
 
 _UNSET: Any = object()
 # Runs a tensor in a session: (tensor, feeds, session) -> array; set by the room's session.
 evaluate: Any = None
-
-
-class OperatorNotAllowedInGraphError(TypeError):
-    """A tensor of a graph was used where Python needs a value now."""
 
 
 class SymbolicTensor(_native.Tensor):
@@ -126,49 +124,51 @@ class SymbolicTensor(_native.Tensor):
         """The value, computed by `session` or the default one."""
         return evaluate(self, feed_dict, session)
 
-    def _refuse(self, task: str) -> None:
-        raise OperatorNotAllowedInGraphError(
-            f"{task} is not allowed in Graph execution: the value of {self!r} is only known when the graph "
-            "runs. Use Eager execution or decorate this function with @tf.function."
-        )
-
+    @boundary
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
-            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph did convert this "
-            "function. This might indicate you are trying to use an unsupported feature."
-            if self.op.graph.building_function
-            else "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` "
-            "instead of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to "
-            "execute subgraphs conditioned on the value of a tensor."
+        raise misuse.no_value(
+            self,
+            "Using a symbolic `tf.Tensor` as a Python `bool`",
+            "Use `if t is not None:` instead of `if t:` to test whether a tensor is defined, and operations such as "
+            "tf.cond and tf.where for what depends on its value.",
         )
 
+    @boundary
     def __len__(self) -> int:
         raise TypeError(
             f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
             "`len(x)` for shape information."
         )
 
-    def __iter__(self):
-        if self.shape_tuple is None or not self.shape_tuple or self.shape_tuple[0] is None:
-            if self.shape_tuple == ():
-                raise TypeError("Cannot iterate over a scalar tensor.")
-            self._refuse("Iterating over a symbolic `tf.Tensor`")
-        assert self.shape_tuple
-        for i in range(self.shape_tuple[0] or 0):
-            yield self[i]
+    @boundary
+    def __iter__(self) -> Iterator[Any]:
+        if self.shape_tuple == ():
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        if self.shape_tuple is None or self.shape_tuple[0] is None:
+            raise misuse.no_value(
+                self,
+                "Iterating over a symbolic `tf.Tensor`",
+                "How many elements it has is not known yet. Use operations such as tf.map_fn, tf.scan and "
+                "tf.while_loop for what runs once for each.",
+            )
+        return map(self.__getitem__, range(self.shape_tuple[0]))
 
+    @boundary
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
             "you're trying to pass a Tensor to a NumPy call, which is not supported."
         )
 
+    @boundary
     def __int__(self) -> int:
         raise TypeError(f"int() argument must be a number, not a symbolic tensor ({self.name})")
 
+    @boundary
     def __float__(self) -> float:
         raise TypeError(f"float() argument must be a number, not a symbolic tensor ({self.name})")
 
+    @boundary
     def __index__(self) -> int:
         raise TypeError(f"A symbolic tensor ({self.name}) cannot be interpreted as an integer")
 

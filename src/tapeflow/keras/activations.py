@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import elu as nn_elu
 from tapeflow.ops.activation import gelu, relu6, selu, softplus, softsign
@@ -272,3 +272,5 @@ def deserialize(name, custom_objects=None):
 
         return deserialize_layer(name, custom_objects)
     return find(name, _NAMES, "activation function", custom_objects)
+
+boundaries(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
 from tapeflow.ops.broadcasting import repeat
@@ -280,3 +280,5 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
     """A convolution of images with a kernel of its own at every position."""
     return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
+
+boundaries(globals())

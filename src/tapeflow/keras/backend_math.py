@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope as core_name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
 from tapeflow.ops import activation as nn
@@ -468,3 +468,5 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
     size = cast(layout.reshape([batch, steps], [2]), dtypes.int64)
     found = [dense(SparseTensor(s.indices, s.values, size), default_value=-1) for s in decoded]
     return found, log_prob
+
+boundaries(globals())

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
 from tapeflow.keras.backend_math import maximum
 from tapeflow.ops.argmax import argmax as argmax_of
@@ -136,3 +136,5 @@ def clip(x, min_value, max_value):
         max_value = builtins.max(max_value, min_value)
     low = -np.inf if min_value is None else min_value
     return clip_by_value(x, low, np.inf if max_value is None else max_value)
+
+boundaries(globals())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import losses, settings
 from tapeflow.keras.backend_math import reshape, shape
 from tapeflow.keras.backend_values import variable
@@ -182,3 +182,5 @@ def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None)
 def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
     """A variable of uniform numbers."""
     return variable(random_uniform(shape, low, high, dtype, seed), dtype, name)
+
+boundaries(globals())

@@ -8,7 +8,7 @@ import contextlib
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.phases import by_phase
@@ -221,3 +221,5 @@ def switch(condition, then_expression, else_expression):
     while condition.shape.rank < values[0].shape.rank:
         condition = expand_axis(condition, -1)
     return where(condition, *values)
+
+boundaries(globals())

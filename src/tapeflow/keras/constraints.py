@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.casting import cast
@@ -15,7 +16,7 @@ from tapeflow.ops.layout import reshape
 from tapeflow.ops.reduction import reduce_sum
 
 
-class Constraint:
+class Constraint(Bounded):
     """A function of a weight that gives its new value."""
 
     def __call__(self, w):
@@ -135,3 +136,5 @@ def serialize(constraint):
 def deserialize(config, custom_objects=None):
     """A constraint from its config."""
     return resolve(config, _NAMES, "constraint", custom_objects)
+
+boundaries(globals())

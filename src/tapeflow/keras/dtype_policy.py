@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.registry import from_config_dict
 
@@ -174,3 +175,6 @@ def deserialize(config, custom_objects=None):
         return Policy(config["name"])
     known = dict.fromkeys(("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"), Policy)
     return from_config_dict(config, known, "dtype policy", custom_objects)
+
+
+boundaries(globals())

@@ -4,6 +4,7 @@ import importlib
 import os
 from typing import Any
 
+from tapeflow.core.public import boundaries
 from tapeflow.function.function import Function
 from tapeflow.graph.writing import write_message
 from tapeflow.keras.models import load_model, save_model
@@ -57,3 +58,6 @@ def export_saved_model(
 def load_from_saved_model(saved_model_path, custom_objects=None):
     """The model of a SavedModel."""
     return load_model(saved_model_path, custom_objects)
+
+
+boundaries(globals())

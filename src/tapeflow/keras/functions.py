@@ -6,6 +6,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import nest
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
 
@@ -132,3 +133,6 @@ def function(inputs, outputs, updates=None, name=None, **kwargs):
             f"`updates` argument is not supported during eager execution. You passed: {updates}"
         )
     return _SymbolicFunction(inputs, outputs)
+
+
+boundaries(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes, extras
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
@@ -22,7 +23,7 @@ from tapeflow.ops.tensor_diagonal import eye
 _TRUNCATED_STDDEV = 0.87962566103423978
 
 
-class Initializer:
+class Initializer(Bounded):
     """A function of shape and dtype that gives a tensor, and can be described by a config."""
 
     def __call__(self, shape, dtype=None, **kwargs):
@@ -464,3 +465,5 @@ def serialize(initializer):
 def deserialize(config, custom_objects=None):
     """An initializer from its config."""
     return resolve(config, _NAMES, "initializer", custom_objects)
+
+boundaries(globals())

@@ -6,6 +6,8 @@ import inspect
 import re
 
 from tapeflow.core.deserialization import deserializing
+from tapeflow.core.public import boundaries
+from tapeflow.core.spelling import did_you_mean
 
 _custom: dict[str, object] = {}
 
@@ -63,12 +65,23 @@ def get_registered_object(name, custom_objects=None, module_objects=None):
     return None
 
 
-def find(name, table, kind, custom_objects=None):
-    """The class or function called `name`. Raises ValueError when there is none."""
+class UnknownClassError(TypeError, ValueError):
+    """A config names a class that is not known."""
+
+
+def find(name, table, kind, custom_objects=None, error=ValueError):
+    """The class or function called `name`. Raises `error` when there is none."""
     for names in (custom_objects or {}, _custom, table):
         if name in names:
             return names[name]
-    raise ValueError(f"Unknown {kind}: {name!r}")
+    known = [*table, *_custom, *(custom_objects or {})]
+    hint = did_you_mean(str(name), known)
+    raise error(
+        f"Unknown {kind}: {name!r}. " + (f"{hint} " if hint else "") + "To use your own, enter "
+        f"`tf.keras.utils.custom_object_scope({{{name!r}: ...}})`, or pass `custom_objects={{{name!r}: ...}}` where a "
+        "model is loaded; a class decorated with `@tf.keras.utils.register_keras_serializable()` is found without "
+        "either when a model that was saved with it is loaded."
+    )
 
 
 def resolve(identifier, table, kind, custom_objects=None, instantiate=True):
@@ -100,7 +113,7 @@ def from_config_dict(config, table, kind, custom_objects=None):
             f"A {kind} is given as the code of a lambda, which is never loaded from a config."
         )
     known = {**_custom, **(custom_objects or {})}
-    cls = known[registered] if registered in known else find(name, table, kind, custom_objects)
+    cls = known[registered] if registered in known else find(name, table, kind, custom_objects, UnknownClassError)
     settings = config.get("config") or {}
     if not isinstance(settings, dict):
         if inspect.isclass(cls):
@@ -160,3 +173,5 @@ def snake_case(name):
 
 
 custom_object_scope = CustomObjectScope
+
+boundaries(globals())

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import square
@@ -15,7 +16,7 @@ from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.tensor_diagonal import eye
 
 
-class Regularizer:
+class Regularizer(Bounded):
     """A function of a tensor that gives a scalar, and can be described by a config."""
 
     def __call__(self, x):
@@ -146,3 +147,5 @@ def serialize(regularizer):
 def deserialize(config, custom_objects=None):
     """A regularizer from its config."""
     return resolve(config, _NAMES, "regularizer", custom_objects)
+
+boundaries(globals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core.context import current_graph
+from tapeflow.core.public import boundaries
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.session import Session, get_default_session
 from tapeflow.ops.variable import Variable
@@ -84,3 +85,6 @@ def set_values(pairs: Any) -> None:
 
 
 object_writing.fallback_session = get_session
+
+
+boundaries(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+from tapeflow.core.public import boundaries
 from tapeflow.layers import classes
 
 _WEIGHTS = (
@@ -78,3 +79,6 @@ max_pooling3d = _function("max_pooling3d", classes.MaxPooling3D, _POOLING, _POOL
 average_pooling1d = _function("average_pooling1d", classes.AveragePooling1D, _POOLING, _POOL)
 average_pooling2d = _function("average_pooling2d", classes.AveragePooling2D, _POOLING, _POOL)
 average_pooling3d = _function("average_pooling3d", classes.AveragePooling3D, _POOLING, _POOL)
+
+
+boundaries(globals())

@@ -12,7 +12,7 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import public, public_methods
+from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import arithmetic, hashing
 from tapeflow.ops.casting import cast
@@ -535,3 +535,6 @@ def tables_initializer(name="init_all_tables"):
         return no_op()
     ops = graph.get_collection(_COLLECTION)
     return group(*ops, name=name)
+
+
+boundaries(globals())

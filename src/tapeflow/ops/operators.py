@@ -9,8 +9,9 @@ from tapeflow import _native
 from tapeflow.core import convert, dtypes, indexed_slices, stand_ins
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import from_tuple
-from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, segment, slicing
+from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, numpy_hints, segment, slicing
 from tapeflow.ops.accumulate import AddN
 from tapeflow.ops.broadcasting import sum_to_shape
 from tapeflow.ops.joining import ConcatV2, Pack
@@ -142,13 +143,14 @@ def _bind() -> None:
     ):
         native = None if name == "xor" else logic
         binary.append((name, native, _logical(logic, bits), boolean if native else 0))
-    for entry in binary:
-        _native.set_operator(*entry)
+    for name, row, function, mask in binary:
+        _native.set_operator(name, row, function and boundary(function), mask)
     _native.set_operator("getitem", slicing.StridedSlice)
-    _native.set_hook("getitem", slicing.getitem)
+    _native.set_hook("getitem", boundary(slicing.getitem))
     _native.set_hook("dispatch", _stand_in)
     _native.set_hook("sum_to", _sum_to)
     _native.set_hook("accumulate", _accumulate)
+    numpy_hints.set_hints()
     convert.stack = lambda parts: Pack(parts)
     indexed_slices.register_dense(_dense)
 

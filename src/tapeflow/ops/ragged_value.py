@@ -6,6 +6,8 @@ import itertools
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
+
 
 class RaggedTensorValue:
     """The parts of a ragged tensor as arrays: what a session gives and takes for one."""
@@ -62,3 +64,6 @@ class RaggedTensorValue:
 
     def __repr__(self):
         return f"tf.RaggedTensorValue(values={self._values!r}, row_splits={self._row_splits!r})"
+
+
+boundaries(globals())

@@ -12,6 +12,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.public import boundaries
 from tapeflow.ops import shapes
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, zeros_like
@@ -332,3 +333,6 @@ def set_global_generator(generator):
     """Replaces the generator that `get_global_generator` gives."""
     global _global_generator
     _global_generator = generator
+
+
+boundaries(globals())

@@ -15,6 +15,7 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import list_payload
 from tapeflow.ops.construction import zeros
@@ -387,3 +388,6 @@ nest.register_composite(
     lambda array: [array._list()],
     lambda array, components: _like(array, components[0]),
 )
+
+
+boundaries(globals())

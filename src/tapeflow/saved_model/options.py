@@ -6,6 +6,8 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+from tapeflow.core.public import boundaries
+
 
 class VariablePolicy(enum.Enum):
     """What is written of variables that live on devices."""
@@ -115,3 +117,6 @@ class LoadOptions:
         self.experimental_skip_checkpoint = experimental_skip_checkpoint
         self.experimental_variable_policy = VariablePolicy.from_obj(experimental_variable_policy)
         self.experimental_load_function_aliases = experimental_load_function_aliases
+
+
+boundaries(globals())

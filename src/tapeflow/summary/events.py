@@ -15,6 +15,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.public import boundaries
 from tapeflow.core.whole_files import name_file
 from tapeflow.summary.records import framed, read_records
 
@@ -133,3 +134,6 @@ def read_events(path: Any) -> Iterator[Any]:
 
 
 summary_iterator = read_events
+
+
+boundaries(globals())

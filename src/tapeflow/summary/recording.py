@@ -14,6 +14,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.ops.comparison import logical_and
 from tapeflow.ops.control import cond, no_op, py_function
 from tapeflow.ops.static import static_value
@@ -260,3 +261,6 @@ def record(recording: Any, inputs: list[Any], write: Callable[..., Any]) -> Any:
     if getattr(graph, "pruned", False):  # a branch or loop of 1.x: nothing else asks for the summary
         graph.targets = [*graph.targets, done.op]
     return done
+
+
+boundaries(globals())

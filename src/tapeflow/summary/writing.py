@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.core.context import current_name_scope, name_scope_v1
 from tapeflow.core.errors import DataLossError
-from tapeflow.core.public import public
+from tapeflow.core.public import boundaries, public
 from tapeflow.ops import summary_values as values
 from tapeflow.ops.summary_encoding import bytes_of_images, png, wav
 from tapeflow.summary.recording import (
@@ -237,3 +237,6 @@ def graph(graph_data):
         raise ValueError("'graph_data' is not tf.Graph or tf.compat.v1.GraphDef")
     event = protos.Event(wall_time=time.time(), step=0, graph_def=definition.SerializeToString())
     return record(recording, [], lambda file: file.add(event))
+
+
+boundaries(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.public import boundaries
 from tapeflow.ops import training
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import ones_like
@@ -246,3 +247,6 @@ class FtrlOptimizer(Optimizer):
             (("accum", self._initial), ("linear", 0.0)),
             tuple(self._number(value, dtype) for value in settings),
         )
+
+
+boundaries(globals())

@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import boundaries, public_methods
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train.checkpoint_options import CheckpointOptions
@@ -166,3 +166,6 @@ class Checkpoint(AutoTrackable):
 def _told(session: Any, options: Any) -> tuple[Any, Any]:
     """The session and the options; 2.x has the options where 1.x has the session."""
     return (None, session) if isinstance(session, CheckpointOptions) else (session, options)
+
+
+boundaries(globals())

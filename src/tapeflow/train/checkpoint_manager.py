@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any
 
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import boundaries, public_methods
 from tapeflow.train.checkpoint_state import (
     get_checkpoint_state,
     remove_checkpoint,
@@ -169,3 +169,6 @@ def _number(value: Any, session: Any) -> int:
     ):
         return int(session_of(session).run(value))
     return int(value.numpy() if hasattr(value, "numpy") else value)
+
+
+boundaries(globals())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow.core.public import boundaries
+
 
 class CheckpointOptions:
     """How checkpoints are written and read.
@@ -66,3 +68,6 @@ def _arguments(callback: Callable[..., Any]) -> int:
     import inspect
 
     return len(inspect.signature(callback).parameters)
+
+
+boundaries(globals())

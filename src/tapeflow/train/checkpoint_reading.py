@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from tapeflow.core.dtypes import DType, string
-from tapeflow.core.public import public, public_methods
+from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train.checkpoint_state import latest_checkpoint
 
@@ -82,3 +82,6 @@ def new_reader(filepattern: Any) -> CheckpointReader:
     if not isinstance(filepattern, (str, os.PathLike)):
         raise ValueError(f"a checkpoint is named by a string, not by {filepattern!r}")
     return CheckpointReader(filepattern)
+
+
+boundaries(globals())

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from tapeflow.core import file_system
+from tapeflow.core.public import boundaries
 from tapeflow.core.whole_files import replace_file
 from tapeflow.saved_model.bundle import index_path
 
@@ -248,3 +249,6 @@ def checkpoints_iterator(
         last = found
         yield found
         time.sleep(max(0.0, min_interval_secs - (time.time() - started)))
+
+
+boundaries(globals())

@@ -9,7 +9,7 @@ import threading
 import time
 
 from tapeflow.core.errors import OutOfRangeError
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import boundaries, public_methods
 
 _logger = logging.getLogger("tensorflow")
 
@@ -187,3 +187,6 @@ class LooperThread(threading.Thread):
         """Called again and again."""
         if self._target_function:
             self._target_function(*self._target_args, **self._target_kwargs)
+
+
+boundaries(globals())

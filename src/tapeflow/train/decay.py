@@ -10,6 +10,7 @@ import math
 
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.arithmetic import pow as pow_
 from tapeflow.ops.casting import cast
@@ -215,3 +216,6 @@ def _noisy_linear_cosine(
         return rate * ((alpha + line) * wave + beta)
 
     return _decayed(rate_of)
+
+
+boundaries(globals())

@@ -6,6 +6,7 @@ import contextlib
 
 from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, name_scope
+from tapeflow.core.public import boundaries
 from tapeflow.graph import building
 from tapeflow.ops.variable import Variable
 
@@ -95,3 +96,6 @@ def global_step_read(graph=None):
         graph.add_to_collection(_READ, read)
         found = [read]
     return found[0]
+
+
+boundaries(globals())

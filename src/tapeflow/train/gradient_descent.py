@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import boundaries
 from tapeflow.ops import training
 from tapeflow.train.optimizer import Optimizer
 from tapeflow.train.updating import Update
@@ -61,3 +62,6 @@ class ProximalGradientDescentOptimizer(Optimizer):
         settings = (self._learning_rate, self._l1, self._l2)
         scalars = tuple(self._number(value, dtype) for value in settings)
         return Update(training.ProximalGradientDescent, (), scalars)
+
+
+boundaries(globals())

@@ -8,7 +8,7 @@ import os
 
 from tapeflow import protos
 from tapeflow.core.errors import AbortedError, OutOfRangeError, UnavailableError
-from tapeflow.core.public import public, public_methods
+from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.train.coordinator import Coordinator
 from tapeflow.train.queue_runner import start_queue_runners
@@ -510,3 +510,6 @@ def MonitoredTrainingSession(
         )  # fmt: skip
     all_hooks.extend(hooks or [])
     return MonitoredSession(creator, all_hooks, stop_grace_period_secs)
+
+
+boundaries(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.core import context, nest
 from tapeflow.core.context import name_scope_v1
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.ops.arithmetic import minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros
@@ -140,3 +141,6 @@ def weighted_moving_average(value, decay, weight, truediv=True, collections=None
     moved = assign_moving_average(above, value * weight, decay, zero_debias=False)
     weights = assign_moving_average(below, weight, decay, zero_debias=False)
     return moved / weights if truediv else moved // weights
+
+
+boundaries(globals())

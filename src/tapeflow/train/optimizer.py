@@ -6,6 +6,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import fill, zeros
@@ -15,7 +16,7 @@ from tapeflow.train.protocol import Protocol
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached
-from tapeflow.train.updating import ByRule
+from tapeflow.train.updating import ByRule, name_wrong_gradient
 
 
 @public_methods
@@ -169,7 +170,14 @@ class Optimizer(Protocol, ByRule):
                 f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."
             )
         self._prepare(given[0][1])
-        for grad, var in self._apply_together(given):
+        try:
+            self._apply(given)
+        except (InvalidArgumentError, ValueError) as error:
+            name_wrong_gradient(given, error)
+            raise
+
+    def _apply(self, pairs):
+        for grad, var in self._apply_together(pairs):
             if type(grad) is EagerTensor:
                 self._apply_dense(grad, var)
             elif is_sparse(grad):

@@ -10,6 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.context import executing_eagerly, init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
+from tapeflow.core.public import boundaries
 from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
@@ -438,3 +439,6 @@ class NameBasedSaverStatus(CheckpointLoadStatus):
         if not executing_eagerly():
             _initialize(self._root, session, self._to_load)
         self.run_restore_ops(session)
+
+
+boundaries(globals())

@@ -16,7 +16,7 @@ from tapeflow.core.context import device as placed
 from tapeflow.core.context import name_scope
 from tapeflow.core.device import DeviceSpec
 from tapeflow.core.errors import NotFoundError
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import boundaries, public_methods
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.meta_graph import add_collection
 from tapeflow.graph.placeholders import placeholder_with_default
@@ -366,3 +366,6 @@ def _read(variable):
     host = DeviceSpec(device.job, device.replica, device.task, "CPU", 0)
     with placed(host.to_string()):
         return identity(variable.read_value())
+
+
+boundaries(globals())

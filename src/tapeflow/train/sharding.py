@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.device import DeviceSpec
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.saved_model import slices
 from tapeflow.saved_model.slices import Part
@@ -149,3 +150,6 @@ def shards_of(callback: Any, tensors: Mapping[str, Any]) -> list[dict[str, Any]]
     if missing:
         raise ValueError(f"The sharding callback left out {missing}")
     return found
+
+
+boundaries(globals())

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.tensor_shape import as_shape
 from tapeflow.ops.array import shape
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.scatter import scatter_nd
@@ -131,6 +133,15 @@ class ByRule:
         each = zip(*group.slots) if slots else itertools.repeat(())
         for var, own, grad in zip(variables, each, gradients):
             rule.apply(var, own, scalars, grad, **attrs)
+
+
+def name_wrong_gradient(pairs: Any, error: Exception) -> None:
+    """Raises an error that names the variable whose gradient has another shape, if `error` may come from one."""
+    for grad, var in pairs:
+        given, wanted = (as_shape(getattr(x, "shape", None)) for x in (grad, var))
+        if not given.is_compatible_with(wanted):
+            text = f"The gradient of variable {var.name!r}, whose shape is {wanted}, has shape {given}: {error}"
+            raise InvalidArgumentError(None, None, text) from None
 
 
 def _fits(grad: Any, var: Any) -> bool:

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from tapeflow.compat.v1 import flags
+from tapeflow.core.public import boundaries
 
 __all__ = ["flags", "run"]
 
@@ -24,3 +25,6 @@ def run(main: Any = None, argv: Any = None) -> None:
         print("Pass --helpshort or --helpfull to see help on flags.", file=sys.stderr)
         sys.exit(1)
     sys.exit(main(rest))
+
+
+boundaries(globals())

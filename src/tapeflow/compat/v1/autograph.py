@@ -1,6 +1,7 @@
 """`tf.compat.v1.autograph`: as in 2.x, with arguments that no longer mean anything."""
 
 from tapeflow.autograph import experimental
+from tapeflow.core.public import boundaries
 from tapeflow.function.autograph import convert
 from tapeflow.function.autograph.verbosity import set_verbosity, trace
 
@@ -27,3 +28,6 @@ def to_code(
     Raises ConversionError.
     """
     return convert.to_code(entity, recursive, experimental_optional_features)
+
+
+boundaries(globals())

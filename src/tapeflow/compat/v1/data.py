@@ -1,5 +1,6 @@
 """`tf.data` with the functions of 1.x."""
 
+from tapeflow.core.public import boundaries
 from tapeflow.data import (
     AUTOTUNE,
     INFINITE_CARDINALITY,
@@ -61,3 +62,6 @@ def get_output_shapes(dataset_or_iterator):
 def get_output_classes(dataset_or_iterator):
     """The structure of Python classes of an element."""
     return dataset_or_iterator.output_classes
+
+
+boundaries(globals())

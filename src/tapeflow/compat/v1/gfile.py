@@ -14,6 +14,7 @@ from tapeflow.core.file_system import remove as _remove
 from tapeflow.core.file_system import rename as _rename
 from tapeflow.core.file_system import rmtree as _rmtree
 from tapeflow.core.file_system import stat as _stat
+from tapeflow.core.public import boundaries
 
 __all__ = [
     "Copy", "DeleteRecursively", "Exists", "FastGFile", "GFile", "Glob", "IsDirectory", "ListDirectory",
@@ -79,3 +80,6 @@ def Stat(filename):
 def Walk(top, in_order=True):
     """`tf.io.gfile.walk`."""
     return walk(top, in_order)
+
+
+boundaries(globals())

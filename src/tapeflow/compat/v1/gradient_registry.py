@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import raw_ops
-from tapeflow.core.public import public
+from tapeflow.core.public import boundaries, public
 from tapeflow.graph import gradients
 from tapeflow.ops.table import REGISTRY
 
@@ -61,3 +61,6 @@ def NotDifferentiable(op_type):
 
 
 NoGradient = no_gradient = NotDifferentiable
+
+
+boundaries(globals())

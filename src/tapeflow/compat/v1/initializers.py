@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.variables import global_variables_initializer as global_variables  # noqa: F401
 from tapeflow.graph.variables import local_variables_initializer as local_variables  # noqa: F401
@@ -271,3 +272,6 @@ variance_scaling = variance_scaling_initializer
 glorot_uniform = glorot_uniform_initializer
 glorot_normal = glorot_normal_initializer
 orthogonal = orthogonal_initializer
+
+
+boundaries(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import context, release
 from tapeflow.core.context import enable_eager_execution, enable_tensor_equality
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import disable_v2_tensorshape, enable_v2_tensorshape
 
 _resources = True
@@ -81,3 +82,6 @@ def executing_eagerly_outside_functions() -> bool:
 
 def output_all_intermediates(state: bool | None) -> None:
     """Whether control flow gives out what its gradient needs; here it does so where a gradient is taken."""
+
+
+boundaries(globals())

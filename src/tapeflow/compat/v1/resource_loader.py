@@ -6,6 +6,8 @@ import inspect
 import os
 import sys
 
+from tapeflow.core.public import boundaries
+
 __all__ = [
     "get_data_files_path",
     "get_path_to_datafile",
@@ -44,3 +46,6 @@ def load_resource(path: str) -> bytes:
 def readahead_file_path(path: str, readahead: str = "128M") -> str:
     """`path`: files are read as they are needed."""
     return path
+
+
+boundaries(globals())

@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public
+from tapeflow.core.public import boundaries, public
 from tapeflow.graph.building import name_after_scope
 from tapeflow.ops import summary as rows
 from tapeflow.ops import summary_values
@@ -183,3 +183,6 @@ __all__ = [
     "tensor_summary",
     "text",
 ]
+
+
+boundaries(globals())

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow import test as _test
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import boundaries
 from tapeflow.graph.derivatives import gradients
 from tapeflow.graph.session import get_default_session
 
@@ -128,3 +129,6 @@ def _numeric(session, x, value, y, y_shape, delta, feeds):
     for row in range(size_x):
         jacobian[row] = (at(row, delta) - at(row, -delta)) / (2 * delta)
     return jacobian
+
+
+boundaries(globals())

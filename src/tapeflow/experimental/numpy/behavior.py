@@ -6,7 +6,7 @@ from tapeflow import _native
 from tapeflow.core import promotion
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
-from tapeflow.ops import numpy_methods, slicing
+from tapeflow.ops import numpy_hints, numpy_methods, slicing
 from tapeflow.ops.casting import Cast
 
 
@@ -41,6 +41,7 @@ def _reset() -> None:
     for name in numpy_methods.METHODS:
         if name in vars(_native.Tensor):
             delattr(_native.Tensor, name)
+    numpy_hints.set_hints()
     _native.set_hook("getitem", slicing.getitem)
 
 

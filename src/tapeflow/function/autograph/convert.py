@@ -17,6 +17,7 @@ from tapeflow.function.autograph.operators import calls
 from tapeflow.function.autograph.operators.calls import cv_builtins, is_left_alone
 from tapeflow.function.autograph.templates import statements
 from tapeflow.function.autograph.transform import is_generator, transform
+from tapeflow.graph import misuse
 
 _NOT_FUNCTIONS = 0x20 | 0x80 | 0x100 | 0x200  # generators and coroutines
 _FUTURE = 0x1FF0000  # the flags of `from __future__ import ...`, which hold for a whole file
@@ -190,6 +191,7 @@ def _function(f: FunctionType, code: CodeType, recursive: bool) -> FunctionType:
 
 
 calls.converted = converted
+misuse.is_converted = lambda code: id(code) in _results
 
 # Entry points.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from tapeflow.core.public import boundaries
+
 
 class Feature(enum.Enum):
     """Optional features of the conversion.
@@ -44,3 +46,6 @@ def set_loop_options(
 
     `shape_invariants` is a list of pairs (variable, shape). Outside of a loop that goes into the graph it does nothing.
     """
+
+
+boundaries(globals())

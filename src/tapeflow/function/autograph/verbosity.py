@@ -6,6 +6,7 @@ import os
 import sys
 
 from tapeflow.core.log import get_logger
+from tapeflow.core.public import boundaries
 
 _level: int | None = None
 _to_stdout = hasattr(sys, "ps1")
@@ -42,3 +43,6 @@ def warn(text: str) -> None:
 def trace(*args: object) -> None:
     """Prints its arguments while a function is traced."""
     print(*args)
+
+
+boundaries(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.public import Bounded
 from tapeflow.keras.utils.progress import Progbar
 
 _EPOCHS = ("on_epoch_begin", "on_epoch_end")
@@ -13,7 +14,7 @@ _BATCHES = tuple(
 )
 
 
-class Callback:
+class Callback(Bounded):
     """What fit calls; `self.model` is the model, `self.params` has verbose, epochs and steps.
 
     To be subclassed. Logs are dicts of floats.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.utils.files import get_file
 
 _ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -27,3 +28,6 @@ def split(file, test_split, seed):
     x, y = x[rows], y[rows]
     at = int(len(x) * (1 - test_split))
     return (np.array(x[:at]), np.array(y[:at])), (np.array(x[at:]), np.array(y[at:]))
+
+
+boundaries(globals())

@@ -1,5 +1,6 @@
 """60,000 small pictures of 10 classes."""
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.datasets.cifar import read
 from tapeflow.keras.utils.files import get_file
 
@@ -12,3 +13,6 @@ def load_data():
     )  # fmt: skip
     train = read(archive, [f"data_batch_{i}" for i in range(1, 6)], "labels")
     return train, read(archive, ["test_batch"], "labels")
+
+
+boundaries(globals())

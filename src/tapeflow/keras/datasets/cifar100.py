@@ -1,5 +1,6 @@
 """60,000 small pictures of 100 classes."""
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.datasets.cifar import read
 from tapeflow.keras.utils.files import get_file
 
@@ -16,3 +17,6 @@ def load_data(label_mode="fine"):
     )  # fmt: skip
     key = f"{label_mode}_labels"
     return read(archive, ["train"], key), read(archive, ["test"], key)
+
+
+boundaries(globals())

@@ -4,6 +4,7 @@ import gzip
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.datasets.boston_housing import _ORIGIN
 from tapeflow.keras.utils.files import get_file
 
@@ -30,3 +31,6 @@ def _read(name, header):
     path = get_file(name, _ORIGIN + name, cache_subdir="datasets/fashion-mnist", file_hash=_MD5[name])
     with gzip.open(path, "rb") as file:
         return np.frombuffer(file.read(), np.uint8, offset=header)
+
+
+boundaries(globals())

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.datasets.boston_housing import _ORIGIN
 from tapeflow.keras.datasets.word_numbers import as_array, chosen, short
 from tapeflow.keras.utils.files import get_file
@@ -58,3 +59,6 @@ def get_word_index(path="imdb_word_index.json"):
     )
     with open(file) as words:
         return json.load(words)
+
+
+boundaries(globals())

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
+
 # What NumPy raises for other files, and the library for archives that are damaged, packed in another way, or locked.
 _DAMAGE = (KeyError, TypeError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
 SUBSET = Path(__file__).with_name("mnist10k.npz")
@@ -48,3 +50,6 @@ def _file(path):
     if given.parent != Path():
         raise FileNotFoundError(f"MNIST was looked for in {given}, and there is no such file")
     return SUBSET
+
+
+boundaries(globals())

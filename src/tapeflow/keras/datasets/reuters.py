@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.datasets.boston_housing import _ORIGIN
 from tapeflow.keras.datasets.word_numbers import as_array, chosen, short
 from tapeflow.keras.utils.files import get_file
@@ -61,3 +62,6 @@ def get_word_index(path="reuters_word_index.json"):
 def get_label_names():
     """The names of the topics."""
     return _LABELS
+
+
+boundaries(globals())

@@ -6,6 +6,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.deserialization import deserializing
+from tapeflow.core.module import SetByInit
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
@@ -56,6 +57,8 @@ class Layer(Connections, Protocol, Tracked):
     # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
     _computes_mask = False
     _masks_itself = False
+
+    _fast = SetByInit(RuntimeError)
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

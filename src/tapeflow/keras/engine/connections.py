@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import nest
+from tapeflow.core.public import boundaries
 
 
 class Connections:
@@ -110,3 +111,6 @@ def _shapes(tensors):
 
 def _masks(tensors):
     return nest.map_structure(lambda x: getattr(x, "_keras_mask", None), tensors)
+
+
+boundaries(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.casting import cast
 from tapeflow.ops.layout import expand_dims, squeeze
@@ -134,3 +135,6 @@ def conformed(tensor, value):
     ):
         value = cast(value, tensor.dtype)
     return value
+
+
+boundaries(globals())

@@ -42,7 +42,7 @@ class Model(Training, Layer):
             # The first argument of a subclass's constructor is its name; programs pass other things too.
             kwargs["name"], args = (args[0] if isinstance(args[0], str) else None), ()
         if args:
-            raise TypeError(
+            raise ValueError(
                 f"{type(self).__name__} takes symbolic inputs and outputs, or no positional "
                 f"arguments; got {args}"
             )

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.engine import saving, weight_files
 from tapeflow.keras.registry import to_config
@@ -134,6 +135,10 @@ def _training_config(model):
     }
 
 
+class NoModelError(OSError, ValueError):
+    """There is no model in a place from which one is to be loaded."""
+
+
 def load_model(filepath, custom_objects=None, compile=True, options=None, safe_mode=True):
     """The model that `save_model` has saved, compiled as it was unless `compile` is False.
 
@@ -145,7 +150,8 @@ def load_model(filepath, custom_objects=None, compile=True, options=None, safe_m
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):
-        raise OSError(f"No file or directory found at {path}")
+        kind = FileNotFoundError if path.endswith((".h5", ".hdf5")) else NoModelError
+        raise kind(f"No file or directory found at {path}")
     from tapeflow.keras.saving import archive
 
     if os.path.isdir(path):
@@ -223,3 +229,5 @@ def _slot_names(names):
     """The names of slots, in their order, among names such as "Adam/dense/kernel/m:0"."""
     found = [name.rpartition("/")[2].partition(":")[0] for name in names]
     return [name for name in dict.fromkeys(found) if name != "iter"]
+
+boundaries(globals())

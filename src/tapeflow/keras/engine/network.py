@@ -71,11 +71,11 @@ class Network:
                 continue
             for parent in node.parents():
                 if id(parent) not in known:
-                    raise _disconnected(parent, node)
+                    raise _disconnected(parent, node, inputs)
             known.update(id(y) for y in nest.flatten(node.outputs))
         for output in outputs:
             if id(output) not in known:
-                raise _disconnected(output, output.node)
+                raise _disconnected(output, output.node, inputs)
         names = [layer.name for layer in self.layers]
         for name in names:
             if names.count(name) > 1:
@@ -110,8 +110,9 @@ def first_number(layer):
     return int(getattr(layer, "_is_graph_network", False))
 
 
-def _disconnected(tensor, node):
+def _disconnected(tensor, node, inputs):
+    given = ", ".join(str(x) for x in inputs)
     return ValueError(
-        f"Graph disconnected: cannot obtain value for tensor {tensor} at layer "
-        f'"{node.layer.name}". The following previous layers were accessed without issue: []'
+        f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.layer.name}": it does not '
+        f"follow from the inputs of the model, {given}. Is an Input missing among them?"
     )

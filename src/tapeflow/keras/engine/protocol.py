@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
@@ -155,3 +156,6 @@ class Protocol(LayerWeights, LayerLosses):
 
     def _own_variables(self):
         return list(self._own_weights)
+
+
+boundaries(globals())

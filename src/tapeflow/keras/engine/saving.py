@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 
 _KERAS_VERSION = "2.21.0"
@@ -113,3 +114,5 @@ def clone_model(model, input_tensors=None, clone_function=None):
         nest.map_structure(value_of, model._outputs),
         name=model.name,
     )
+
+boundaries(globals())

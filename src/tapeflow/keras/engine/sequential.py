@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow._native import Tensor
 from tapeflow.core import nest
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
@@ -192,6 +192,7 @@ class Sequential(Model):
         return ""
 
     @property
+    @boundary
     def weights(self):
         """All variables. Raises ValueError before there are any."""
         if not self.built and self.layers and not any(layer.built for layer in self.layers):

@@ -6,6 +6,7 @@ import operator
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes, nest
+from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 
@@ -113,18 +114,22 @@ class KerasTensor:
         made = f" (created by layer '{self.layer.name}')" if self.node is not None else ""
         return f"<KerasTensor: shape={tuple(self.shape.as_list())} dtype={self.dtype.name}{made}>"
 
+    @boundary
     def __getattr__(self, name):
         raise _NoSuchAttribute(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    @boundary
     def __bool__(self):
         raise TypeError("A symbolic Keras tensor has no value that could be tested for truth.")
 
+    @boundary
     def __iter__(self):
         sizes = self.shape.as_list() if self.shape.rank else []
         if not sizes or sizes[0] is None:
             raise TypeError("Cannot iterate over a symbolic Keras tensor with unknown first size.")
         return (self[i] for i in range(sizes[0]))
 
+    @boundary
     def __len__(self):
         raise TypeError(
             "Keras symbolic inputs/outputs do not implement `__len__`. You may be trying to pass Keras "
@@ -132,6 +137,7 @@ class KerasTensor:
             "from automatically converting the API call to a lambda layer in the Functional Model."
         )
 
+    @boundary
     def __array__(self, *args, **kwargs):
         raise TypeError(
             "Cannot convert a symbolic Keras input/output to a numpy array. Wrap the function in a "
@@ -175,6 +181,7 @@ _add_operators()
 class Node:
     """One symbolic call of a layer."""
 
+    @boundary
     def __init__(self, layer, inputs, args, kwargs, outputs):
         self.layer = layer
         self.inputs = inputs

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tapeflow.core.module import Module
+from tapeflow.core.module import Module, SetByInit
+from tapeflow.core.public import boundary
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import attached, is_trackable
@@ -32,11 +33,16 @@ class Tracked(Module):
     _is_layer = False
     _is_metric = False
 
+    _tracked = SetByInit(RuntimeError)
+    _tracked_variables = SetByInit(RuntimeError)
+    _own_weights = SetByInit(RuntimeError)
+
     def _start_tracking(self):
         self.__dict__["_tracked"] = {}
         self.__dict__["_tracked_variables"] = {}
         self.__dict__["_own_weights"] = []
 
+    @boundary
     def __setattr__(self, name, value):
         tracked = self.__dict__.get("_tracked")
         if tracked is None:

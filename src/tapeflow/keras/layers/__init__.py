@@ -3,6 +3,7 @@
 import functools as _functools
 import importlib as _importlib
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
 from tapeflow.keras.engine.added import AddMetric as _AddMetric
 from tapeflow.keras.engine.base_layer import Layer
@@ -224,3 +225,5 @@ def _names():
 
 
 __all__ = [name for name in [*dir(), *_LATE] if not name.startswith("_")]
+
+boundaries(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.backend_math import result_type
 from tapeflow.keras.engine.base_layer import Layer
@@ -320,3 +321,5 @@ def concatenate(inputs, axis=-1, **kwargs):
 def dot(inputs, axes=-1, **kwargs):
     """The product of two tensors, summed over an axis of each."""
     return Dot(axes=axes, **kwargs)(inputs)
+
+boundaries(globals())

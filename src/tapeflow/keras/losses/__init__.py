@@ -1,5 +1,6 @@
 """`tf.keras.losses`: numbers per example, and objects that weight and reduce them."""
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.losses.classes import (
     CTC,
     BinaryCrossentropy,
@@ -165,3 +166,6 @@ def serialize(loss):
 def deserialize(name, custom_objects=None):
     """A loss from its name or config."""
     return resolve(name, _NAMES, "loss function", custom_objects)
+
+
+boundaries(globals())

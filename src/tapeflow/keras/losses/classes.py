@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor, is_tensor
+from tapeflow.core.public import Bounded
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.classes_of_functions import class_of
@@ -27,7 +28,7 @@ def _cast_all(y, dtype):
     return cast(y, dtype)
 
 
-class Loss:
+class Loss(Bounded):
     """A function of labels and predictions that gives a scalar, or one number per example.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.ops.activation import softplus
@@ -266,3 +266,5 @@ mape = MAPE = mean_absolute_percentage_error
 msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence = kl_divergence
 logcosh = log_cosh
+
+boundaries(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import computes_tensors
+from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.losses.functions import _check_alike, _pair
@@ -153,3 +153,5 @@ def ctc(y_true, y_pred):
     return ctc_loss(
         labels, y_pred, lengths, fill([sizes[0]], sizes[1]), logits_time_major=False, blank_index=0
     )
+
+boundaries(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.array import size
@@ -66,3 +67,6 @@ def reduced(values, sample_weight, reduction):
     if count is not None and sample_weight is None and averages:
         return reduce_mean(values) if count else reduce_sum(values)
     return compute_weighted_loss(values, sample_weight, reduction)
+
+
+boundaries(globals())

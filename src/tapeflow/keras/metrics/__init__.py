@@ -1,5 +1,6 @@
 """`tf.keras.metrics`: sums over batches, kept in variables, and functions of one batch."""
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
 from tapeflow.keras.losses import (
     KLD,
@@ -203,3 +204,6 @@ def serialize(metric):
 def deserialize(config, custom_objects=None):
     """A metric from its name or config."""
     return resolve(config, _NAMES, "metric function", custom_objects)
+
+
+boundaries(globals())

@@ -8,6 +8,7 @@ import functools
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
+from tapeflow.core.module import SetByInit
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
@@ -51,11 +52,12 @@ class Metric(Tracked):
     """
 
     _is_metric = True
+    _dtype = SetByInit(RuntimeError)
 
     def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
         if "update_state" in cls.__dict__:
             cls.update_state = _as_update(cls.__dict__["update_state"])
+        super().__init_subclass__(**kwargs)
 
     def __init__(self, dtype=None, name=None):
         if isinstance(name, DType) or (isinstance(dtype, str) and not _is_dtype(dtype)):

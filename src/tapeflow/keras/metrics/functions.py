@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.losses.functions import _pair, squeeze_or_expand, without_last
@@ -122,3 +123,5 @@ def concordance_correlation(y_true, y_pred, axis=-1):
 def relative_error(y_true, y_pred, normalizer):
     """|y_true - y_pred| / normalizer, 0 where that is 0."""
     return divide_no_nan(abs_(y_true - y_pred), normalizer)
+
+boundaries(globals())

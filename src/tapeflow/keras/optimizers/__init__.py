@@ -1,5 +1,6 @@
 """`tf.keras.optimizers`."""
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.optimizers import schedules
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -67,3 +68,5 @@ def deserialize(config, custom_objects=None):
 
 
 from tapeflow.keras.optimizers import legacy  # noqa: E402
+
+boundaries(globals())

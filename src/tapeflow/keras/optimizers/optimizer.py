@@ -8,8 +8,10 @@ from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context, dtypes, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import public_methods
+from tapeflow.core.module import SetByInit
+from tapeflow.core.public import boundary, public_methods
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, wrapping
@@ -23,7 +25,7 @@ from tapeflow.ops.variable import Variable
 from tapeflow.train.slots import Slots, base_name, make_slot
 from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached
-from tapeflow.train.updating import ByRule
+from tapeflow.train.updating import ByRule, name_wrong_gradient
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 _AVERAGING = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
@@ -117,6 +119,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     # Settings
 
+    _hyper = SetByInit(RuntimeError)
+    _hyper_variables = SetByInit(RuntimeError)
+    _known = SetByInit(RuntimeError)
+
     def _set_hyper(self, name, value):
         """Sets a setting; a number may be changed later by assignment."""
         if isinstance(value, schedules.LearningRateSchedule) or callable(value):
@@ -188,6 +194,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
                         self._hyper_variable(other)
         return self._hyper_variables[name]
 
+    @boundary
     def __getattr__(self, name):
         hyper = self.__dict__.get("_hyper", {})
         if name == "lr":
@@ -196,6 +203,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             return self._hyper_variable(name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    @boundary
     def __setattr__(self, name, value):
         if name == "lr":
             name = "learning_rate"
@@ -308,9 +316,13 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def _update(self, pairs):
         """Changes the variables; returns the number of calls so far."""
-        if self._wraps:
-            return wrapping.update(self, pairs)
-        return self._update_once(pairs)
+        try:
+            if self._wraps:
+                return wrapping.update(self, pairs)
+            return self._update_once(pairs)
+        except (InvalidArgumentError, ValueError) as error:
+            name_wrong_gradient(pairs, error)
+            raise
 
     def _update_once(self, pairs):
         """One update of the variables, without what wraps updates."""

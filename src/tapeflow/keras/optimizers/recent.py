@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -162,3 +163,6 @@ class Adafactor(Optimizer):
     def get_config(self):
         names = ("beta_2_decay", "epsilon_1", "epsilon_2", "clip_threshold", "relative_step")
         return {**self._config_of(), **{name: self.__dict__[name] for name in names}}
+
+
+boundaries(globals())

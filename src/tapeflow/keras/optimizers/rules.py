@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -391,3 +392,6 @@ class Ftrl(Optimizer):
             "initial_accumulator_value": self._initial,
             "l2_shrinkage_regularization_strength": self._shrinkage,
         }
+
+
+boundaries(globals())

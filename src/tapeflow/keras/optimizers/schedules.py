@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.arithmetic import pow as pow_
@@ -15,7 +16,7 @@ from tapeflow.ops.elementwise import floor, log
 from tapeflow.ops.trigonometric import cos
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Bounded):
     """A function of the step that gives a learning rate, and can be described by a config."""
 
     def __call__(self, step):
@@ -219,3 +220,5 @@ def serialize(schedule):
 def deserialize(config, custom_objects=None):
     """A schedule from its config."""
     return resolve(config, _NAMES, "decay", custom_objects)
+
+boundaries(globals())

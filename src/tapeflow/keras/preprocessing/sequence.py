@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras.utils.sequence import Sequence
 
 
@@ -184,3 +185,5 @@ def _remove_long_seq(maxlen, seq, label):
     """The sequences shorter than maxlen, and their labels."""
     kept = [(s, y) for s, y in zip(seq, label) if len(s) < maxlen]
     return [s for s, _ in kept], [y for _, y in kept]
+
+boundaries(globals())

@@ -8,6 +8,8 @@ import json
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
+
 FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
@@ -217,3 +219,6 @@ def tokenizer_from_json(json_string):
     made.word_index = known["word_index"]
     made.index_word = {int(k): v for k, v in known["index_word"].items()}
     return made
+
+
+boundaries(globals())

@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import registry
 from tapeflow.keras.registry import CustomObjectScope
@@ -370,3 +371,5 @@ _SPECIAL = {
     "__ellipsis__": lambda inner, *_: Ellipsis,
     "__slice__": lambda inner, *_: slice(inner["start"], inner["stop"], inner["step"]),
 }
+
+boundaries(globals())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
+
 
 def to_categorical(y, num_classes=None, dtype="float32"):
     """Integers -> rows with a 1 at their place. Raises ValueError for numbers out of range."""
@@ -25,3 +27,5 @@ def normalize(x, axis=-1, order=2):
     lengths = np.atleast_1d(np.linalg.norm(x, order, axis))
     lengths[lengths == 0] = 1
     return x / np.expand_dims(lengths, axis)
+
+boundaries(globals())

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras import settings
 from tapeflow.ops.casting import cast
@@ -307,3 +308,5 @@ def _label(label, mode, classes):
     if mode == "binary":
         return expand_dims(cast(label, "float32"), -1)
     return cast(convert_to_tensor(label), "int32")
+
+boundaries(globals())

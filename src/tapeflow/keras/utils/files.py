@@ -13,6 +13,8 @@ from tapeflow.keras.utils.archives import extract_archive
 
 _ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip", ".tar.bz2", ".tar.xz")
 
+from tapeflow.core.public import boundaries
+
 
 def get_file(
     fname=None,
@@ -98,3 +100,6 @@ def validate_file(fpath, file_hash, algorithm="auto", chunk_size=65535):
         for chunk in iter(lambda: file.read(chunk_size), b""):
             found.update(chunk)
     return found.hexdigest() == str(file_hash)
+
+
+boundaries(globals())

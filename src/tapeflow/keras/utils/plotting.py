@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tapeflow.core import nest
+from tapeflow.core.public import boundaries
 from tapeflow.core.whole_files import replace_file
 from tapeflow.graph.drawing import DIRECTIONS, Box, _svg
 
@@ -123,3 +124,6 @@ def _boxes(model, shapes, dtype, names, activations, trainable, nested, prefix):
 def _shape(model, layer):
     found = model._shape_of_layer(layer)
     return "?" if found is None else str(nest.map_structure(lambda s: s, found))
+
+
+boundaries(globals())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from tapeflow.core.public import boundaries
+
 _state = {"interactive": True}
 
 
@@ -145,3 +147,6 @@ def _clock(seconds):
     if seconds > 3600:
         return f"{seconds // 3600}:{seconds % 3600 // 60:02d}:{seconds % 60:02d}"
     return f"{seconds // 60}:{seconds % 60:02d}" if seconds > 60 else f"{seconds}s"
+
+
+boundaries(globals())

@@ -6,6 +6,7 @@ import queue
 import random
 import threading
 
+from tapeflow.core.public import boundaries
 from tapeflow.core.workers import start_thread
 
 _END = object()
@@ -89,3 +90,6 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
 class GeneratorEnqueuer(SequenceEnqueuer):
     """The batches of a generator."""
+
+
+boundaries(globals())

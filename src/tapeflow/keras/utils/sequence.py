@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tapeflow.core.public import boundaries
+
 
 class Sequence:
     """Batches by number: subclasses define `__getitem__(index)` and `__len__`.
@@ -72,3 +74,6 @@ class Sequence:
 
 
 PyDataset = Sequence
+
+
+boundaries(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import nest
+from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras.utils.directories import check_format
 from tapeflow.keras.utils.sequence import Sequence
@@ -144,3 +145,5 @@ def _dataset_of(elements):
         return np.stack([np.asarray(leaf) for leaf in leaves])
 
     return Dataset.from_tensor_slices(nest.map_structure(stacked, *elements))
+
+boundaries(globals())

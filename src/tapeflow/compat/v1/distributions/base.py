@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
@@ -322,3 +323,4 @@ class Distribution:
         )
 
 
+boundaries(globals())

@@ -12,6 +12,7 @@ from tapeflow.compat.v1.distributions.base import (
 )
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.ops.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.comparison import greater, is_nan, logical_and, where
@@ -408,3 +409,4 @@ class StudentT(Distribution):
         return self.loc * ones_like(self.df * self.scale)
 
 
+boundaries(globals())

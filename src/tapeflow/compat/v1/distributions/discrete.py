@@ -10,6 +10,7 @@ from tapeflow.compat.v1.distributions.base import (
 from tapeflow.compat.v1.distributions.continuous import numbers
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.argmax import argmax
@@ -331,3 +332,4 @@ class DirichletMultinomial(Distribution):
         return set_diag(-matmul(x[..., None], x[..., None, :]), self._variance())
 
 
+boundaries(globals())

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.compat.v1.distributions import continuous, discrete
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.array import identity
 from tapeflow.ops.assertions import Assert
@@ -127,3 +128,4 @@ def _(a: Any, b: Any, name: Any = None) -> Any:
     return reduce_sum(difference * spread, -1) - lbeta(a.concentration) + lbeta(b.concentration)
 
 
+boundaries(globals())

@@ -13,6 +13,7 @@ from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.array import identity
@@ -324,3 +325,6 @@ def specificity_at_sensitivity(
 
         value, update = identity(found(values), "value"), identity(found(updates), "update_op")
         return collected(value, update, metrics_collections, updates_collections)
+
+
+boundaries(globals())

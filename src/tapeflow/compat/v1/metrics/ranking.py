@@ -13,6 +13,7 @@ from tapeflow.compat.v1.metrics.weighting import broadcast_weights
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import dtypes
 from tapeflow.core.convert import constant, convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.arithmetic import divide, minimum
@@ -188,3 +189,6 @@ def sparse_average_precision_at_k(
     return average_precision_at_k(
         labels, predictions, k, weights, metrics_collections, updates_collections, name
     )
+
+
+boundaries(globals())

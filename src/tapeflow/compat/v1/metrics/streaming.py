@@ -6,6 +6,7 @@ from tapeflow.compat.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.graph.collections import GraphKeys
 from tapeflow.ops.array import identity, size
 from tapeflow.ops.casting import cast
@@ -277,3 +278,4 @@ def mean_per_class_accuracy(
         return collected(value, update, metrics_collections, updates_collections)
 
 
+boundaries(globals())

@@ -8,6 +8,7 @@ import numbers
 from tapeflow.core import nest
 from tapeflow.core.context import device
 from tapeflow.core.convert import is_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import AbstractRNNCell, map_sizes
 from tapeflow.keras.layers.rnn.lstm import LSTMCell
@@ -275,3 +276,6 @@ class RNNCellDeviceWrapper(OnDevice, _Wrapper):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
+
+
+boundaries(globals())

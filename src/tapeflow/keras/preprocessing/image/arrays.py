@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeflow.core import extras
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
@@ -154,3 +155,6 @@ def smart_resize(x, size, interpolation="bilinear", data_format="channels_last",
     if first:
         resized = transpose(resized, [*range(rank - 3), rank - 1, rank - 3, rank - 2])
     return resized.numpy() if isinstance(x, np.ndarray) else resized
+
+
+boundaries(globals())

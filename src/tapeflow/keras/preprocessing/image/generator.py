@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.preprocessing.image import transforms
 from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array, load_img
@@ -637,3 +638,6 @@ class ImageDataGenerator:
             u, s, _ = np.linalg.svd(flat.T, full_matrices=False)
             scale = np.sqrt(len(flat)) / np.sqrt(s**2 + self.zca_epsilon)
             self.zca_whitening_matrix = (u * scale) @ u.T
+
+
+boundaries(globals())

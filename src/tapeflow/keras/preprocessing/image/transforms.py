@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core import extras
+from tapeflow.core.public import boundaries
 from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array
 
 
@@ -177,3 +178,6 @@ def random_brightness(x, brightness_range, scale=True):
 def flip_axis(x, axis):
     """The array backwards along an axis."""
     return np.flip(x, axis)
+
+
+boundaries(globals())

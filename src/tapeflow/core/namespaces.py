@@ -1,0 +1,57 @@
+"""What modules of the package say about names that they do not have: where the name is, or what is spelled like it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from tapeflow.core.public import boundary
+
+# The sentence for a name that a module lacks; set by the package, which knows all of its names and TensorFlow's.
+explain: Callable[[ModuleType, str], str] | None = None
+_ROOT = __name__.partition(".")[0]
+
+
+class MissingNameError(AttributeError):
+    """A module lacks a name; the sentence is made when it is read, as many programs only probe for names."""
+
+    def __init__(self, module: ModuleType, name: str):
+        super().__init__(f"module {module.__name__!r} has no attribute {name!r}", name=name)
+        self._module = module
+
+    def __str__(self) -> str:
+        return explain(self._module, self.name) if explain else super().__str__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AttributeError, (str(self),)
+
+
+def explain_missing_names(*loaded: ModuleType) -> None:
+    """Let modules of the package, all those that are loaded unless some are given, explain the names that they lack."""
+    for module in loaded or [m for name, m in list(sys.modules.items()) if name.partition(".")[0] == _ROOT]:
+        if isinstance(module, ModuleType) and not hasattr(module.__dict__.get("__getattr__"), "explains"):
+            module.__dict__["__getattr__"] = _lookup(module, module.__dict__.get("__getattr__"))
+
+
+def _lookup(module: ModuleType, own: Callable[[str], Any] | None) -> Callable[[str], Any]:
+    """The `__getattr__` of a module, whose own one, if there is one, loads names that are loaded when they are used."""
+
+    def attribute(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        if own is not None:
+            try:
+                value = own(name)
+            except AttributeError as error:
+                if error.name not in (None, name):  # not about this module
+                    raise
+            else:
+                explain_missing_names()
+                return value
+        raise MissingNameError(module, name) from None
+
+    found = boundary(attribute)
+    found.explains = True  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,24 @@
+"""Names that are spelled like one that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
+    """The names that are spelled most like `name`, the nearest first; upper and lower case are the same."""
+    import difflib  # here, as it costs 4 ms
+
+    by_lower: dict[str, str] = {}
+    for each in known:
+        if each != name and (each.lower() not in by_lower or each.islower() == name.islower()):
+            by_lower[each.lower()] = each
+    return [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, count, 0.6)]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The question whether one of the nearest names is meant; empty where none is near."""
+    found = [repr(each) for each in nearest(name, known)]
+    if not found:
+        return ""
+    return f"Did you mean {' or '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}?"

@@ -1,0 +1,63 @@
+"""What tensors say about methods that only NumPy's arrays have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow import _native
+from tapeflow.core.public import boundary
+
+# What NumPy's arrays have and tensors have not, and what programs may use instead.
+_INSTEAD = {
+    "T": "tf.transpose(x)",
+    "size": "tf.size(x)",
+    "data": "x.numpy().data",
+    "tolist": "x.numpy().tolist()",
+    "transpose": "tf.transpose(x, perm)",
+    "reshape": "tf.reshape(x, shape)",
+    "ravel": "tf.reshape(x, [-1])",
+    "flatten": "tf.reshape(x, [-1])",
+    "clip": "tf.clip_by_value(x, low, high)",
+    "astype": "tf.cast(x, dtype)",
+    "max": "tf.reduce_max(x)",
+    "mean": "tf.reduce_mean(x)",
+    "min": "tf.reduce_min(x)",
+    "sum": "tf.reduce_sum(x)",
+    "prod": "tf.reduce_prod(x)",
+    "std": "tf.math.reduce_std(x)",
+    "var": "tf.math.reduce_variance(x)",
+    "any": "tf.reduce_any(x)",
+    "all": "tf.reduce_all(x)",
+    "argmax": "tf.argmax(x, axis)",
+    "argmin": "tf.argmin(x, axis)",
+    "cumsum": "tf.cumsum(x, axis)",
+    "dot": "tf.tensordot(x, y, 1)",
+    "squeeze": "tf.squeeze(x)",
+    "repeat": "tf.repeat(x, repeats)",
+    "copy": "tf.identity(x)",
+    "item": "x.numpy().item()",
+    "view": "tf.reshape(x, shape)",
+    "detach": "tf.stop_gradient(x)",
+}
+
+
+def _hint(name: str, instead: str) -> Any:
+    @boundary
+    def missing(tensor: Any) -> Any:
+        text = f"{type(tensor).__name__!r} object has no attribute {name!r}. Use {instead}"
+        from tapeflow.ops.numpy_methods import (
+            METHODS,  # here, as programs without errors do not need it
+        )
+
+        if name in METHODS:
+            text += ", or give tensors the methods of NumPy's arrays with "
+            text += "tf.experimental.numpy.experimental_enable_numpy_behavior()"
+        raise AttributeError(f"{text}.", name=name)
+
+    return property(missing)
+
+
+def set_hints() -> None:
+    """Let tensors say what to use instead of methods that only NumPy's arrays have."""
+    for name, instead in _INSTEAD.items():
+        setattr(_native.Tensor, name, _hint(name, instead))
