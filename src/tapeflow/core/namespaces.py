@@ -18,7 +18,8 @@ class MissingNameError(AttributeError):
     """A module lacks a name; the sentence is made when it is read, as many programs only probe for names."""
 
     def __init__(self, module: ModuleType, name: str):
-        super().__init__(f"module {module.__name__!r} has no attribute {name!r}", name=name)
+        super().__init__(f"module {module.__name__!r} has no attribute {name!r}")
+        self.name: str = name
         self._module = module
 
     def __str__(self) -> str:

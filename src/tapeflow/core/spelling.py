@@ -13,7 +13,9 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     for each in known:
         if each != name and (each.lower() not in by_lower or each.islower() == name.islower()):
             by_lower[each.lower()] = each
-    return [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, count, 0.6)]
+    # Among many short names some share letters with any other by chance.
+    least = 0.6 if len(name) > 4 else 0.7
+    return [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, count, least)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from tapeflow.core.errors import (
     UnimplementedError,
     UnknownError,
 )
-from tapeflow.core.public import PACKAGE_DIRECTORY
+from tapeflow.core.public import PACKAGE_DIRECTORY, boundaries
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.passes import scope
@@ -288,3 +288,6 @@ def enable_debug_mode() -> None:
     if not context.executing_eagerly():
         raise ValueError("`enable_debug_mode() is only supported in eager mode.")
     set_debugging(True)
+
+
+boundaries(globals())

@@ -3,6 +3,7 @@
 import importlib
 
 from tapeflow.core.context import device, name_scope
+from tapeflow.core.public import boundaries
 from tapeflow.keras import (
     activations,
     backend,
@@ -92,3 +93,5 @@ def __getattr__(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")
 
+
+boundaries(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.graph import func_graph
 
 
@@ -29,3 +30,6 @@ class Asset:
 
     def _trackable_children(self) -> dict[str, Any]:
         return {}
+
+
+boundaries(globals())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from tapeflow.core.public import boundaries
 from tapeflow.function.autograph import operators, source, verbosity
 from tapeflow.function.autograph.errors import ConversionError, SourceNotFound
 from tapeflow.function.autograph.operators import calls
@@ -306,3 +307,6 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     else:
         node.name = f"tf__{node.name}"
     return ast.unparse(ast.fix_missing_locations(node)) + "\n"
+
+
+boundaries(globals())

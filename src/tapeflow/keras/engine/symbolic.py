@@ -6,7 +6,7 @@ import operator
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes, nest
-from tapeflow.core.public import boundary
+from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 
@@ -335,3 +335,6 @@ def make_input(
         name=name,
     )
     return layer.output
+
+
+boundaries(globals())

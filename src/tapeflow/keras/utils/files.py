@@ -8,12 +8,11 @@ import shutil
 import urllib.parse
 import urllib.request
 
+from tapeflow.core.public import boundaries
 from tapeflow.core.whole_files import replacing
 from tapeflow.keras.utils.archives import extract_archive
 
 _ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip", ".tar.bz2", ".tar.xz")
-
-from tapeflow.core.public import boundaries
 
 
 def get_file(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.engine.symbolic import KerasTensor
 
@@ -67,3 +68,6 @@ def standardize_dtype(dtype):
         return dtypes.as_dtype(dtype).name
     except TypeError as error:
         raise ValueError(f"Invalid dtype: {dtype}") from error
+
+
+boundaries(globals())
