@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -225,7 +226,7 @@ _KINDS = (
 
 def translated(error: BaseException, transformation: str, position: int) -> BaseException:
     """The error of an element, which names the transformation and the element."""
-    note = f"in Dataset.{transformation}, at element {position}{_raised_at(error)}"
+    note = f"in Dataset.{transformation}, at element {position}"
     if isinstance(error, StopIteration):
         # A StopIteration of the user's would silently end the dataset.
         made: Any = InvalidArgumentError(
@@ -240,15 +241,19 @@ def translated(error: BaseException, transformation: str, position: int) -> Base
         return error
     else:
         kind = next((k for classes, k in _KINDS if isinstance(error, classes)), UnknownError)
-        made = kind(None, None, f"{type(error).__name__}: {error} [{note}]")
+        made = kind(None, None, f"{type(error).__name__}: {error} [{note}{_raised_at(error)}]")
     made.__cause__ = error
     return made
+
+
+# What runs between the functions of programs: the package, Python's own library and those that are installed.
+_LIBRARIES = (PACKAGE_DIRECTORY, os.path.dirname(os.__file__))
 
 
 def _raised_at(error: BaseException) -> str:
     """The line of the program that raised an error; empty for an error of the package's own code."""
     lines = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    theirs = [(code, line) for code, line in lines if not code.co_filename.startswith(PACKAGE_DIRECTORY)]
+    theirs = [(code, line) for code, line in lines if not code.co_filename.startswith(_LIBRARIES)]
     if not theirs:
         return ""
     code, line = theirs[-1]
