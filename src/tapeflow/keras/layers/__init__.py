@@ -202,7 +202,7 @@ def deserialize(config, custom_objects=None):
     """A layer from its config."""
     name = config.get("class_name") if isinstance(config, dict) else config
     found = _named(name) if isinstance(name, str) else None
-    return _resolve(config, {} if found is None else {name: found}, "layer", custom_objects)
+    return _resolve(config, _names() if found is None else {name: found}, "layer", custom_objects)
 
 
 def _named(name):
