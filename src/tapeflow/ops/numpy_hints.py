@@ -41,23 +41,24 @@ _INSTEAD = {
 }
 
 
-def _hint(name: str, instead: str) -> Any:
-    @boundary
-    def missing(tensor: Any) -> Any:
-        text = f"{type(tensor).__name__!r} object has no attribute {name!r}. Use {instead}"
-        from tapeflow.ops.numpy_methods import (
-            METHODS,  # here, as programs without errors do not need it
-        )
+class _Hint:
+    """An attribute that tensors, and their class, have not: asking for it raises AttributeError with the way to go."""
 
-        if name in METHODS:
+    def __init__(self, name: str, instead: str):
+        self._name, self._instead = name, instead
+
+    @boundary
+    def __get__(self, tensor: Any, owner: type) -> Any:
+        from tapeflow.ops.numpy_methods import METHODS  # here, as programs without errors do not need it
+
+        text = f"{owner.__name__!r} object has no attribute {self._name!r}. Use {self._instead}"
+        if self._name in METHODS:
             text += ", or give tensors the methods of NumPy's arrays with "
             text += "tf.experimental.numpy.experimental_enable_numpy_behavior()"
-        raise AttributeError(f"{text}.", name=name)
-
-    return property(missing)
+        raise AttributeError(f"{text}.", name=self._name)
 
 
 def set_hints() -> None:
     """Let tensors say what to use instead of methods that only NumPy's arrays have."""
     for name, instead in _INSTEAD.items():
-        setattr(_native.Tensor, name, _hint(name, instead))
+        setattr(_native.Tensor, name, _Hint(name, instead))
