@@ -49,7 +49,8 @@ class _Hint:
 
     @boundary
     def __get__(self, tensor: Any, owner: type) -> Any:
-        from tapeflow.ops.numpy_methods import METHODS  # here, as programs without errors do not need it
+        # Here, as programs without errors do not need it.
+        from tapeflow.ops.numpy_methods import METHODS
 
         text = f"{owner.__name__!r} object has no attribute {self._name!r}. Use {self._instead}"
         if self._name in METHODS:
