@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
+from tapeflow.core.public import tensor_function
+from tapeflow.core.release import keras_2
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import elu as nn_elu
 from tapeflow.ops.activation import gelu, relu6, selu, softplus, softsign
@@ -69,8 +71,10 @@ def softmax(x, axis=-1):
 
 @tensor_function
 def hard_sigmoid(x):
-    """0.2 x + 0.5 cut off at 0 and 1."""
-    return clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+    """relu6(x + 3) / 6; in Keras 2 0.2 x + 0.5 cut off at 0 and 1."""
+    if keras_2():
+        return clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+    return relu6(convert_to_tensor(x) + 3.0) / 6.0
 
 
 @tensor_function

@@ -9,7 +9,9 @@ import numpy as np
 from tapeflow.core import dtypes, extras
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import random as keras_random
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops import construction, random, random_stateless
@@ -98,33 +100,45 @@ class Constant(Initializer):
 
 
 class _Random(Initializer):
-    """Random values; with a seed, always the same."""
+    """Random values: always the same with a seed, and in Keras 3 without one, where each initializer draws a seed."""
 
-    seed = None
+    # Whether initializers without a seed draw one.
+    _draws_seed = True
+
+    def __init__(self, seed=None):
+        self._given_seed = keras_random.seed_from_config(seed)
+        self.seed = self._given_seed
+        if seed is None and self._draws_seed and not keras_2():
+            self.seed = keras_random.make_default_seed()
 
     def _uniform(self, shape, low, high, dtype):
         if self.seed is None:
             return random.uniform(shape, low, high, dtype)
-        return random_stateless.stateless_uniform(shape, (self.seed, 0), low, high, dtype)
+        return random_stateless.stateless_uniform(shape, self._seeds(), low, high, dtype)
 
     def _normal(self, shape, mean, stddev, dtype):
         if self.seed is None:
             return random.normal(shape, mean, stddev, dtype)
-        return random_stateless.stateless_normal(shape, (self.seed, 0), mean, stddev, dtype)
+        return random_stateless.stateless_normal(shape, self._seeds(), mean, stddev, dtype)
 
     def _truncated(self, shape, mean, stddev, dtype):
         if self.seed is None:
             return random.truncated_normal(shape, mean, stddev, dtype)
-        return random_stateless.stateless_truncated_normal(
-            shape, (self.seed, 0), mean, stddev, dtype
-        )
+        return random_stateless.stateless_truncated_normal(shape, self._seeds(), mean, stddev, dtype)
+
+    def _seeds(self):
+        return (self.seed, 0) if keras_2() else keras_random.draw_seed(self.seed)
+
+    def get_config(self):
+        return {"seed": keras_random.seed_config(self._given_seed)}
 
 
 class RandomUniform(_Random):
     """Uniform on [minval, maxval)."""
 
     def __init__(self, minval=-0.05, maxval=0.05, seed=None):
-        self.minval, self.maxval, self.seed = minval, maxval, seed
+        super().__init__(seed)
+        self.minval, self.maxval = minval, maxval
 
     def __call__(self, shape, dtype=None, **kwargs):
         dtype = settings.default_dtype(dtype)
@@ -133,20 +147,21 @@ class RandomUniform(_Random):
         return self._uniform(_sizes(shape), self.minval, self.maxval, dtype)
 
     def get_config(self):
-        return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
+        return {"minval": self.minval, "maxval": self.maxval, **super().get_config()}
 
 
 class RandomNormal(_Random):
     """Normal."""
 
     def __init__(self, mean=0.0, stddev=0.05, seed=None):
-        self.mean, self.stddev, self.seed = mean, stddev, seed
+        super().__init__(seed)
+        self.mean, self.stddev = mean, stddev
 
     def __call__(self, shape, dtype=None, **kwargs):
         return self._normal(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
 
     def get_config(self):
-        return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+        return {"mean": self.mean, "stddev": self.stddev, **super().get_config()}
 
 
 class TruncatedNormal(RandomNormal):
@@ -179,7 +194,8 @@ class VarianceScaling(_Random):
             distribution = "truncated_normal"
         if distribution not in {"uniform", "truncated_normal", "untruncated_normal"}:
             raise ValueError(f"Invalid `distribution` argument: {distribution}.")
-        self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
+        super().__init__(seed)
+        self.scale, self.mode, self.distribution = scale, mode, distribution
         self.input_axes, self.output_axes = input_axes, output_axes
 
     def _fans(self, sizes):
@@ -201,7 +217,7 @@ class VarianceScaling(_Random):
         return tuple(rest * math.prod(sizes[axis] for axis in axes) for axes in (inputs, outputs))
 
     def _axes_config(self):
-        if self.input_axes is None and self.output_axes is None:
+        if self.input_axes is None and self.output_axes is None and keras_2():
             return {}
         return {"input_axes": self.input_axes, "output_axes": self.output_axes}
 
@@ -223,7 +239,7 @@ class VarianceScaling(_Random):
             "scale": self.scale,
             "mode": self.mode,
             "distribution": self.distribution,
-            "seed": self.seed,
+            **super().get_config(),
             **self._axes_config(),
         }
 
@@ -247,7 +263,7 @@ class _Scaled(VarianceScaling):
         super().__init__(*self._settings, seed, input_axes, output_axes)
 
     def get_config(self):
-        return {"seed": self.seed, **self._axes_config()}
+        return {**_Random.get_config(self), **self._axes_config()}
 
 
 class GlorotUniform(_Scaled):
@@ -290,7 +306,8 @@ class Orthogonal(_Random):
     """A matrix with orthonormal rows or columns, times gain."""
 
     def __init__(self, gain=1.0, seed=None):
-        self.gain, self.seed = gain, seed
+        super().__init__(seed)
+        self.gain = gain
 
     def __call__(self, shape, dtype=None, **kwargs):
         dtype = _float_dtype(dtype)
@@ -310,7 +327,7 @@ class Orthogonal(_Random):
         return self.gain * reshape(q, sizes)
 
     def get_config(self):
-        return {"gain": self.gain, "seed": self.seed}
+        return {"gain": self.gain, **super().get_config()}
 
 
 class Identity(Initializer):
@@ -394,6 +411,18 @@ class STFT(Initializer):
         }
 
 
+class random_uniform_initializer(RandomUniform):
+    """`tf.random_uniform_initializer`: draws again at every call, whichever Keras there is."""
+
+    _draws_seed = False
+
+
+class random_normal_initializer(RandomNormal):
+    """`tf.random_normal_initializer`: draws again at every call, whichever Keras there is."""
+
+    _draws_seed = False
+
+
 zeros = zeros_initializer = Zeros
 ones = ones_initializer = Ones
 
@@ -441,8 +470,7 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
     "STFTInitializer": STFT,
 }
 constant = Constant
-random_uniform = random_uniform_initializer = RandomUniform
-random_normal = random_normal_initializer = RandomNormal
+random_uniform, random_normal = RandomUniform, RandomNormal
 truncated_normal = TruncatedNormal
 glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
 he_uniform, he_normal = HeUniform, HeNormal

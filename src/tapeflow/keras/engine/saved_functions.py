@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.core import nest
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.function import Function
+from tapeflow.keras.random import states_of_generators
 
 
 def functions_of(model):
@@ -28,7 +29,13 @@ def functions_of(model):
     for training in (False, True):
         called.get_concrete_function(specs, training=training)
     signature = Function(_default_save_signature, input_signature=[specs], autograph=False)
-    return {"__call__": called, "_default_save_signature": signature}
+    return {"__call__": called, "_default_save_signature": signature, **_seed_states(model)}
+
+
+def _seed_states(model):
+    """The states of seed generators: the call draws from them, though checkpoints do not have them."""
+    found = [s for layer in model._all_layers() for s in states_of_generators(vars(layer).values())]
+    return {f"_seed_generator_state_{i}": state for i, state in enumerate(found)}
 
 
 def input_specs(model):

@@ -12,11 +12,11 @@ from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
+from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import logical_and
 from tapeflow.ops.construction import range as range_of
-from tapeflow.ops.dropout import dropout as nn_dropout
 from tapeflow.ops.einsum import einsum
 from tapeflow.ops.elementwise import abs, exp
 from tapeflow.ops.layout import expand_dims
@@ -56,6 +56,7 @@ class _DotAttention(Layer):
         self_causal = kwargs.pop("causal", False)
         super().__init__(**kwargs)
         self.dropout, self.seed = dropout, seed
+        self._noise = NoiseSource(seed) if dropout else None
         self.causal = self_causal
         self.supports_masking = True
 
@@ -86,7 +87,7 @@ class _DotAttention(Layer):
         if self.dropout > 0:
             every = weights
             weights = by_phase(
-                training, lambda: nn_dropout(every, self.dropout, seed=self.seed), lambda: every
+                training, lambda: self._noise.dropout(every, self.dropout), lambda: every
             )
         result = matmul(weights, value)
         if query_mask is not None:

@@ -13,13 +13,13 @@ from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
+from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add
 from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal
-from tapeflow.ops.dropout import dropout as nn_dropout
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.matmul import MatMul, tensordot
 from tapeflow.ops.reduction import reduce_any
@@ -265,6 +265,7 @@ class Dropout(SameShape):
                 f"Invalid value {rate} received for `rate`, expected a value between 0 and 1."
             )
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self._noise = NoiseSource(seed) if not isinstance(rate, (int, float)) or rate > 0 else None
 
     def _noise_shape(self, inputs):
         if self.noise_shape is None:
@@ -279,7 +280,7 @@ class Dropout(SameShape):
             return inputs
         return by_phase(
             training,
-            lambda: nn_dropout(inputs, self.rate, self._noise_shape(inputs), self.seed),
+            lambda: self._noise.dropout(inputs, self.rate, self._noise_shape(inputs)),
             lambda: inputs,
         )
 

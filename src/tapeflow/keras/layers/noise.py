@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from tapeflow.core.release import keras_2
+from tapeflow.keras import settings
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
+from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
-from tapeflow.ops.random import normal as random_normal
-from tapeflow.ops.random import uniform as random_uniform
 
 
 def _sizes(x):
@@ -21,12 +22,20 @@ class GaussianNoise(SameShape):
 
     def __init__(self, stddev, seed=None, **kwargs):
         super().__init__(**kwargs)
+        if not (keras_2() or 0 <= stddev <= 1):
+            raise ValueError(
+                "Invalid value received for argument `stddev`. Expected a float value between 0 and 1. "
+                f"Received: stddev={stddev}"
+            )
         self.stddev, self.seed = stddev, seed
+        self._noise = NoiseSource(seed) if stddev else None
 
     def call(self, inputs, training=None):
+        if not self.stddev:
+            return inputs
+
         def disturbed():
-            noise = random_normal(_sizes(inputs), 0.0, self.stddev, inputs.dtype, self.seed)
-            return inputs + noise
+            return inputs + self._noise.normal(_sizes(inputs), 0.0, self.stddev, inputs.dtype)
 
         return by_phase(training, disturbed, lambda: inputs)
 
@@ -39,9 +48,10 @@ class GaussianDropout(SameShape):
 
     def __init__(self, rate, seed=None, **kwargs):
         super().__init__(**kwargs)
-        if not 0 <= rate < 1:
+        if not 0 <= rate <= 1 or (rate == 1 and keras_2()):
             raise ValueError(f"Invalid value {rate} received for `rate`, expected 0 <= rate < 1.")
         self.rate, self.seed = rate, seed
+        self._noise = NoiseSource(seed) if rate else None
 
     def call(self, inputs, training=None):
         if not self.rate:
@@ -49,7 +59,7 @@ class GaussianDropout(SameShape):
         stddev = math.sqrt(self.rate / (1.0 - self.rate))
 
         def disturbed():
-            return inputs * random_normal(_sizes(inputs), 1.0, stddev, inputs.dtype, self.seed)
+            return inputs * self._noise.normal(_sizes(inputs), 1.0, stddev, inputs.dtype)
 
         return by_phase(training, disturbed, lambda: inputs)
 
@@ -64,7 +74,13 @@ class AlphaDropout(SameShape):
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
         super().__init__(**kwargs)
+        if not (keras_2() or 0 <= rate <= 1):
+            raise ValueError(
+                "Invalid value received for argument `rate`. Expected a float value between 0 and 1. "
+                f"Received: rate={rate}"
+            )
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self._noise = NoiseSource(seed) if rate else None
 
     def call(self, inputs, training=None):
         if not 0.0 < self.rate < 1.0:
@@ -73,7 +89,7 @@ class AlphaDropout(SameShape):
 
     def _disturbed(self, inputs):
         shape = _sizes(inputs) if self.noise_shape is None else self.noise_shape
-        numbers = random_uniform(shape, 0.0, 1.0, inputs.dtype, self.seed)
+        numbers = self._noise.uniform(shape, inputs.dtype if keras_2() else settings.floatx())
         kept = cast(numbers >= self.rate, inputs.dtype)
         a = ((1 - self.rate) * (1 + self.rate * self._LOWEST**2)) ** -0.5
         b = -a * self._LOWEST * self.rate

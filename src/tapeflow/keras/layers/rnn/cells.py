@@ -11,6 +11,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
+from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.bias import bias_add
 from tapeflow.ops.construction import zeros
@@ -113,7 +114,7 @@ class GatedCell(DropoutRNNCellMixin):
     gates = 1
     _default_implementation = 2
 
-    def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, arguments):
+    def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, arguments, noise_first=False):
         """Sets what all gated cells are told; `arguments`: the locals of the constructor."""
         kwargs = arguments["kwargs"]
         if units is None or units <= 0:
@@ -123,13 +124,17 @@ class GatedCell(DropoutRNNCellMixin):
             )
         implementation = kwargs.pop("implementation", self._default_implementation)
         super().__init__(**kwargs)
+        self.seed = arguments.get("seed")
+        if noise_first:  # before the initializers, which also draw seeds
+            self._made_noise = NoiseSource(self.seed)
         self.units = units
         self.activation = activations.get(activation)
         self.use_bias = use_bias
         set_weight_settings(self, arguments)
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
-        self.seed = arguments.get("seed")
+        if self._made_noise is None:
+            self._made_noise = NoiseSource(self.seed)
         self.implementation = implementation if not self.recurrent_dropout else 1
         self.bias = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, regularizers, settings
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -14,11 +15,15 @@ from tapeflow.keras.layers.convolution_arithmetic import (
 from tapeflow.keras.layers.rnn.base import RNN, SETTINGS, of_cell
 from tapeflow.keras.layers.rnn.cells import set_weight_settings, weight_config
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
+from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.construction import ones, zeros
 from tapeflow.ops.convolve import convolution
 from tapeflow.ops.joining import concat, split
 from tapeflow.ops.layout import reshape, transpose
 from tapeflow.ops.static import as_shape, sizes_of
+
+# The recurrent activation where none is given: sigmoid, in Keras 2 hard_sigmoid.
+DEFAULT = object()
 
 
 class ConvLSTMCell(DropoutRNNCellMixin):
@@ -34,7 +39,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         data_format=None,
         dilation_rate=1,
         activation="tanh",
-        recurrent_activation="hard_sigmoid",
+        recurrent_activation=DEFAULT,
         use_bias=True,
         kernel_initializer="glorot_uniform",
         recurrent_initializer="orthogonal",
@@ -57,6 +62,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
                 "Invalid value for argument `filters`, expected a strictly positive value. "
                 f"Received filters={filters}."
             )
+        self.seed, self._made_noise = seed, NoiseSource(seed)
         self.rank = rank
         self.filters = filters
         self.kernel_size = normalize_tuple(kernel_size, rank, "kernel_size")
@@ -65,12 +71,13 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         self.data_format = settings.normalize_data_format(data_format)
         self.dilation_rate = normalize_tuple(dilation_rate, rank, "dilation_rate")
         self.activation = activations.get(activation)
+        if recurrent_activation is DEFAULT:
+            recurrent_activation = "hard_sigmoid" if keras_2() else "sigmoid"
         self.recurrent_activation = activations.get(recurrent_activation)
         self.use_bias, self.unit_forget_bias = use_bias, unit_forget_bias
         set_weight_settings(self, locals())
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
-        self.seed = seed
         self.bias = None
         self.state_size = (filters, filters)
         self.output_size = filters
@@ -197,7 +204,7 @@ class _ConvLSTM(RNN):
         data_format=None,
         dilation_rate=1,
         activation="tanh",
-        recurrent_activation="hard_sigmoid",
+        recurrent_activation=DEFAULT,
         use_bias=True,
         kernel_initializer="glorot_uniform",
         recurrent_initializer="orthogonal",

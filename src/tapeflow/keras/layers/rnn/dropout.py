@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.phases import by_phase
+from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.construction import ones_like
-from tapeflow.ops.dropout import dropout as nn_dropout
 
 
 class DropoutRNNCellMixin(Layer):
@@ -13,8 +13,16 @@ class DropoutRNNCellMixin(Layer):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
+        self._made_noise = None
         self.reset_dropout_mask()
         self.reset_recurrent_dropout_mask()
+
+    @property
+    def _noise(self):
+        """The cell's random numbers."""
+        if self._made_noise is None:
+            self._made_noise = NoiseSource(getattr(self, "seed", None))
+        return self._made_noise
 
     def reset_dropout_mask(self):
         """Forgets the masks of inputs."""
@@ -47,9 +55,8 @@ class DropoutRNNCellMixin(Layer):
             return None
         if self.__dict__[name] is None:
             ones = ones_like(inputs)
-            seed = getattr(self, "seed", None)
             self.__dict__[name] = [
-                by_phase(training, lambda: nn_dropout(ones, rate, seed=seed), lambda: ones)
+                by_phase(training, lambda: self._noise.dropout(ones, rate), lambda: ones)
                 for _ in range(count)
             ]
         masks = self.__dict__[name]

@@ -30,7 +30,7 @@ class SimpleRNNCell(GatedCell):
         seed=None,
         **kwargs,
     ):
-        self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
+        self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals(), noise_first=True)
 
     @property
     def state_size(self):

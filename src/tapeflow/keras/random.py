@@ -1,0 +1,297 @@
+"""`keras.random`: random numbers that depend on a seed or on the state of a `SeedGenerator` only."""
+
+from __future__ import annotations
+
+import random as python_random
+import threading
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.context import init_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import public, public_methods
+from tapeflow.core.release import keras_2
+from tapeflow.keras import settings
+from tapeflow.keras.registry import made_from, to_config
+from tapeflow.ops import random as random_ops
+from tapeflow.ops import random_stateless, random_stateless_choice
+from tapeflow.ops.arithmetic import floormod
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.broadcasting import broadcast_to
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import zeros_like
+from tapeflow.ops.dropout import dropout as nn_dropout
+from tapeflow.ops.dropout import stateless_dropout
+from tapeflow.ops.gather import gather
+from tapeflow.ops.random_binomial import stateless_binomial
+from tapeflow.ops.sorting import argsort
+from tapeflow.ops.variable import Variable, VariableAggregation
+
+__all__ = [
+    "SeedGenerator",
+    "beta",
+    "binomial",
+    "categorical",
+    "dropout",
+    "gamma",
+    "normal",
+    "randint",
+    "shuffle",
+    "truncated_normal",
+    "uniform",
+]
+
+_advancing = threading.RLock()
+_global: SeedGenerator | None = None
+
+
+def make_default_seed():
+    """Draw a seed from Python's generator."""
+    return python_random.randint(1, int(1e9))
+
+
+@public_methods
+class SeedGenerator:
+    """A source of seeds, whose state is a variable, so that functions draw other numbers at every call.
+
+    Args:
+      seed: the first seed, an int; by default one that Python's `random` gives.
+      name: the name of the generator.
+
+    Raises:
+      ValueError: if `seed` is not an int.
+    """
+
+    def __init__(self, seed=None, name=None, **kwargs):
+        kwargs.pop("backend", None)
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
+        self.name = settings.unique_name("seed_generator") if name is None else name
+        self._initial_seed = seed
+        if seed is None:
+            seed = make_default_seed()
+        if not isinstance(seed, int):
+            raise ValueError(f"Argument `seed` must be an integer. Received: seed={seed}")
+        with init_scope():
+            self.state = Variable(
+                np.array([seed, 0], "int64"),
+                trainable=False,
+                name="seed_generator_state",
+                aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+            )
+
+    def next(self, ordered=True):
+        """Return the current seed, two integers, and go on to the next.
+
+        Args:
+          ordered: whether seeds are counted up; otherwise they come in an irregular order, below a million.
+        """
+        with _advancing:
+            seed = self.state.read_value()
+            following = seed + np.array([0, 1], "int64") if ordered else floormod((seed + 1) * 5387, 933199)
+            self.state.assign(following)
+        return seed
+
+    def get_config(self):
+        """Return the constructor's arguments."""
+        return {"seed": self._initial_seed, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config):
+        """Return a generator from the constructor's arguments."""
+        return cls(**config)
+
+
+def global_seed_generator():
+    """Return the generator behind functions that are given no seed."""
+    global _global
+    with _advancing:
+        if _global is None:
+            _global = SeedGenerator()
+        return _global
+
+
+def reset_global_seed_generator():
+    """Let the next use of the global generator make a new one."""
+    global _global
+    _global = None
+
+
+def draw_seed(seed):
+    """The two integers of `seed`: an int, a SeedGenerator, or None for the global generator."""
+    if isinstance(seed, SeedGenerator):
+        drawn = seed.next()
+    elif seed is None:
+        drawn = global_seed_generator().next(ordered=False)
+    elif isinstance(seed, int):
+        drawn = convert_to_tensor(np.array([seed, 0], "int64"))
+    else:
+        raise ValueError(
+            "Argument `seed` must be either an integer or an instance of `SeedGenerator`. "
+            f"Received: seed={seed} (of type {type(seed)})"
+        )
+    return cast(floormod(drawn, dtypes.int32.max - 1), dtypes.int32)
+
+
+def seed_config(seed):
+    """What the config of an object has for its seed."""
+    return to_config(seed) if isinstance(seed, SeedGenerator) else seed
+
+
+def seed_from_config(seed):
+    """The opposite of `seed_config`."""
+    return made_from(SeedGenerator, seed["config"]) if isinstance(seed, dict) else seed
+
+
+@public
+def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Draw normal numbers.
+
+    Args:
+      shape: the shape of the result.
+      mean, stddev: the mean and the standard deviation.
+      dtype: a floating dtype, by default `floatx`.
+      seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
+    """
+    dtype = settings.default_dtype(dtype)
+    return random_stateless.stateless_normal(shape, draw_seed(seed), mean, stddev, dtype)
+
+
+@public
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
+    """Draw normal numbers at most two standard deviations from the mean; arguments as for `normal`."""
+    dtype = settings.default_dtype(dtype)
+    return random_stateless.stateless_truncated_normal(shape, draw_seed(seed), mean, stddev, dtype)
+
+
+@public
+def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
+    """Draw uniform numbers of [minval, maxval); shape, dtype and seed as for `normal`."""
+    dtype = settings.default_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"`keras.random.uniform` requires a floating point `dtype`. Received: dtype={dtype.name}")
+    return _uniform(shape, minval, maxval, dtype, seed)
+
+
+def _uniform(shape, minval, maxval, dtype, seed):
+    limits = cast(minval, dtype), cast(maxval, dtype)
+    return random_stateless.stateless_uniform(shape, draw_seed(seed), *limits, dtype)
+
+
+@public
+def randint(shape, minval, maxval, dtype="int32", seed=None):
+    """Draw integers of [minval, maxval) of an integer dtype; shape and seed as for `normal`."""
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_integer:
+        raise ValueError(f"`keras.random.randint` requires an integer `dtype`. Received: dtype={dtype.name}")
+    drawn = dtype if dtype in (dtypes.int32, dtypes.int64) else dtypes.int64
+    return cast(random_stateless.stateless_uniform(shape, draw_seed(seed), minval, maxval, drawn), dtype)
+
+
+@public
+def categorical(logits, num_samples, dtype="int32", seed=None):
+    """Draw `num_samples` classes for each row of `logits`, unnormalized log-probabilities of shape (n, classes)."""
+    logits = convert_to_tensor(logits)
+    if logits.shape.rank != 2:
+        raise ValueError(f"`logits` should be a 2-D tensor with shape [batch_size, num_classes]. Received: "
+                         f"logits={logits}")  # fmt: skip
+    return cast(random_stateless_choice.stateless_categorical(logits, num_samples, draw_seed(seed)), dtype)
+
+
+@public
+def dropout(inputs, rate, noise_shape=None, seed=None):
+    """Set elements to 0 with probability `rate` and divide the others by 1 - rate.
+
+    Args:
+      inputs: a floating tensor.
+      rate: a number of [0, 1].
+      noise_shape: a shape that broadcasts to that of `inputs`; elements that share one of its places are kept or
+        dropped together. None in it means the size that `inputs` has.
+      seed: as for `normal`.
+    """
+    if rate == 1.0:
+        return zeros_like(inputs)
+    if rate == 0.0:
+        return inputs
+    inputs = convert_to_tensor(inputs)
+    seed = draw_seed(seed)
+    return stateless_dropout(inputs, rate=rate, seed=seed, noise_shape=_noise_shape(inputs, noise_shape))
+
+
+def _noise_shape(inputs, noise_shape):
+    if noise_shape is None:
+        return None
+    sizes = inputs.shape if inputs.shape.is_fully_defined() else shape_of(inputs)
+    return [sizes[i] if size is None else size for i, size in enumerate(noise_shape)]
+
+
+@public
+def shuffle(x, axis=0, seed=None):
+    """Put the parts of `x` along `axis` into a random order."""
+    x = convert_to_tensor(x)
+    keys = random_stateless.stateless_uniform([shape_of(x)[axis]], draw_seed(seed))
+    return gather(x, argsort(keys), axis=axis)
+
+
+@public
+def gamma(shape, alpha, dtype=None, seed=None):
+    """Draw from gamma distributions of shape parameter `alpha` and scale 1; shape, dtype and seed as for `normal`."""
+    return _gamma(shape, alpha, settings.default_dtype(dtype), draw_seed(seed))
+
+
+def _gamma(shape, alpha, dtype, seed):
+    drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
+    return cast(random_stateless_choice.stateless_gamma(shape, seed, alpha, dtype=drawn), dtype)
+
+
+@public
+def binomial(shape, counts, probabilities, dtype=None, seed=None):
+    """Draw numbers of successes in `counts` trials of `probabilities`; shape, dtype and seed as for `normal`."""
+    dtype = settings.default_dtype(dtype)
+    drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
+    return cast(stateless_binomial(shape, draw_seed(seed), counts, probabilities, drawn), dtype)
+
+
+@public
+def beta(shape, alpha, beta, dtype=None, seed=None):
+    """Draw from beta distributions of parameters `alpha` and `beta`; shape, dtype and seed as for `normal`."""
+    dtype = settings.default_dtype(dtype)
+    drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
+    seed = draw_seed(seed)
+    # X / (X + Y) of gamma variates X and Y; the second is drawn with the first one's seed plus 12, as in Keras.
+    x = _gamma(shape, broadcast_to(cast(alpha, drawn), shape), dtype, seed)
+    y = _gamma(shape, broadcast_to(cast(beta, drawn), shape), dtype, seed + 12)
+    return x / (x + y)
+
+
+def states_of_generators(values):
+    """The variables of the generators among values."""
+    generators = [value._generator if isinstance(value, NoiseSource) else value for value in values]
+    return [value.state for value in generators if isinstance(value, SeedGenerator)]
+
+
+class NoiseSource:
+    """The random numbers of a layer: of a `SeedGenerator`, or in Keras 2 of random ops with the layer's seed."""
+
+    def __init__(self, seed):
+        self._seed = seed
+        self._generator = None if keras_2() or settings.in_plain_graph() else SeedGenerator(seed)
+
+    def normal(self, shape, mean, stddev, dtype):
+        """Normal numbers."""
+        if self._generator is None:
+            return random_ops.normal(shape, mean, stddev, dtype, self._seed)
+        return normal(shape, mean, stddev, dtype, self._generator)
+
+    def uniform(self, shape, dtype):
+        """Uniform numbers of [0, 1)."""
+        if self._generator is None:
+            return random_ops.uniform(shape, 0.0, 1.0, dtype, self._seed)
+        return _uniform(shape, 0.0, 1.0, dtype, self._generator)
+
+    def dropout(self, x, rate, noise_shape=None):
+        """Dropout of `x`."""
+        if self._generator is None:
+            return nn_dropout(x, rate, noise_shape, self._seed)
+        return dropout(x, rate, noise_shape, self._generator)
