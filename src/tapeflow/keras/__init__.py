@@ -70,6 +70,7 @@ __all__ = [
     "mixed_precision",
     "models",
     "name_scope",
+    "ops",
     "optimizers",
     "preprocessing",
     "random",
@@ -82,7 +83,7 @@ __all__ = [
 __version__ = "3.15.1"
 
 # Rooms that few programs enter are loaded when they are asked for.
-_LATER = ("applications", "export", "preprocessing")
+_LATER = ("applications", "export", "ops", "preprocessing")
 
 
 def version():

@@ -48,7 +48,7 @@ for _name in ("neg", "abs", "invert"):
 _OPERATOR_NAMES = dict(_OPERATORS.values())
 # Namespaces in which functions have the names that configs use.
 _NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", "", "keras.backend",
-               "keras.activations", "keras.losses", "compat.v1", "compat.v1.nn")  # fmt: skip
+               "keras.activations", "keras.losses", "keras.ops", "compat.v1", "compat.v1.nn")  # fmt: skip
 
 
 class TFOpLambda(Layer):

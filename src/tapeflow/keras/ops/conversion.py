@@ -1,0 +1,81 @@
+"""Arguments of `keras.ops` as tensors of the dtype that Keras promotes them to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
+from tapeflow.keras import settings
+from tapeflow.keras.ops.promotion import result_type
+from tapeflow.ops.casting import cast as tf_cast
+
+# The dtypes in which small integers are added up and multiplied.
+WIDE = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
+
+
+def tensor(x, dtype=None):
+    """`x` as a tensor; a Python float is of `floatx`."""
+    if isinstance(x, float) and dtype is None:
+        dtype = settings.floatx()
+    if dtype == "bool" and isinstance(x, (int, float)):
+        x = bool(x)
+    if dtype is not None and hasattr(x, "dtype"):
+        return tf_cast(x, dtype)
+    if dtype is not None and not isinstance(x, (bool, int, float)):
+        return tf_cast(tf_convert_to_tensor(x), dtype)
+    return tf_convert_to_tensor(x, dtype)
+
+
+def _operand(x):
+    """`x`, and its type for the promotion."""
+    if isinstance(x, (int, float)) and not isinstance(x, (np.generic, bool)):
+        return x, type(x)
+    x = tensor(x)
+    return x, x.dtype
+
+
+def promoted(*values, more=()):
+    """Tensors of the dtype to which the values, and the types `more`, are promoted."""
+    pairs = [_operand(value) for value in values]
+    target = result_type(*(kind for _, kind in pairs), *more)
+    return [tensor(x, target) for x, _ in pairs]
+
+
+def floats(*values):
+    """Tensors of one floating or complex dtype."""
+    values = promoted(*values)
+    if values[0].dtype.is_floating or values[0].dtype.is_complex:
+        return values
+    return [tf_cast(x, settings.floatx()) for x in values]
+
+
+def floating(x):
+    """`x` as a tensor of a floating or complex dtype."""
+    return floats(tensor(x))[0]
+
+
+def wide(x):
+    """`x` as a tensor of a dtype in which it can be added up."""
+    x = tensor(x)
+    return tf_cast(x, WIDE[x.dtype.name]) if x.dtype.name in WIDE else x
+
+
+def static_rank(x):
+    """The rank of a tensor, which must be known."""
+    if x.shape.rank is None:
+        raise ValueError(f"The rank of the tensor must be known, got {x}")
+    return x.shape.rank
+
+
+def axis_of(axis, rank):
+    """An axis from 0. Raises ValueError for one that is not there."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for a tensor of rank {rank}")
+    return axis % rank
+
+
+def axes_of(axis, rank):
+    """Axes from 0, all for None."""
+    if axis is None:
+        return list(range(rank))
+    return [axis_of(each, rank) for each in (axis if isinstance(axis, (list, tuple)) else (axis,))]

@@ -1,0 +1,226 @@
+"""Conversion, indexing, updates and control flow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import nest
+from tapeflow.core.convert import is_tensor as tf_is_tensor
+from tapeflow.core.public import public, tensor_function
+from tapeflow.keras.ops.conversion import tensor
+from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.array import size as tf_size
+from tapeflow.ops.array import stop_gradient as tf_stop_gradient
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.casting import saturate_cast as tf_saturate_cast
+from tapeflow.ops.construction import meshgrid as tf_meshgrid
+from tapeflow.ops.construction import range as tf_range
+from tapeflow.ops.control import cond as tf_cond
+from tapeflow.ops.control import while_loop as tf_while_loop
+from tapeflow.ops.joining import stack as tf_stack
+from tapeflow.ops.mapping import map_fn as tf_map_fn
+from tapeflow.ops.mapping import vectorized_map as tf_vectorized_map
+from tapeflow.ops.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.scatter import scatter_nd as tf_scatter_nd
+from tapeflow.ops.scatter import tensor_scatter_nd_add as tf_tensor_scatter_nd_add
+from tapeflow.ops.scatter import tensor_scatter_nd_max as tf_tensor_scatter_nd_max
+from tapeflow.ops.scatter import tensor_scatter_nd_min as tf_tensor_scatter_nd_min
+from tapeflow.ops.scatter import tensor_scatter_nd_update as tf_tensor_scatter_nd_update
+from tapeflow.ops.segment import unsorted_segment_max as tf_unsorted_segment_max
+from tapeflow.ops.segment import unsorted_segment_min as tf_unsorted_segment_min
+from tapeflow.ops.segment import unsorted_segment_prod as tf_unsorted_segment_prod
+from tapeflow.ops.segment import unsorted_segment_sum as tf_unsorted_segment_sum
+from tapeflow.ops.slicing import slice_ as tf_slice_
+from tapeflow.ops.sparse import to_dense as tf_to_dense
+
+
+@public
+def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
+    """Return x as a tensor of a dtype; sparse and ragged ones become dense where `sparse` or `ragged` is False."""
+    if (sparse is False and hasattr(x, "dense_shape")) or (ragged is False and hasattr(x, "row_splits")):
+        x = tf_to_dense(x) if hasattr(x, "dense_shape") else x.to_tensor()
+    elif hasattr(x, "dense_shape") or hasattr(x, "row_splits"):
+        return x if dtype is None else tf_cast(x, dtype)
+    return tensor(x, dtype)
+
+
+@public
+def convert_to_numpy(x):
+    """Return x as a NumPy array."""
+    return np.array(tensor(x))
+
+
+@public
+def is_tensor(x):
+    """Return whether x is a tensor."""
+    return tf_is_tensor(x)
+
+
+@public
+def shape(x):
+    """Return the sizes of x, a tensor in place of each that is not known."""
+    x = tensor(x) if not hasattr(x, "shape") else x
+    sizes = tuple(x.shape.as_list() if hasattr(x.shape, "as_list") else x.shape)
+    if None not in sizes or not tf_is_tensor(x):
+        return sizes
+    dynamic = tf_shape(x)
+    return tuple(dynamic[i] if size is None else size for i, size in enumerate(sizes))
+
+
+@public
+def dtype(x):
+    """Return the name of the dtype of x."""
+    return tensor(x).dtype.name
+
+
+@tensor_function
+def size(x):
+    """Return how many elements x has."""
+    return tf_size(tensor(x))
+
+
+@public
+def ndim(x):
+    """Return how many axes x has."""
+    return len((x if hasattr(x, "shape") else tensor(x)).shape)
+
+
+@tensor_function
+def cast(x, dtype):
+    """Return x in another dtype."""
+    return tensor(x, dtype)
+
+
+@tensor_function
+def saturate_cast(x, dtype):
+    """Return x in another dtype, with the greatest and the least number that it has beyond those."""
+    return tf_saturate_cast(tensor(x), dtype)
+
+
+@tensor_function
+def stop_gradient(variable):
+    """Return the value, through which no gradient flows."""
+    return tf_stop_gradient(tensor(variable))
+
+
+@tensor_function
+def get_item(x, key):
+    """Return x[key]."""
+    return tensor(x)[key]
+
+
+@tensor_function
+def slice(inputs, start_indices, shape):
+    """Return the part of a shape that begins at indices."""
+    return tf_slice_(tensor(inputs), start_indices, shape)
+
+
+@tensor_function
+def scatter(indices, values, shape):
+    """Return zeros of a shape, with values added at indices."""
+    return tf_scatter_nd(tensor(indices), tensor(values), shape)
+
+
+@tensor_function
+def scatter_update(inputs, indices, updates, reduction=None):
+    """Return `inputs` with other values at indices, or with `updates` added, or with
+    the greater or the lesser of both.
+
+    Args:
+      reduction: None, "add", "max" or "min".
+    """
+    if reduction not in _UPDATES:
+        raise ValueError(f"Unsupported reduction: {reduction!r}. Expected one of {list(_UPDATES)}")
+    inputs = tensor(inputs)
+    indices, updates = tensor(indices), tensor(updates, inputs.dtype)
+    return _UPDATES[reduction](inputs, indices, updates)
+
+
+_UPDATES = {
+    None: tf_tensor_scatter_nd_update,
+    "add": tf_tensor_scatter_nd_add,
+    "max": tf_tensor_scatter_nd_max,
+    "min": tf_tensor_scatter_nd_min,
+}
+
+
+@tensor_function
+def slice_update(inputs, start_indices, updates):
+    """Return `inputs` with `updates` in place of the part that begins at indices."""
+    inputs = tensor(inputs)
+    updates = tensor(updates, inputs.dtype)
+    grid = tf_meshgrid(*(tf_range(n) for n in updates.shape.as_list()), indexing="ij")
+    places = tf_stack([axis + tf_cast(start, "int32") for axis, start in zip(grid, start_indices, strict=True)], -1)
+    return tf_tensor_scatter_nd_update(inputs, places, updates)
+
+
+@public
+def cond(pred, true_fn, false_fn):
+    """Return true_fn() if `pred` holds, false_fn() otherwise."""
+    return tf_cond(tensor(pred, "bool"), true_fn, false_fn)
+
+
+@public
+def while_loop(cond, body, loop_vars, maximum_iterations=None):
+    """Return `loop_vars` after body(*loop_vars) replaced them as long as cond(*loop_vars) holds."""
+    several = isinstance(loop_vars, (tuple, list))
+
+    def step(*values):
+        values = body(*values)
+        return values if isinstance(values, (list, tuple)) else (values,)
+
+    found = tf_while_loop(cond, step, tuple(loop_vars) if several else (loop_vars,),
+                          maximum_iterations=maximum_iterations)  # fmt: skip
+    return tuple(found) if several else found[0]
+
+
+@public
+def fori_loop(lower, upper, body_fun, init_val):
+    """Return a value after value = body_fun(i, value) for i from `lower` before `upper`."""
+    return while_loop(lambda i, value: i < upper, lambda i, value: (i + 1, body_fun(i, value)), (lower, init_val))[1]
+
+
+@public
+def map(f, xs):
+    """Return f(x) for each part x of tensors along their first axis, stacked."""
+    xs = nest.map_structure(tensor, xs)
+    specs = nest.map_structure(lambda x: x[0], xs)
+    outputs = f(specs)
+    return tf_map_fn(f, xs, fn_output_signature=nest.map_structure(lambda x: x.dtype, outputs))
+
+
+@public
+def vectorized_map(function, elements):
+    """Return function(x) for each part x of tensors along their first axis, computed at once."""
+    return tf_vectorized_map(function, elements)
+
+
+@tensor_function
+def segment_sum(data, segment_ids, num_segments=None, sorted=False):
+    """Return the sums of the rows of each segment."""
+    return _segments(data, segment_ids, num_segments, tf_unsorted_segment_sum)
+
+
+@tensor_function
+def segment_prod(data, segment_ids, num_segments=None, sorted=False):
+    """Return the products of the rows of each segment."""
+    return _segments(data, segment_ids, num_segments, tf_unsorted_segment_prod)
+
+
+@tensor_function
+def segment_max(data, segment_ids, num_segments=None, sorted=False):
+    """Return the greatest elements of the rows of each segment."""
+    return _segments(data, segment_ids, num_segments, tf_unsorted_segment_max)
+
+
+@tensor_function
+def segment_min(data, segment_ids, num_segments=None, sorted=False):
+    """Return the least elements of the rows of each segment."""
+    return _segments(data, segment_ids, num_segments, tf_unsorted_segment_min)
+
+
+def _segments(data, segment_ids, num_segments, reduce):
+    ids = tensor(segment_ids)
+    if num_segments is None:
+        num_segments = tf_reduce_max(ids) + 1
+    return reduce(tensor(data), ids, num_segments)

@@ -1,0 +1,165 @@
+"""Tensors from sizes, numbers and ranges."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import tensor_function
+from tapeflow.keras import settings
+from tapeflow.keras.ops.conversion import promoted, tensor
+from tapeflow.keras.ops.promotion import result_type
+from tapeflow.ops.arithmetic import pow as tf_pow
+from tapeflow.ops.array import identity as tf_identity
+from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
+from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.broadcasting import repeat as tf_repeat
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.comparison import equal as tf_equal
+from tapeflow.ops.comparison import greater_equal as tf_greater_equal
+from tapeflow.ops.construction import linspace as tf_linspace
+from tapeflow.ops.construction import one_hot as tf_one_hot
+from tapeflow.ops.construction import ones as tf_ones
+from tapeflow.ops.construction import ones_like as tf_ones_like
+from tapeflow.ops.construction import range as tf_range
+from tapeflow.ops.construction import zeros as tf_zeros
+from tapeflow.ops.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.reduction import reduce_max as tf_reduce_max
+
+
+@tensor_function
+def array(x, dtype=None):
+    """Return x as a tensor."""
+    return tensor(x, dtype)
+
+
+@tensor_function
+def copy(x):
+    """Return another tensor of the same elements."""
+    return tf_identity(tensor(x))
+
+
+@tensor_function
+def zeros(shape, dtype=None):
+    """Return zeros of a shape, of `floatx` by default."""
+    return tf_zeros(shape, dtype or settings.floatx())
+
+
+@tensor_function
+def ones(shape, dtype=None):
+    """Return ones of a shape, of `floatx` by default."""
+    return tf_ones(shape, dtype or settings.floatx())
+
+
+@tensor_function
+def full(shape, fill_value, dtype=None):
+    """Return a value repeated to a shape, of `floatx` by default."""
+    return tf_broadcast_to(tensor(fill_value, dtype or settings.floatx()), shape)
+
+
+@tensor_function
+def empty(shape, dtype=None):
+    """Return a tensor of a shape; its elements are 0."""
+    return zeros(shape, dtype)
+
+
+@tensor_function
+def zeros_like(x, dtype=None):
+    """Return zeros of the shape of x."""
+    return tf_zeros_like(tensor(x), dtype)
+
+
+@tensor_function
+def ones_like(x, dtype=None):
+    """Return ones of the shape of x."""
+    return tf_ones_like(tensor(x), dtype)
+
+
+@tensor_function
+def empty_like(x, dtype=None):
+    """Return a tensor of the shape of x; its elements are 0."""
+    return zeros_like(x, dtype)
+
+
+@tensor_function
+def full_like(x, fill_value, dtype=None):
+    """Return a value repeated to the shape of x."""
+    x = tensor(x)
+    return tf_broadcast_to(tensor(fill_value, dtype or x.dtype), tf_shape(x))
+
+
+@tensor_function
+def arange(start, stop=None, step=None, dtype=None):
+    """Return the numbers from `start`, or 0, before `stop`, in steps, by default of 1."""
+    if dtype is None:
+        given = [each for each in (start, stop, step) if each is not None]
+        dtype = result_type(*(getattr(each, "dtype", type(each)) for each in given))
+    start, stop = (0, start) if stop is None else (start, stop)
+    return tf_range(tensor(start, dtype), tensor(stop, dtype), tensor(1 if step is None else step, dtype))
+
+
+@tensor_function
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """Return `num` evenly spaced numbers; without `endpoint`, `stop` is not among them.
+
+    Returns:
+      A tensor with a new axis; with `retstep`, also the step.
+    """
+    if num < 0:
+        raise ValueError(f"`num` must be a non-negative integer. Received: num={num}")
+    start, stop = promoted(start, stop, more=(float,))
+    shape = tf_broadcast_dynamic_shape(tf_shape(start), tf_shape(stop))
+    start, stop = tf_broadcast_to(start, shape), tf_broadcast_to(stop, shape)
+    gaps = num - 1 if endpoint else num
+    step = (stop - start) / gaps if gaps else tf_cast(float("nan"), start.dtype) * start
+    if num > 1:
+        last = stop if endpoint else start + step * (num - 1)
+        numbers = tf_linspace(start, last, num, axis=axis)
+    else:
+        numbers = tf_repeat(tf_expand_dims(start, axis), num, axis)
+    if dtype is not None:
+        numbers = tf_cast(numbers, dtype)
+    return (numbers, step) if retstep else numbers
+
+
+@tensor_function
+def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
+    """Return `base` to the power of `num` evenly spaced numbers."""
+    powers = linspace(start, stop, num, endpoint, axis=axis)
+    numbers = tf_pow(tf_cast(base, powers.dtype), powers)
+    return numbers if dtype is None else tf_cast(numbers, dtype)
+
+
+@tensor_function
+def eye(N, M=None, k=0, dtype=None):
+    """Return a matrix of zeros with ones on a diagonal."""
+    rows, columns = tf_range(N), tf_range(N if M is None else M)
+    return tf_cast(tf_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
+
+
+@tensor_function
+def identity(n, dtype=None):
+    """Return a square matrix of zeros with ones on the diagonal."""
+    return eye(n, dtype=dtype)
+
+
+@tensor_function
+def tri(N, M=None, k=0, dtype=None):
+    """Return a matrix of ones with zeros above a diagonal."""
+    rows, columns = tf_range(N), tf_range(N if M is None else M)
+    return tf_cast(tf_greater_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
+
+
+@tensor_function
+def one_hot(x, num_classes, axis=-1, dtype=None):
+    """Return vectors of zeros with a one at the index that x has; of zeros where that is no class."""
+    return tf_one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype or settings.floatx())
+
+
+@tensor_function
+def multi_hot(inputs, num_classes=None, axis=-1, dtype=None):
+    """Return vectors of zeros with ones at all the indices along the last axis of `inputs`."""
+    if num_classes is None:
+        raise ValueError("Argument `num_classes` must be specified.")
+    inputs = tensor(inputs)
+    reduced = 1 if inputs.shape.rank > 1 else 0
+    return tf_reduce_max(one_hot(inputs, num_classes, axis, dtype), reduced)

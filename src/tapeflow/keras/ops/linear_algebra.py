@@ -1,0 +1,192 @@
+"""Products, decompositions and norms of matrices."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import tensor_function
+from tapeflow.keras.ops.conversion import axis_of, floating, floats, promoted, static_rank, tensor
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.comparison import logical_and as tf_logical_and
+from tapeflow.ops.conjugate import conj as tf_conj
+from tapeflow.ops.decomposition import cholesky as tf_cholesky
+from tapeflow.ops.decomposition import eigh as tf_eigh
+from tapeflow.ops.decomposition import qr as tf_qr
+from tapeflow.ops.decomposition import svd as tf_svd
+from tapeflow.ops.einsum import einsum as tf_einsum
+from tapeflow.ops.joining import stack as tf_stack
+from tapeflow.ops.joining import unstack as tf_unstack
+from tapeflow.ops.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.layout import reshape as tf_reshape
+from tapeflow.ops.layout import squeeze as tf_squeeze
+from tapeflow.ops.layout import transpose as tf_transpose
+from tapeflow.ops.matmul import matmul as tf_matmul
+from tapeflow.ops.matmul import tensordot as tf_tensordot
+from tapeflow.ops.matrix_function import adjoint as tf_adjoint
+from tapeflow.ops.matrix_function import matrix_transpose as tf_matrix_transpose
+from tapeflow.ops.matrix_function import pinv as tf_pinv
+from tapeflow.ops.reduction import reduce_any as tf_reduce_any
+from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.solve import det as tf_det
+from tapeflow.ops.solve import inv as tf_inv
+from tapeflow.ops.solve import logdet as tf_logdet
+from tapeflow.ops.solve import slogdet as tf_slogdet
+from tapeflow.ops.solve import solve as tf_solve
+from tapeflow.ops.solve import triangular_solve as tf_triangular_solve
+
+
+@tensor_function
+def matmul(x1, x2):
+    """Return the matrix products of the last two axes; vectors are rows on the left and columns on the right."""
+    x1, x2 = promoted(x1, x2)
+    if x1.dtype.is_bool:
+        x1, x2 = tf_cast(x1, "int32"), tf_cast(x2, "int32")
+        return tf_cast(matmul(x1, x2), "bool")
+    left, right = static_rank(x1) == 1, static_rank(x2) == 1
+    x1, x2 = tf_expand_dims(x1, 0) if left else x1, tf_expand_dims(x2, 1) if right else x2
+    product = tf_matmul(x1, x2)
+    axes = [-2] * left + [-1] * right
+    return tf_squeeze(product, axes) if axes else product
+
+
+@tensor_function
+def dot(x1, x2):
+    """Return the sums of products over the last axis of x1 and the last but one of x2."""
+    x1, x2 = promoted(x1, x2)
+    if not x1.shape.rank or not x2.shape.rank:
+        return x1 * x2
+    return tf_tensordot(x1, x2, [[-1], [-1 if x2.shape.rank == 1 else -2]])
+
+
+@tensor_function
+def tensordot(x1, x2, axes=2):
+    """Return the sums of products over axes of both: so many at the end of x1 and the begin of x2, or two lists."""
+    return tf_tensordot(*promoted(x1, x2), axes)
+
+
+@tensor_function
+def inner(x1, x2):
+    """Return the sums of products over the last axes of both."""
+    x1, x2 = promoted(x1, x2)
+    return tf_tensordot(x1, x2, [[-1], [-1]]) if x1.shape.rank and x2.shape.rank else x1 * x2
+
+
+@tensor_function
+def outer(x1, x2):
+    """Return the products of each element of x1 with each of x2, as a matrix."""
+    x1, x2 = promoted(tensor(x1), tensor(x2))
+    if x1.dtype.is_bool:
+        return tf_logical_and(tf_reshape(x1, [-1, 1]), tf_reshape(x2, [1, -1]))
+    return tf_reshape(x1, [-1, 1]) * tf_reshape(x2, [1, -1])
+
+
+@tensor_function
+def vdot(x1, x2):
+    """Return the sum of products of all elements, those of x1 conjugated."""
+    x1, x2 = (tf_reshape(x, [-1]) for x in promoted(x1, x2))
+    if x1.dtype.is_bool:
+        return tf_reduce_any(tf_logical_and(x1, x2))
+    return tf_reduce_sum(tf_conj(x1) * x2)
+
+
+@tensor_function
+def einsum(subscripts, *operands):
+    """Return the sums of products that an equation describes."""
+    return tf_einsum(subscripts, *promoted(*operands))
+
+
+@tensor_function
+def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """Return the cross products of vectors of 3 elements along axes."""
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    x1, x2 = promoted(x1, x2)
+    x1, x2 = _last(x1, axisa), _last(x2, axisb)
+    if x1.shape[-1] != 3 or x2.shape[-1] != 3:
+        raise ValueError(f"Both vectors must have 3 elements, got shapes {x1.shape} and {x2.shape}")
+    a, b = tf_unstack(x1, axis=-1), tf_unstack(x2, axis=-1)
+    parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
+    return tf_stack(parts, axisc)
+
+
+def _last(x, axis):
+    rank = static_rank(x)
+    axis = axis_of(axis, rank)
+    return tf_transpose(x, [*(i for i in range(rank) if i != axis), axis])
+
+
+@tensor_function
+def cholesky(x, upper=False):
+    """Return the triangular L of x = L L^T, or L^T with `upper`."""
+    factor = tf_cholesky(floating(x))
+    return tf_matrix_transpose(factor) if upper else factor
+
+
+@tensor_function
+def det(x):
+    """Return the determinants."""
+    return tf_det(floating(x))
+
+
+@tensor_function
+def slogdet(x):
+    """Return the signs of the determinants and the logarithms of their absolute values."""
+    return tuple(tf_slogdet(floating(x)))
+
+
+@tensor_function
+def logdet(x):
+    """Return the logarithms of the determinants of positive definite matrices."""
+    return tf_logdet(floating(x))
+
+
+@tensor_function
+def inv(x):
+    """Return the inverse matrices."""
+    return tf_inv(floating(x))
+
+
+@tensor_function
+def pinv(x):
+    """Return the pseudo-inverse matrices."""
+    return tf_pinv(floating(x))
+
+
+@tensor_function
+def eigh(x):
+    """Return the eigenvalues and eigenvectors of Hermitian matrices."""
+    return tf_eigh(floating(x))
+
+
+@tensor_function
+def qr(x, mode="reduced"):
+    """Return orthonormal Q and triangular R, with x = Q R; Q is square in mode "complete"."""
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"`mode` argument value not supported. Expected one of 'reduced', 'complete'. Received: "
+                         f"mode={mode}")  # fmt: skip
+    return tf_qr(floating(x), full_matrices=mode == "complete")
+
+
+@tensor_function
+def svd(x, full_matrices=True, compute_uv=True):
+    """Return U, the singular values and V^H; only the values without `compute_uv`."""
+    x = floating(x)
+    if not compute_uv:
+        return tf_svd(x, full_matrices, compute_uv=False)
+    s, u, v = tf_svd(x, full_matrices)
+    return u, s, tf_adjoint(v)
+
+
+@tensor_function
+def solve(a, b):
+    """Return x with a x = b, where b is a vector or a matrix."""
+    a, b = floats(a, b)
+    if static_rank(b) == static_rank(a) - 1:
+        return tf_squeeze(tf_solve(a, tf_expand_dims(b, -1)), [-1])
+    return tf_solve(a, b)
+
+
+@tensor_function
+def solve_triangular(a, b, lower=False):
+    """Return x with a x = b, for a triangular a."""
+    a, b = floats(a, b)
+    if static_rank(b) == static_rank(a) - 1:
+        return tf_squeeze(tf_triangular_solve(a, tf_expand_dims(b, -1), lower=lower), [-1])
+    return tf_triangular_solve(a, b, lower=lower)

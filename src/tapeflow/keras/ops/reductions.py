@@ -1,0 +1,287 @@
+"""Sums, extremes, averages and searches along axes."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import tensor_function
+from tapeflow.keras.ops.conversion import axes_of, floating, promoted, static_rank, tensor, wide
+from tapeflow.ops.argmax import argmax as tf_argmax
+from tapeflow.ops.argmax import argmin as tf_argmin
+from tapeflow.ops.arithmetic import maximum as tf_maximum
+from tapeflow.ops.arithmetic import minimum as tf_minimum
+from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.comparison import equal as tf_equal
+from tapeflow.ops.comparison import is_nan as tf_is_nan
+from tapeflow.ops.comparison import where as tf_where
+from tapeflow.ops.cumulative import cumprod as tf_cumprod
+from tapeflow.ops.cumulative import cumsum as tf_cumsum
+from tapeflow.ops.elementwise import ceil as tf_ceil
+from tapeflow.ops.elementwise import floor as tf_floor
+from tapeflow.ops.elementwise import round as tf_round
+from tapeflow.ops.gather import gather as tf_gather
+from tapeflow.ops.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.layout import reshape as tf_reshape
+from tapeflow.ops.layout import transpose as tf_transpose
+from tapeflow.ops.reduction import count_nonzero as tf_count_nonzero
+from tapeflow.ops.reduction import reduce_all as tf_reduce_all
+from tapeflow.ops.reduction import reduce_any as tf_reduce_any
+from tapeflow.ops.reduction import reduce_logsumexp as tf_reduce_logsumexp
+from tapeflow.ops.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.reduction import reduce_mean as tf_reduce_mean
+from tapeflow.ops.reduction import reduce_min as tf_reduce_min
+from tapeflow.ops.reduction import reduce_prod as tf_reduce_prod
+from tapeflow.ops.reduction import reduce_std as tf_reduce_std
+from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.reduction import reduce_variance as tf_reduce_variance
+from tapeflow.ops.selection import searchsorted as tf_searchsorted
+from tapeflow.ops.selection import top_k as tf_top_k
+from tapeflow.ops.sorting import argsort as tf_argsort
+from tapeflow.ops.sorting import sort as tf_sort
+
+
+@tensor_function
+def sum(x, axis=None, keepdims=False):
+    """Return the sum along axes; small integers are added up in 32 bits."""
+    return tf_reduce_sum(wide(x), axis, keepdims)
+
+
+@tensor_function
+def prod(x, axis=None, keepdims=False, dtype=None):
+    """Return the product along axes; small integers are multiplied in 32 bits."""
+    x = wide(x)
+    return tf_reduce_prod(x if dtype is None else tf_cast(x, dtype), axis, keepdims)
+
+
+@tensor_function
+def mean(x, axis=None, keepdims=False):
+    """Return the mean along axes."""
+    return tf_reduce_mean(floating(x), axis, keepdims)
+
+
+@tensor_function
+def var(x, axis=None, keepdims=False):
+    """Return the variance along axes."""
+    return tf_reduce_variance(floating(x), axis, keepdims)
+
+
+@tensor_function
+def std(x, axis=None, keepdims=False):
+    """Return the standard deviation along axes."""
+    return tf_reduce_std(floating(x), axis, keepdims)
+
+
+def _extreme(x, axis, keepdims, initial, reduce, choose):
+    x = tensor(x)
+    bools = x.dtype.is_bool
+    result = reduce(tf_cast(x, "int32") if bools else x, axis, keepdims)
+    if initial is not None:
+        result = choose(result, tf_cast(initial, result.dtype))
+    return tf_cast(result, "bool") if bools else result
+
+
+@tensor_function
+def max(x, axis=None, keepdims=False, initial=None):
+    """Return the greatest element along axes, at least `initial`."""
+    return _extreme(x, axis, keepdims, initial, tf_reduce_max, tf_maximum)
+
+
+@tensor_function
+def min(x, axis=None, keepdims=False, initial=None):
+    """Return the least element along axes, at most `initial`."""
+    return _extreme(x, axis, keepdims, initial, tf_reduce_min, tf_minimum)
+
+
+@tensor_function
+def amax(x, axis=None, keepdims=False):
+    """Return the greatest element along axes."""
+    return max(x, axis, keepdims)
+
+
+@tensor_function
+def amin(x, axis=None, keepdims=False):
+    """Return the least element along axes."""
+    return min(x, axis, keepdims)
+
+
+@tensor_function
+def all(x, axis=None, keepdims=False):
+    """Return whether all elements along axes are true."""
+    return tf_reduce_all(tensor(x, "bool"), axis, keepdims)
+
+
+@tensor_function
+def any(x, axis=None, keepdims=False):
+    """Return whether an element along axes is true."""
+    return tf_reduce_any(tensor(x, "bool"), axis, keepdims)
+
+
+@tensor_function
+def count_nonzero(x, axis=None):
+    """Return how many elements along axes are not 0."""
+    return tf_count_nonzero(tensor(x), axis, dtype="int32")
+
+
+@tensor_function
+def logsumexp(x, axis=None, keepdims=False):
+    """Return the logarithm of the sum of exp(x) along axes."""
+    return tf_reduce_logsumexp(floating(x), axis, keepdims)
+
+
+def _place(x, axis, keepdims, find):
+    x = tensor(x)
+    x = tf_cast(x, "int32") if x.dtype.is_bool else x
+    if axis is None:
+        found = find(tf_reshape(x, [-1]), 0, "int32")
+        return tf_reshape(found, [1] * static_rank(x)) if keepdims else found
+    found = find(x, axis, "int32")
+    return tf_expand_dims(found, axis) if keepdims else found
+
+
+@tensor_function
+def argmax(x, axis=None, keepdims=False):
+    """Return the index of the first greatest element along an axis, or among all."""
+    return _place(x, axis, keepdims, tf_argmax)
+
+
+@tensor_function
+def argmin(x, axis=None, keepdims=False):
+    """Return the index of the first least element along an axis, or among all."""
+    return _place(x, axis, keepdims, tf_argmin)
+
+
+def _cumulated(x, axis, dtype, cumulate):
+    x = tensor(x)
+    x = tf_cast(x, dtype or ("int32" if x.dtype.is_bool else x.dtype))
+    return cumulate(tf_reshape(x, [-1]), 0) if axis is None else cumulate(x, axis)
+
+
+@tensor_function
+def cumsum(x, axis=None, dtype=None):
+    """Return the running sum along an axis, or over all elements in a row."""
+    return _cumulated(x, axis, dtype, tf_cumsum)
+
+
+@tensor_function
+def cumprod(x, axis=None, dtype=None):
+    """Return the running product along an axis, or over all elements in a row."""
+    return _cumulated(x, axis, dtype, tf_cumprod)
+
+
+@tensor_function
+def average(x, axis=None, weights=None):
+    """Return the mean along an axis, in which elements count by `weights`."""
+    if weights is None:
+        return tf_reduce_mean(floating(x), axis)
+    x, weights = promoted(x, weights, more=(float,))
+    if axis is not None and weights.shape.rank == 1 and static_rank(x) != 1:
+        shape = [1] * static_rank(x)
+        shape[axis] = -1
+        weights = tf_reshape(weights, shape)
+    weights = tf_broadcast_to(weights, tf_shape(x))
+    return tf_reduce_sum(x * weights, axis) / tf_reduce_sum(weights, axis)
+
+
+@tensor_function
+def ptp(x, axis=None, keepdims=False):
+    """Return the greatest minus the least element along axes."""
+    x = tensor(x)
+    return max(x, axis, keepdims) - min(x, axis, keepdims)
+
+
+@tensor_function
+def median(x, axis=None, keepdims=False):
+    """Return the element in the middle along axes, or the mean of the two there."""
+    return quantile(x, 0.5, axis, "linear", keepdims)
+
+
+@tensor_function
+def quantile(x, q, axis=None, method="linear", keepdims=False):
+    """Return the elements below which the parts `q` of all along axes are.
+
+    Args:
+      q: numbers of [0, 1].
+      method: what is taken between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+    """
+    x = floating(x)
+    q = tf_cast(tensor(q), x.dtype)
+    axes, rank = axes_of(axis, static_rank(x)), static_rank(x)
+    kept = [i for i in range(rank) if i not in axes]
+    sizes = tf_shape(x)
+    rows = tf_transpose(x, [*kept, *axes])
+    rows = tf_sort(tf_reshape(rows, [*(sizes[i] for i in kept), -1]), axis=-1)
+    count = tf_cast(tf_shape(rows)[-1], x.dtype) - 1
+    place = q * count
+    below, above = (tf_cast(step(place), "int32") for step in (tf_floor, tf_ceil))
+    low, high = tf_gather(rows, below, axis=-1), tf_gather(rows, above, axis=-1)
+    if method == "linear":
+        part = place - tf_floor(place)
+        found = tf_where(tf_equal(part, 0), low, low * (1 - part) + high * part)
+    elif method == "midpoint":
+        found = (low + high) / 2
+    elif method == "nearest":
+        found = tf_gather(rows, tf_cast(tf_round(place), "int32"), axis=-1)
+    elif method in ("lower", "higher"):
+        found = low if method == "lower" else high
+    else:
+        raise ValueError(f"Unknown quantile method: {method!r}")
+    found = tf_where(tf_reduce_any(tf_is_nan(rows), -1, True) if q.shape.rank else
+                     tf_reduce_any(tf_is_nan(rows), -1), tf_cast(float("nan"), x.dtype), found)  # fmt: skip
+    if q.shape.rank:
+        found = tf_transpose(found, [len(kept), *range(len(kept))])
+    if keepdims:
+        for i in sorted(axes):
+            found = tf_expand_dims(found, i + (1 if q.shape.rank else 0))
+    return found
+
+
+@tensor_function
+def percentile(x, q, axis=None, method="linear", keepdims=False):
+    """Return `quantile` of q / 100."""
+    x = floating(x)
+    return quantile(x, tf_cast(tensor(q), x.dtype) / 100, axis, method, keepdims)
+
+
+@tensor_function
+def argsort(x, axis=-1):
+    """Return the indices that sort along an axis, or all elements in a row for None."""
+    x = tensor(x)
+    x = tf_cast(x, "uint8") if x.dtype.is_bool else x
+    x, axis = (tf_reshape(x, [-1]), -1) if axis is None or x.shape.rank == 0 else (x, axis)
+    return tf_argsort(x, axis=axis, stable=True)
+
+
+@tensor_function
+def sort(x, axis=-1):
+    """Return the elements in ascending order along an axis."""
+    x = tensor(x)
+    if x.dtype.is_bool:
+        return tf_cast(tf_sort(tf_cast(x, "int32"), axis=axis), "bool")
+    return tf_sort(x, axis=axis)
+
+
+@tensor_function
+def top_k(x, k, sorted=True):
+    """Return the `k` greatest elements of the last axis, and their indices."""
+    return tf_top_k(tensor(x), k, sorted)
+
+
+@tensor_function
+def searchsorted(sorted_sequence, values, side="left"):
+    """Return where values would be inserted into a sorted vector."""
+    sequence, values = promoted(sorted_sequence, values)
+    if sequence.shape.rank != 1:
+        raise ValueError(
+            "`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` to extend it "
+            f"to N-D sequences. Received: sorted_sequence.shape={sequence.shape}"
+        )
+    found = tf_searchsorted(sequence, tf_reshape(values, [-1]), side)
+    return tf_reshape(found, tf_shape(values))
+
+
+@tensor_function
+def digitize(x, bins):
+    """Return the number of `bins`, increasing limits, up to each element."""
+    x, bins = promoted(x, tensor(bins))
+    found = tf_searchsorted(bins, tf_reshape(x, [-1]), "right")
+    return tf_reshape(found, tf_shape(x))

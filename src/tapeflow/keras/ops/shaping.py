@@ -1,0 +1,392 @@
+"""Functions that join, split, move and repeat elements."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from tapeflow.core.public import tensor_function
+from tapeflow.keras.ops.conversion import axes_of, axis_of, promoted, static_rank, tensor
+from tapeflow.ops.arithmetic import maximum as tf_maximum
+from tapeflow.ops.arithmetic import minimum as tf_minimum
+from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
+from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
+from tapeflow.ops.broadcasting import repeat as tf_repeat
+from tapeflow.ops.broadcasting import tile as tf_tile
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.comparison import greater_equal as tf_greater_equal
+from tapeflow.ops.comparison import less as tf_less
+from tapeflow.ops.comparison import not_equal as tf_not_equal
+from tapeflow.ops.comparison import where as tf_where
+from tapeflow.ops.construction import meshgrid as tf_meshgrid
+from tapeflow.ops.construction import range as tf_range
+from tapeflow.ops.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.diagonal import diag as tf_diag
+from tapeflow.ops.gather import gather as tf_gather
+from tapeflow.ops.joining import concat as tf_concat
+from tapeflow.ops.joining import split as tf_split
+from tapeflow.ops.joining import stack as tf_stack
+from tapeflow.ops.joining import unstack as tf_unstack
+from tapeflow.ops.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.layout import reshape as tf_reshape
+from tapeflow.ops.layout import squeeze as tf_squeeze
+from tapeflow.ops.layout import transpose as tf_transpose
+from tapeflow.ops.padding import pad as tf_pad
+from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.reorder import reverse as tf_reverse
+from tapeflow.ops.reorder import roll as tf_roll
+
+
+@tensor_function
+def reshape(x, newshape):
+    """Return the elements in another shape, in which one size may be -1."""
+    return tf_reshape(tensor(x), newshape)
+
+
+@tensor_function
+def ravel(x):
+    """Return the elements in a row."""
+    return tf_reshape(tensor(x), [-1])
+
+
+@tensor_function
+def transpose(x, axes=None):
+    """Return x with its axes in another order, by default in reverse."""
+    return tf_transpose(tensor(x), axes)
+
+
+@tensor_function
+def moveaxis(x, source, destination):
+    """Return x with axes moved to other places."""
+    x = tensor(x)
+    rank = static_rank(x)
+    source, destination = axes_of(source, rank), axes_of(destination, rank)
+    order = [i for i in range(rank) if i not in source]
+    for place, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(place, axis)
+    return tf_transpose(x, order)
+
+
+@tensor_function
+def swapaxes(x, axis1, axis2):
+    """Return x with two axes exchanged."""
+    x = tensor(x)
+    order = list(range(static_rank(x)))
+    axis1, axis2 = axes_of((axis1, axis2), len(order))
+    order[axis1], order[axis2] = axis2, axis1
+    return tf_transpose(x, order)
+
+
+@tensor_function
+def expand_dims(x, axis):
+    """Return x with axes of size 1 at the places `axis` of the result."""
+    x = tensor(x)
+    axes = axis if isinstance(axis, (list, tuple)) else (axis,)
+    for place in sorted(axis_of(each, static_rank(x) + len(axes)) for each in axes):
+        x = tf_expand_dims(x, place)
+    return x
+
+
+@tensor_function
+def squeeze(x, axis=None):
+    """Return x without axes of size 1: those given, or all."""
+    x = tensor(x)
+    if axis is not None:
+        for each in axes_of(axis, static_rank(x)):
+            if x.shape[each] not in (1, None):
+                raise ValueError(f"Cannot squeeze axis={axis}, because the dimension is not 1.")
+    return tf_squeeze(x, axis)
+
+
+@tensor_function
+def broadcast_to(x, shape):
+    """Return x repeated to another shape."""
+    return tf_broadcast_to(tensor(x), shape)
+
+
+@tensor_function
+def concatenate(xs, axis=0):
+    """Return tensors joined along an axis; without one, their elements in a row."""
+    xs = promoted(*xs)
+    if axis is None:
+        return tf_concat([tf_reshape(x, [-1]) for x in xs], 0)
+    return tf_concat(xs, axis)
+
+
+@tensor_function
+def append(x1, x2, axis=None):
+    """Return x2 behind x1 along an axis, or the elements of both in a row."""
+    return concatenate([tensor(x1), tensor(x2)], axis)
+
+
+@tensor_function
+def stack(x, axis=0):
+    """Return tensors joined along a new axis."""
+    return tf_stack(promoted(*x), axis)
+
+
+@tensor_function
+def unstack(x, num=None, axis=0):
+    """Return the parts of x along an axis, as a list."""
+    return tf_unstack(tensor(x), num, axis)
+
+
+def _at_least(x, rank):
+    if x.shape.rank == 0:
+        x = tf_reshape(x, [1])
+    if rank >= 2 and x.shape.rank == 1:
+        x = tf_expand_dims(x, 0)
+    return tf_expand_dims(x, 2) if rank == 3 and x.shape.rank == 2 else x
+
+
+@tensor_function
+def vstack(xs):
+    """Return tensors joined along the first axis; vectors are rows."""
+    return tf_concat([_at_least(x, 2) for x in promoted(*xs)], 0)
+
+
+@tensor_function
+def hstack(xs):
+    """Return tensors joined along the second axis, vectors along their only one."""
+    xs = [_at_least(x, 1) for x in promoted(*xs)]
+    return tf_concat(xs, 0 if xs[0].shape.rank == 1 else 1)
+
+
+@tensor_function
+def dstack(xs):
+    """Return tensors joined along the third axis."""
+    return tf_concat([_at_least(x, 3) for x in promoted(*xs)], 2)
+
+
+@tensor_function
+def split(x, indices_or_sections, axis=0):
+    """Return x cut into so many equal parts, or before each index, along an axis."""
+    x = tensor(x)
+    if isinstance(indices_or_sections, int):
+        return tf_split(x, indices_or_sections, axis)
+    size = x.shape[axis]
+    if size is None:
+        raise ValueError(f"Cannot split at indices along axis {axis} of unknown size")
+    limits = [0, *(min(int(i), size) for i in indices_or_sections), size]
+    return tf_split(x, [b - a for a, b in pairwise(limits)], axis)
+
+
+@tensor_function
+def array_split(x, indices_or_sections, axis=0):
+    """Return x cut into so many parts, the first of which may be longer by one, along an axis."""
+    x = tensor(x)
+    size, rest = divmod(x.shape[axis], indices_or_sections)
+    return tf_split(x, [size + (i < rest) for i in range(indices_or_sections)], axis)
+
+
+@tensor_function
+def flip(x, axis=None):
+    """Return the elements in reverse order along axes, by default all."""
+    x = tensor(x)
+    return tf_reverse(x, axes_of(axis, static_rank(x)))
+
+
+@tensor_function
+def flipud(x):
+    """Return the elements in reverse order along the first axis."""
+    return tf_reverse(tensor(x), [0])
+
+
+@tensor_function
+def fliplr(x):
+    """Return the elements in reverse order along the second axis."""
+    return tf_reverse(tensor(x), [1])
+
+
+@tensor_function
+def roll(x, shift, axis=None):
+    """Return the elements moved along axes, those at the end to the begin."""
+    x = tensor(x)
+    if axis is None:
+        return tf_reshape(tf_roll(tf_reshape(x, [-1]), shift, 0), tf_shape(x))
+    return tf_roll(x, shift, axis)
+
+
+@tensor_function
+def rot90(array, k=1, axes=(0, 1)):
+    """Return x turned `k` times by a right angle, from the first of two axes to the second."""
+    x = tensor(array)
+    rank = static_rank(x)
+    if rank < 2:
+        raise ValueError(f"Input array must have at least 2 dimensions. Received: array.ndim={rank}")
+    if len(axes) != 2 or axis_of(axes[0], rank) == axis_of(axes[1], rank):
+        raise ValueError(f"Invalid axes: {axes}. Axes must be a tuple of two different dimensions.")
+    first, second = axes_of(axes, rank)
+    order = list(range(rank))
+    order[first], order[second] = second, first
+    k = k % 4
+    if k == 0:
+        return x
+    if k == 2:
+        return tf_reverse(x, [first, second])
+    return tf_transpose(tf_reverse(x, [second]), order) if k == 1 else tf_reverse(tf_transpose(x, order), [second])
+
+
+@tensor_function
+def repeat(x, repeats, axis=None):
+    """Return each element so many times in a row, along an axis or over all."""
+    return tf_repeat(tensor(x), repeats, axis)
+
+
+@tensor_function
+def tile(x, repeats):
+    """Return x so many times along each of its last axes."""
+    x = tensor(x)
+    repeats = [repeats] if isinstance(repeats, int) else list(repeats)
+    missing = len(repeats) - static_rank(x)
+    if missing > 0:
+        x = tf_reshape(x, tf_concat([[1] * missing, tf_shape(x)], 0))
+    return tf_tile(x, [1] * -missing + repeats)
+
+
+@tensor_function
+def pad(x, pad_width, mode="constant", constant_values=None):
+    """Return x with elements added before and after it along its axes.
+
+    Args:
+      pad_width: how many for all sides, (before, after) for all axes, or such a pair for each axis.
+      mode: "constant", "reflect" or "symmetric".
+      constant_values: what is added in mode "constant", by default 0.
+    """
+    x = tensor(x)
+    if mode not in ("constant", "reflect", "symmetric"):
+        raise ValueError(f"Unknown mode of padding: {mode!r}")
+    if constant_values is not None and mode != "constant":
+        raise ValueError(
+            "Argument `constant_values` can only be provided when `mode == 'constant'`. Received: "
+            f"mode={mode}"
+        )
+    rank = static_rank(x)
+    if isinstance(pad_width, int):
+        pad_width = ((pad_width, pad_width),) * rank
+    elif isinstance(pad_width[0], int):
+        pad_width = (tuple(pad_width) if len(pad_width) == 2 else (pad_width[0],) * 2,) * rank
+    pairs = [tuple(pair) if len(pair) == 2 else (pair[0], pair[0]) for pair in pad_width]
+    pairs = pairs * rank if len(pairs) == 1 else pairs
+    if mode == "constant":
+        return tf_pad(x, pairs, "CONSTANT", constant_values=0 if constant_values is None else constant_values)
+    return tf_pad(x, pairs, mode.upper())
+
+
+@tensor_function
+def take(x, indices, axis=None):
+    """Return the elements at indices along an axis, or of all in a row; negative indices count from the end."""
+    x, indices = tensor(x), tensor(indices)
+    x, axis = (tf_reshape(x, [-1]), 0) if axis is None else (x, axis)
+    indices = _from_start(indices, tf_shape(x)[axis])
+    return tf_gather(x, indices, axis=axis)
+
+
+def _from_start(indices, size):
+    if not indices.dtype.is_integer:
+        indices = tf_cast(indices, "int32")
+    return tf_where(indices < 0, indices + tf_cast(size, indices.dtype), indices)
+
+
+@tensor_function
+def take_along_axis(x, indices, axis=None):
+    """Return along an axis the elements at indices of the same rank as x."""
+    x, indices = tensor(x), tensor(indices)
+    if axis is None:
+        if indices.shape.rank != 1:
+            raise ValueError(f"`indices` must be 1D if axis=None. Got indices.shape={indices.shape}")
+        return take(x, indices)
+    rank = static_rank(x)
+    axis = axis_of(axis, rank)
+    order = [*(i for i in range(rank) if i != axis), axis]
+    back = [order.index(i) for i in range(rank)]
+    indices = tf_transpose(_from_start(indices, tf_shape(x)[axis]), order)
+    x = tf_transpose(x, order)
+    front = tf_broadcast_dynamic_shape(tf_shape(x)[:-1], tf_shape(indices)[:-1])
+    x = tf_broadcast_to(x, tf_concat([front, tf_shape(x)[-1:]], 0))
+    indices = tf_broadcast_to(indices, tf_concat([front, tf_shape(indices)[-1:]], 0))
+    return tf_transpose(tf_gather(x, indices, axis=rank - 1, batch_dims=rank - 1), back)
+
+
+@tensor_function
+def diff(a, n=1, axis=-1):
+    """Return the differences of neighbors along an axis, `n` times."""
+    x = tensor(a)
+    axis = axis_of(axis, static_rank(x))
+    for _ in range(n):
+        size = tf_shape(x)[axis]
+        later, earlier = tf_gather(x, tf_range(1, size), axis=axis), tf_gather(x, tf_range(size - 1), axis=axis)
+        x = tf_not_equal(later, earlier) if x.dtype.is_bool else later - earlier
+    return x
+
+
+@tensor_function
+def meshgrid(*x, indexing="xy"):
+    """Return the coordinates of a grid of points, one tensor for each vector."""
+    return tf_meshgrid(*(tensor(each) for each in x), indexing=indexing)
+
+
+@tensor_function
+def nonzero(x):
+    """Return the indices of the elements that are not 0: a tuple of vectors, one for each axis."""
+    x = tensor(x, "bool")
+    return tuple(tf_unstack(tf_cast(tf_where(x), "int32"), static_rank(x), axis=-1))
+
+
+@tensor_function
+def diag(x, k=0):
+    """Return a matrix with the vector x on a diagonal, or the diagonal of a matrix."""
+    x = tensor(x)
+    if static_rank(x) == 1:
+        return tf_diag(x, k=k)
+    if x.shape.rank == 2:
+        return diagonal(x, k)
+    raise ValueError(f"`x` must be 1d or 2d. Received: x.shape={x.shape}")
+
+
+@tensor_function
+def diagflat(x, k=0):
+    """Return a matrix with the elements of x in a row on a diagonal."""
+    return tf_diag(ravel(x), k=k)
+
+
+@tensor_function
+def diagonal(x, offset=0, axis1=0, axis2=1):
+    """Return the diagonals of the matrices along two axes, as the last axis."""
+    x = tensor(x)
+    rank = static_rank(x)
+    if rank < 2:
+        raise ValueError(f"`diagonal` requires an array of at least two dimensions, but `x` is of shape {x.shape}")
+    first, second = axes_of((axis1, axis2), rank)
+    x = tf_transpose(x, [*(i for i in range(rank) if i not in (first, second)), first, second])
+    rows, columns = tf_shape(x)[-2], tf_shape(x)[-1]
+    starts, steps = max(-offset, 0), max(offset, 0)
+    count = tf_maximum(tf_minimum(rows - starts, columns - steps), 0)
+    places = (tf_range(count) + starts) * columns + tf_range(count) + steps
+    flat = tf_reshape(x, tf_concat([tf_shape(x)[:-2], [-1]], 0))
+    return tf_gather(flat, places, axis=-1)
+
+
+@tensor_function
+def trace(x, offset=0, axis1=0, axis2=1):
+    """Return the sums of the diagonals of the matrices along two axes."""
+    found = diagonal(x, offset, axis1, axis2)
+    return tf_reduce_sum(tf_cast(found, "int32") if found.dtype.is_bool else found, -1)
+
+
+def _triangle(x, k, keep):
+    x = tensor(x)
+    rows, columns = tf_range(tf_shape(x)[-2]), tf_range(tf_shape(x)[-1])
+    return tf_where(keep(tf_expand_dims(rows, 1) + k, columns), x, tf_zeros_like(x))
+
+
+@tensor_function
+def tril(x, k=0):
+    """Return matrices with 0 above a diagonal."""
+    return _triangle(x, k, tf_greater_equal)
+
+
+@tensor_function
+def triu(x, k=0):
+    """Return matrices with 0 below a diagonal."""
+    return _triangle(x, k - 1, tf_less)
