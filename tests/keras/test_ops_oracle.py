@@ -14,7 +14,7 @@ LENIENT = ("InvalidArgumentError", "TypeError", "AttributeError", "NotFoundError
 # Calls by name and, where the reason needs it, kind of arguments; and why the answers differ.
 DIFFERENT = {
     "isclose": "Keras finds everything close to infinity",
-    "sparsemax": "Keras gives zeros for rows whose support is not the greatest element alone",
+    "sparsemax": "Keras gives rows that do not sum to 1",
     "rot90 | floats | (2,)": "Keras mixes up rows and columns",
     "rot90 | ints | (2,)": "as above",
     "rot90 | cube | (2,)": "as above",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
 from tapeflow.ops.convolve import conv2d
 from tapeflow.ops.convolve_depthwise import depthwise_conv2d
@@ -60,7 +61,7 @@ class DepthwiseConv2D(Convolution):
         self._check_output(input_shape)
         settings = {part: getattr(self, f"depthwise_{part}") for part in PARTS}
         shape = (*self.kernel_size, channels, self.depth_multiplier)
-        self.depthwise_kernel = self.add_weight("depthwise_kernel", shape, **settings)
+        self.depthwise_kernel = self.add_weight("depthwise_kernel" if keras_2() else "kernel", shape, **settings)
         if self.use_bias:
             self.bias = self._weight("bias", (channels * self.depth_multiplier,))
         self.built = True

@@ -381,10 +381,10 @@ class Reshape(Layer):
             )
 
     def call(self, inputs):
-        batch = inputs.shape[0]
-        return reshape(
-            inputs, [shape_of(inputs)[0] if batch is None else batch, *self.target_shape]
-        )
+        batch, *sizes = inputs.shape.as_list() if inputs.shape.rank else [None, None]
+        target = self.compute_output_shape([batch, *sizes]).as_list()[1:]
+        target = [-1 if size is None else size for size in target] if None not in sizes else self.target_shape
+        return reshape(inputs, [shape_of(inputs)[0] if batch is None else batch, *target])
 
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape).as_list()
