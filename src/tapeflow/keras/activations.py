@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
-from tapeflow.core.public import tensor_function
 from tapeflow.core.release import keras_2
 from tapeflow.keras.registry import find, to_config
 from tapeflow.ops.activation import elu as nn_elu
