@@ -93,13 +93,16 @@ def boundaries(module: dict[str, Any]) -> None:
     Args:
       module: the `globals()` of the module, which calls this at its end.
     """
+    made: dict[FunctionType, Any] = {}  # a function with several names stays one object
     for name, value in list(module.items()):
         if getattr(value, "__module__", None) != module["__name__"]:
             continue
         if isinstance(value, type):
             boundary_methods(value)
         elif isinstance(value, FunctionType) and name[0] != "_":
-            module[name] = boundary(value)
+            if value not in made:
+                made[value] = boundary(value)
+            module[name] = made[value]
 
 
 def public_methods(cls: C) -> C:
