@@ -47,7 +47,8 @@ def test_checks_end():
     assert tf.math.is_nan(tf.math.log(-1.0))
 
 
-def test_devices_are_logged(capsys):
+def test_devices_are_logged(capsys, monkeypatch):
+    monkeypatch.delenv("TF_CPP_MIN_LOG_LEVEL", raising=False)
     assert not tf.debugging.get_log_device_placement()
     tf.debugging.set_log_device_placement(True)
     try:

@@ -13,8 +13,8 @@ import tempfile
 import threading
 import time
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 if os.environ.get("EXIT_ORACLE"):
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
 else:
     import tapeflow as tf
