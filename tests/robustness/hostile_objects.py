@@ -3,7 +3,7 @@ recurse, collect garbage, let other threads run, or return something of the wron
 
     python tests/robustness/hostile_objects.py --minutes 10 [--seed 1]
 
-draws such calls for as long as it is told to; `make fuzz-objects` does so under AddressSanitizer. A call may return or
+draws such calls for a given time; `make fuzz-objects` does so under AddressSanitizer. A call may return or
 raise a Python exception; a crash or a call of more than two minutes ends the run, and the log (`--log`) names the call.
 test_hostile_objects.py runs all of `quick_cases`, in processes of their own.
 """
@@ -347,7 +347,7 @@ def written_calls() -> Iterator[Call]:
                 continue
 
 
-# Rows that end the process or wait when they are told to.
+# Rows that end the process, or wait, by design.
 NOT_CALLED = {"Abort"}
 
 

@@ -1,4 +1,4 @@
-"""Iterators shared by threads: each element goes to one of them, and each is told of the end."""
+"""Iterators shared by threads: each element goes to one of them, and each sees the end."""
 
 import importlib.util
 import pathlib
@@ -54,7 +54,7 @@ PIPELINES = {
 
 
 def taken(advance, end):
-    """The elements that a thread gets until it is told of the end."""
+    """The elements that a thread gets until the end."""
     found = []
     while True:
         try:

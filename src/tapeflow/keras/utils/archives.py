@@ -63,7 +63,7 @@ def extract_archive(file_path, path=".", archive_format="auto"):
     formats = ["tar", "zip"] if archive_format == "auto" else archive_format or []
     for kind in [formats] if isinstance(formats, str) else formats:
         if kind not in ("tar", "zip"):
-            raise NotImplementedError(kind)
+            raise NotImplementedError(f"Archives of kind {kind!r} cannot be extracted.")
         try:
             archive = _open_tar(file_path) if kind == "tar" else _open_zip(file_path)
         except _DAMAGE:
