@@ -449,6 +449,7 @@ void name_exhausted_memory(const OpDef* op) {
   PyObject *type, *cause, *trace;
   PyErr_Fetch(&type, &cause, &trace);
   PyErr_NormalizeException(&type, &cause, &trace);
+  if (cause && PyObject_HasAttrString(cause, "error_code")) return PyErr_Restore(type, cause, trace);  // it is one already
   std::string message = "out of memory";
   if (PyObject* written = cause ? PyObject_Str(cause) : nullptr) {
     const char* text = PyUnicode_AsUTF8(written);

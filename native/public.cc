@@ -208,13 +208,15 @@ int clear(PyObject* o) {
 }
 
 void dealloc(PyObject* o) {
-  PyTypeObject* type = Py_TYPE(o);
   PyObject_GC_UnTrack(o);
+  Py_TRASHCAN_BEGIN(o, dealloc)  // functions may hold functions, as deep as a program likes
   if (self_of(o)->weakrefs) PyObject_ClearWeakRefs(o);
   Py_CLEAR(self_of(o)->dict);
   Py_CLEAR(self_of(o)->inner);
+  PyTypeObject* type = Py_TYPE(o);
   type->tp_free(o);
   Py_DECREF(type);
+  Py_TRASHCAN_END
 }
 
 PyObject* bind(PyObject* o, PyObject* instance, PyObject*) {

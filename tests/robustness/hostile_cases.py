@@ -500,6 +500,40 @@ def case_ops_in_threads_with_small_stacks():
     assert result == [3, 3] or isinstance(result, RecursionError), result
 
 
+def with_attribute(make):
+    def link(before):
+        o = make()
+        o.before = before
+        return o
+
+    return link
+
+
+class Listening(_native.Tape):
+    """A tape with attributes."""
+
+
+# How an object of each type that the garbage collector knows holds another object.
+LINKS = {
+    "Dispatcher": lambda before: _native.Dispatcher(before or (lambda: 1)),
+    "PublicFunction": lambda before: _native.PublicFunction(before or (lambda: 1)),
+    "Tape": with_attribute(Listening),
+    "Tensor": with_attribute(lambda: tf.constant(1.0)),
+    "Variable": with_attribute(lambda: tf.Variable(1.0)),
+}
+
+
+def case_long_chains_are_freed_in_threads_with_small_stacks():
+    for name, link in LINKS.items():
+        chain = [None]
+        try:
+            for _ in range(20_000):
+                chain[0] = link(chain[0])
+        except TypeError as e:
+            raise AssertionError(f"{name}: {e}") from e
+        assert in_thread(chain.clear, 64 * KIB) is None, name
+
+
 def case_nested_conditions_in_a_thread_with_a_small_stack():
     def build(n):
         if n == 0:

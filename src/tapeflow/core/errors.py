@@ -127,8 +127,8 @@ class PermissionDeniedError(_CodedError, code=PERMISSION_DENIED):
     """The caller may not do this."""
 
 
-class ResourceExhaustedError(_CodedError, code=RESOURCE_EXHAUSTED):
-    """Something has run out, usually memory."""
+class ResourceExhaustedError(_CodedError, MemoryError, code=RESOURCE_EXHAUSTED):
+    """Something has run out, usually memory: `except MemoryError` catches it too."""
 
 
 class FailedPreconditionError(_CodedError, code=FAILED_PRECONDITION):
