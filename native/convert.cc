@@ -166,6 +166,20 @@ Tensor* array_to_tensor(PyArrayObject* a, DType want) {
 
 enum class Kind { kNone, kBool, kInt, kFloat, kComplex, kString, kOther };
 
+// The dtypes whose tensors are filled element by element, Python bools as 0 and 1. For others TensorFlow first makes the
+// tensor that the value is by itself.
+constexpr uint64_t kFilled = bit(DType::kFloat16) | bit(DType::kFloat32) | bit(DType::kFloat64) | bit(DType::kInt32) |
+                             bit(DType::kInt64) | bit(DType::kUInt64) | bit(DType::kComplex128);
+
+// Whether values of one kind, or of narrower ones, have a place in a tensor of dtype d.
+bool fits(Kind k, DType d) {
+  if (k == Kind::kBool) return d == DType::kBool || (kFilled & bit(d)) != 0;
+  if (k == Kind::kString || d == DType::kString) return k == Kind::kString && d == DType::kString;
+  if (k == Kind::kComplex) return is_complex(d);
+  if (k == Kind::kFloat) return is_complex(d) || is_floating(d);
+  return k == Kind::kInt && d != DType::kBool;
+}
+
 Kind kind_of(PyObject* o) {
   if (PyFloat_Check(o)) return Kind::kFloat;
   if (PyBool_Check(o)) return Kind::kBool;
@@ -212,16 +226,13 @@ int64_t checked_int(PyObject* o, DType d) {
   return v;
 }
 
-// Writes one Python scalar as an element of dtype d, a type with a fast path. Runs no Python code but for errors.
+// Writes one Python scalar, which fits, as an element of dtype d, a type with a fast path. Runs no Python code but for
+// errors.
 void store_scalar(PyObject* o, DType d, char* at) {
-  const Kind k = kind_of(o);
   switch (d) {
     case DType::kFloat32:
     case DType::kFloat64: {
-      double v;
-      if (k == Kind::kFloat) v = PyFloat_AS_DOUBLE(o);
-      else if (k == Kind::kInt) v = PyLong_AsDouble(o);
-      else cannot_convert(o, d);
+      const double v = PyFloat_Check(o) ? PyFloat_AS_DOUBLE(o) : PyLong_AsDouble(o);
       if (v == -1.0 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw PythonError();
         PyErr_Clear();
@@ -232,47 +243,64 @@ void store_scalar(PyObject* o, DType d, char* at) {
       return;
     }
     case DType::kInt32: {
-      if (k != Kind::kInt) cannot_convert(o, d);
       const auto v = static_cast<int32_t>(checked_int(o, d));
       std::memcpy(at, &v, 4);
       return;
     }
     case DType::kInt64: {
-      if (k != Kind::kInt) cannot_convert(o, d);
       const int64_t v = checked_int(o, d);
       std::memcpy(at, &v, 8);
       return;
     }
     case DType::kBool:
-      if (k != Kind::kBool) cannot_convert(o, d);
       *at = o == Py_True;
       return;
     default: return;
   }
 }
 
-// Other number types go through NumPy, after the same strictness. Subclasses of numbers have methods that it calls.
+// Other number types go through NumPy. Subclasses of numbers have methods that it calls.
 void store_by_numpy(PyObject* given, DType d, PyArrayObject* view, char* at) {
   const Ref kept = Ref::share(given);
   PyObject* o = kept.get();
-  const Kind k = kind_of(o);
-  const bool fits = is_complex(d) ? k == Kind::kComplex || k == Kind::kFloat || k == Kind::kInt
-                    : is_floating(d) ? k == Kind::kFloat || k == Kind::kInt
-                                     : k == Kind::kInt;
-  if (!fits) cannot_convert(o, d);
-  if (k == Kind::kInt && !is_floating(d) && !is_complex(d) && d != DType::kUInt64) checked_int(o, d);
+  if (PyLong_Check(o) && !is_floating(d) && !is_complex(d) && d != DType::kUInt64) checked_int(o, d);
   if (PyArray_SETITEM(view, at, o) < 0) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError)) { PyErr_Clear(); out_of_range(); }
     throw PythonError();
   }
 }
 
+DType dtype_of_scalar(PyObject* numpy_scalar) {
+  const Ref descr(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(numpy_scalar)));
+  return from_descr(reinterpret_cast<PyArray_Descr*>(descr.get()));
+}
+
+Kind kind_of_dtype(DType d) {
+  if (d == DType::kBool) return Kind::kBool;
+  if (d == DType::kString) return Kind::kString;
+  if (is_complex(d)) return Kind::kComplex;
+  if (is_floating(d)) return Kind::kFloat;
+  return is_integer(d) ? Kind::kInt : Kind::kOther;
+}
+
 // NumPy's float64, complex128 and str scalars derive from Python's types, but mean their own dtype.
-Kind leaf_kind(PyObject* o) {
-  const Kind k = kind_of(o);
-  if (k == Kind::kOther || k == Kind::kInt || k == Kind::kBool || PyFloat_CheckExact(o) || PyUnicode_CheckExact(o) ||
-      PyBytes_CheckExact(o)) return k;
-  return PyArray_CheckScalar(o) ? Kind::kOther : k;
+bool is_numpy_scalar(PyObject* o) {
+  return !(PyFloat_CheckExact(o) || PyLong_Check(o) || PyUnicode_CheckExact(o)) && PyArray_IsScalar(o, Generic);
+}
+
+// The Python number or string of a NumPy scalar. A subclass may run code.
+Ref plain(PyObject* scalar, Kind k) {
+  switch (k) {
+    case Kind::kBool: return Ref(PyBool_FromLong(PyArrayScalar_VAL(scalar, Bool)));
+    case Kind::kInt: return Ref(PyNumber_Index(scalar));
+    case Kind::kFloat: return Ref(PyNumber_Float(scalar));
+    case Kind::kComplex: {
+      const Py_complex c = PyComplex_AsCComplex(scalar);
+      if (c.real == -1.0 && PyErr_Occurred()) throw PythonError();
+      return Ref(PyComplex_FromCComplex(c));
+    }
+    default: return Ref::share(scalar);
+  }
 }
 
 bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
@@ -287,15 +315,19 @@ void require_length(PyObject* o) {
   throw PythonError();
 }
 
-// The shape of a nested list, by its first elements, and the widest kind of its leaves. Looking at an element may run
-// Python code that changes the lists, so each is owned while it is looked at, and measured again when it is read.
+// The shape of a nested list, by its first elements, and the kinds of its leaves. Looking at an element may run Python
+// code that changes the lists, so each is owned while it is looked at, and measured again when it is read.
 struct Nested {
   int rank = 0;
   int64_t dims[kMaxRank];
-  Kind kind = Kind::kNone;
-  bool odd = false;         // some leaf is no Python scalar
-  bool big_int = false;     // an int outside int32
-  bool mixed = false;       // lists, strings, bools or numbers beside one another
+  Kind kind = Kind::kNone;        // of the leaves: the first one's, or a wider one that follows
+  Kind widest = Kind::kNone;      // of all leaves
+  DType floats = DType::kFloat32; // what floats become: a first NumPy scalar decides
+  bool odd = false;               // some leaf is no scalar
+  bool big_int = false;           // an int outside int32
+  bool mixed = false;             // leaves that do not follow the first one: only a dtype that takes them all helps
+  bool numpy = false;             // some leaf is a NumPy scalar
+  bool numpy_bool = false;        // which is never a number
 
   void measure(PyObject* list) {
     Ref o = Ref::share(list);
@@ -316,7 +348,7 @@ struct Nested {
       PyObject* o = PySequence_Fast_GET_ITEM(list, i);
       if (depth + 1 < rank) {
         if (!is_list(o)) {
-          if (kind_of(o) != Kind::kOther) return false;
+          if (kind_of(o) != Kind::kOther || PyArray_IsScalar(o, Generic)) return false;
           odd = true;
           continue;
         }
@@ -326,20 +358,67 @@ struct Nested {
         continue;
       }
       if (is_list(o)) { mixed = true; return false; }
-      const Kind k = leaf_kind(o);
-      if (k == Kind::kOther) { odd = true; continue; }
-      if (kind == Kind::kNone) kind = k;
-      // ints among floats become floats, whichever comes first
-      else if (k != kind && ((k == Kind::kFloat && kind == Kind::kInt) ||
-                             (k == Kind::kComplex && (kind == Kind::kInt || kind == Kind::kFloat)))) kind = k;
-      else if (k != kind && (k == Kind::kString || kind == Kind::kString || kind == Kind::kBool)) mixed = true;
-      if (k == Kind::kInt && !big_int) {
-        int overflow = 0;
-        const long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
-        big_int = overflow || v < INT32_MIN || v > INT32_MAX;
-      }
+      see(o);
     }
     return true;
+  }
+
+  void see(PyObject* o) {
+    DType own = DType::kFloat32;
+    Kind k;
+    Ref kept;
+    if (is_numpy_scalar(o)) {
+      kept = Ref::share(o);  // a subclass may run code
+      own = dtype_of_scalar(o);
+      k = kind_of_dtype(own);
+      numpy = true;
+      if (k == Kind::kBool) numpy_bool = true;
+    } else {
+      k = kind_of(o);
+    }
+    if (k == Kind::kOther) { odd = true; return; }
+    if (k == Kind::kInt && !big_int) see_int(o);
+    if (widest < k) widest = k;
+    if (kind == Kind::kNone) {
+      kind = k;
+      if (k == Kind::kFloat) floats = own;
+    } else if (k != kind) {
+      see_another(k, own == DType::kBool);
+    }
+  }
+
+  void see_int(PyObject* o) {
+    int overflow = 0;
+    const Ref value = PyLong_Check(o) ? Ref::share(o) : plain(o, Kind::kInt);
+    const long long v = PyLong_AsLongLongAndOverflow(value.get(), &overflow);
+    big_int = overflow || v < INT32_MIN || v > INT32_MAX;
+  }
+
+  // A leaf of another kind than the first: narrower ones join, and floats widen ints.
+  void see_another(Kind k, bool is_numpy_bool) {
+    if (k == Kind::kFloat && kind == Kind::kInt) kind = k;
+    else if (kind == Kind::kBool || k > kind || kind == Kind::kString || is_numpy_bool) mixed = true;
+  }
+
+  DType natural_dtype() const {
+    if (kind == Kind::kNone) return DType::kFloat32;
+    if (kind == Kind::kFloat) return floats;
+    return kind == Kind::kInt && big_int ? DType::kInt64 : natural(kind);
+  }
+
+  // Raises where the leaves do not make a tensor of dtype d, the one that was asked for or the natural one.
+  void require_fit(PyObject* list, DType d) const {
+    if (mixed && ((kFilled & bit(d)) == 0 || numpy_bool || !fits(widest, d))) {
+      PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
+      throw PythonError();
+    }
+    if (kind != Kind::kNone && (!fits(kind, d) || (numpy_bool && d != DType::kBool))) cannot_convert(list, d);
+  }
+
+  // Whether a leaf fits when it is read. Beside numbers that came first, bools are ints.
+  bool takes(PyObject* leaf, DType d) const {
+    const Kind k = kind_of(leaf);
+    return fits(k == Kind::kBool && kind != Kind::kBool ? Kind::kInt : k, d);
   }
 };
 
@@ -412,16 +491,9 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
     throw PythonError();
   }
   if (n.odd) return by_hook(list, want, symbolic_too);  // tensors, arrays, ... among the leaves
-  if (n.mixed && want == DType::kInvalid) {
-    PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
-    throw PythonError();
-  }
-  DType d = want;
-  if (d == DType::kInvalid) {
-    d = n.kind == Kind::kNone ? DType::kFloat32 : natural(n.kind);
-    if (d == DType::kInt32 && n.big_int) d = DType::kInt64;
-  }
+  const DType d = want == DType::kInvalid ? n.natural_dtype() : want;
   const ShapeRef s(n.rank, n.dims);
+  if (d == DType::kString || !is_object(d)) n.require_fit(list, d);
   if (d == DType::kString) {
     Ref a(object_array(n.rank, n.dims));
     auto** at = static_cast<PyObject**>(PyArray_DATA(array_of(a)));
@@ -440,11 +512,14 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
   Ref made = owned(new_tensor(d, s.get()));
   char* at = tensor_of(made)->data;
   const int step = item_size(d);
-  if (has_fast_path(d)) {
-    for_rows(list, 0, n, [&at, d, step](PyObject* row, int64_t size) {
+  if (has_fast_path(d) && !n.numpy) {
+    for_rows(list, 0, n, [&](PyObject* row, int64_t size) {
       PyObject** items = PySequence_Fast_ITEMS(row);  // no Python code runs, but for an error
       char* to = at;
-      for (int64_t i = 0; i < size; ++i, to += step) store_scalar(items[i], d, to);
+      for (int64_t i = 0; i < size; ++i, to += step) {
+        if (!n.takes(items[i], d)) cannot_convert(list, d);  // it changed under us
+        store_scalar(items[i], d, to);
+      }
       at = to;
     });
   } else {
@@ -452,7 +527,11 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
     for_rows(list, 0, n, [&](PyObject* row, int64_t size) {
       for (int64_t i = 0; i < size; ++i, at += step) {
         if (i >= PySequence_Fast_GET_SIZE(row)) not_rectangular();  // it shrank under us
-        store_by_numpy(PySequence_Fast_GET_ITEM(row, i), d, array_of(view), at);
+        Ref o = Ref::share(PySequence_Fast_GET_ITEM(row, i));
+        if (is_numpy_scalar(o.get())) o = plain(o.get(), kind_of_dtype(dtype_of_scalar(o.get())));
+        if (!n.takes(o.get(), d)) cannot_convert(list, d);
+        if (has_fast_path(d)) store_scalar(o.get(), d, at);
+        else store_by_numpy(o.get(), d, array_of(view), at);
       }
     });
   }
@@ -479,6 +558,7 @@ Tensor* scalar_to_tensor(PyObject* o, Kind k, DType want, bool symbolic_too) {
     return object_tensor(d, s.get(), a.release());
   }
   if (is_object(d)) return by_hook(o, want, symbolic_too);
+  if (!fits(k, d)) cannot_convert(o, d);
   Ref made = owned(new_tensor(d, s.get()));
   Tensor* t = tensor_of(made);
   if (has_fast_path(d)) store_scalar(o, d, t->data);
@@ -520,6 +600,50 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   }
   if (value == Py_None) unsupported(value);
   return by_hook(value, want, symbolic_too);
+}
+
+namespace {
+
+Tensor* released(Ref r) { return reinterpret_cast<Tensor*>(r.release()); }
+
+// Whether an array of dtype `own` is cast to one that is merely preferred, as in TensorFlow.
+bool casts(DType own, DType preferred) {
+  if (is_integer(own)) return is_integer(preferred) || is_floating(preferred) || is_complex(preferred);
+  if (is_floating(own)) return is_floating(preferred) || is_complex(preferred);
+  return is_complex(own) && is_complex(preferred);
+}
+
+// The tensor of an array in the preferred dtype; in its own where that would change integers.
+Tensor* cast_if_possible(Ref natural, DType preferred) {
+  const DType own = tensor_of(natural)->dtype;
+  if (own == preferred || !casts(own, preferred)) return released(std::move(natural));
+  const Ref array(to_array(tensor_of(natural), false));
+  Ref cast = owned(copy_array(array_of(array), preferred));
+  if (is_integer(own) && is_integer(preferred)) {
+    const Ref narrow(to_array(tensor_of(cast), false));
+    const Ref back = owned(copy_array(array_of(narrow), own));
+    const auto bytes = static_cast<size_t>(tensor_of(back)->bytes());
+    if (std::memcmp(tensor_of(back)->data, tensor_of(natural)->data, bytes) != 0) return released(std::move(natural));
+  }
+  return released(std::move(cast));
+}
+
+}  // namespace
+
+Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed, bool beside_lists) {
+  const bool array = PyArray_Check(value) || PyArray_IsScalar(value, Generic);
+  if (array && !beside_lists) return cast_if_possible(owned(to_tensor(value, DType::kInvalid)), preferred);
+  if (array || is_list(value)) {
+    Ref natural = owned(to_tensor(value, DType::kInvalid));
+    if (allowed & bit(tensor_of(natural)->dtype)) return released(std::move(natural));
+  }
+  try {
+    return to_tensor(value, preferred);
+  } catch (const PythonError&) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError)) throw;
+    PyErr_Clear();
+  }
+  return to_tensor(value, DType::kInvalid);
 }
 
 DType declared_dtype(PyObject* value) {

@@ -182,7 +182,9 @@ class Call {
     const TypeVar& var = (*op_->type_vars)[static_cast<size_t>(arg.type_var)];
     DType& resolved = types_[arg.type_var];
     if (resolved == DType::kInvalid) {
-      Tensor* t = empty_list(v) ? to_tensor(v, var.fallback) : to_tensor(v, DType::kInvalid);
+      Tensor* t = empty_list(v)                     ? to_tensor(v, var.first)
+                  : is_tensor(v) || !var.preferred ? to_tensor(v, DType::kInvalid)
+                                                   : to_tensor_preferring(v, var.first, var.allowed, has_lists());
       // An int where only other ints or floats are allowed stays an error, as in TensorFlow.
       in_.push_back(t);
       resolved = t->dtype;
@@ -201,9 +203,9 @@ class Call {
     return_checked(var, resolved);
   }
 
-  static bool empty_list(PyObject* v) {
-    return (PyList_Check(v) || PyTuple_Check(v)) && PySequence_Fast_GET_SIZE(v) == 0;
-  }
+  static bool is_list(PyObject* v) { return PyList_Check(v) || PyTuple_Check(v); }
+  static bool empty_list(PyObject* v) { return is_list(v) && PySequence_Fast_GET_SIZE(v) == 0; }
+  bool has_lists() const { return std::any_of(values_.begin(), values_.end(), is_list); }
 
   void return_checked(const TypeVar& var, DType d) {
     if (var.allowed & bit(d)) return;

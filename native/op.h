@@ -10,7 +10,8 @@ namespace tapeflow {
 struct TypeVar {
   std::string name;
   uint64_t allowed;   // mask of dtypes
-  DType fallback;     // the first one allowed: what an empty list becomes
+  DType first;        // the first one allowed: what an empty list becomes
+  bool preferred;     // and, if it can, every other value, where no tensor decides
 };
 
 struct Arg {

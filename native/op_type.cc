@@ -94,9 +94,9 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
   for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(vars); ++i) {
     const char* n;
     unsigned long long mask;
-    int fallback;
-    ok = PyArg_ParseTuple(PyList_GET_ITEM(vars, i), "sKi", &n, &mask, &fallback);
-    if (ok) op->type_vars->push_back(TypeVar{n, mask, static_cast<DType>(fallback)});
+    int first, preferred;
+    ok = PyArg_ParseTuple(PyList_GET_ITEM(vars, i), "sKip", &n, &mask, &first, &preferred);
+    if (ok) op->type_vars->push_back(TypeVar{n, mask, static_cast<DType>(first), preferred != 0});
   }
   ok = ok && parse_args(inputs, op->inputs, false) && parse_args(outputs, op->outputs, true) && parse_attr_specs(op, attrs);
   if (!ok) return nullptr;

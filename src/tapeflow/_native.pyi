@@ -192,7 +192,7 @@ class Op:
     def __new__(
         cls,
         name: str,
-        types: list[tuple[str, int, int]],
+        types: list[tuple[str, int, int, bool]],
         inputs: list[tuple[str, int, int, bool]],
         outputs: list[tuple[str, int, int, int, bool, int]],
         attrs: list[tuple[str, int, bool, Any, tuple[str, ...] | None]],

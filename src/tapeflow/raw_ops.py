@@ -54,7 +54,7 @@ def _function(name: str) -> Callable[..., Any]:
         if missing:
             raise TypeError(f"{name} missing required argument {missing[0]!r}")
         inputs = [given.pop(key) for key in row.inputs]
-        return row.by_default(*inputs, **given)
+        return row(*inputs, **given)
 
     function.__name__ = function.__qualname__ = name
     function.__signature__ = _signature(row, renamed)  # type: ignore[attr-defined]

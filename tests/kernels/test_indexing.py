@@ -176,7 +176,7 @@ def test_selections(x, data):
     same(indices, order.astype(np.int32))
     same(values, np.take_along_axis(x, order, -1))
     perm = np.argsort(x.reshape(-1))
-    same(InvertPermutation(perm), np.argsort(perm))
+    same(InvertPermutation(tf.constant(perm)), np.argsort(perm))
 
 
 def test_large():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import tapeflow as tf
 from tapeflow.ops.broadcasting import BroadcastTo, Tile
 from tapeflow.ops.construction import Fill, OnesLike, Range, ZerosLike
 from tapeflow.ops.joining import ConcatV2, Pack, Split, SplitV, Unpack
@@ -188,7 +189,7 @@ def test_filled(x):
     "limits", [(0, 10, 1), (0, 10, 3), (10, 0, -3), (5, 5, 1), (-3, 7, 2), (0, 200_000, 1)]
 )
 def test_range(limits, dtype):
-    same(Range(*(np.array(v, dtype) for v in limits)), np.arange(*limits, dtype=dtype))
+    same(Range(*(tf.constant(v, dtype) for v in limits)), np.arange(*limits, dtype=dtype))
 
 
 LARGE = np.arange(1_000_000, dtype=np.float32)

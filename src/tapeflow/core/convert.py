@@ -82,11 +82,19 @@ def convert_to_tensor(
     if isinstance(value, _Tensor):
         return value
     if dtype_hint is not None:
+        hint = dtypes.as_dtype(dtype_hint).base_dtype
         try:
-            return _convert(value, dtypes.as_dtype(dtype_hint).base_dtype)
+            return _convert(value, None if _overflows(value, hint) else hint)
         except (TypeError, ValueError):
             pass
     return _convert(value, None)
+
+
+def _overflows(value: Any, dtype: DType) -> bool:
+    """Whether a cast would change integers of an array."""
+    if not isinstance(value, (np.ndarray, np.integer)) or value.dtype.kind not in "iu" or not dtype.is_integer:
+        return False
+    return value.size > 0 and not dtype.min <= int(value.min()) <= int(value.max()) <= dtype.max
 
 
 def int_array(numbers: Sequence[int]) -> np.ndarray:
@@ -289,7 +297,7 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
             return stack([_leaf(element, dtype) for element in tuple(value)])
     if type(value) not in (list, tuple):
         return _convert(list(value), dtype)
-    return _native.tensor_of(*_as_array(value, dtype))
+    return _from_elements(value, dtype)
 
 
 def _leaf(element: Any, dtype: DType) -> Any:
@@ -305,34 +313,55 @@ def _leaf(element: Any, dtype: DType) -> Any:
     return _convert(element, dtype)
 
 
-def _as_array(value: Sequence[Any], dtype: DType | None) -> tuple[np.ndarray, DType]:
-    """Elements without tensors among them, such as NumPy arrays: converted one by one, then stacked."""
-    parts: list[Any] = []
-    for element in tuple(value):  # a copy: converting one element may change the list
-        part = _convert(element, dtype)
-        dtype = dtype or _of_elements(element, part)
-        parts.append(part if part.dtype == dtype else _convert(element, dtype))
-    if dtype is None or not parts:  # it had elements when it was measured
-        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+def _from_elements(value: Sequence[Any], dtype: DType | None) -> Any:
+    """A tensor of elements without tensors among them: a NumPy array counts as a list of NumPy scalars."""
     if dtype in (dtypes.resource, dtypes.variant):
         raise TypeError(f"Cannot convert {value} to EagerTensor of dtype {dtype.name}")
-    numpy_type = object if dtype == dtypes.string else dtype.as_numpy_dtype
-    arrays = [np.asarray(part.numpy(), numpy_type) for part in parts]
+    elements = [_as_numpy(element, dtype) for element in tuple(value)]  # a copy: this may change the list
+    first = elements[0] if elements else None
+    if (
+        isinstance(first, np.ndarray)
+        and first.dtype != object
+        and all(isinstance(e, np.ndarray) and e.dtype == first.dtype for e in elements)
+    ):
+        return _from_arrays(elements, dtype)
+    return _convert([_listed(element, dtype) for element in elements], dtype)
+
+
+def _as_numpy(element: Any, dtype: DType | None) -> Any:
+    """Numbers, strings, lists and arrays as they are; what becomes a tensor as the array of it."""
+    if isinstance(element, (np.ndarray, bool, int, float, complex, str, bytes, list, tuple)):
+        return element
+    if hasattr(element, "__array__") and not is_registered(element):
+        array = np.asarray(element)
+        if array.dtype != object:
+            _convert(array.dtype.type(), None)  # raises for what has no dtype here
+        return array[()] if isinstance(element, np.generic) else array
+    return _convert(element, dtype).numpy()
+
+
+def _listed(element: Any, dtype: DType | None) -> Any:
+    """Nested lists of Python's and NumPy's scalars."""
+    if isinstance(element, np.ndarray) and element.ndim == 0:
+        return element[()]
+    if isinstance(element, (np.ndarray, list, tuple)):
+        return [_listed(_as_numpy(e, dtype), dtype) for e in element]
+    return element
+
+
+def _from_arrays(arrays: list[np.ndarray], dtype: DType | None) -> Any:
+    """Arrays of one dtype as one tensor, of what a list of all their elements would become."""
     if any(a.shape != arrays[0].shape for a in arrays):
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-    joined = np.empty((len(arrays), *arrays[0].shape), numpy_type)
-    for i, a in enumerate(arrays):
-        joined[i, ...] = a
-    return joined, dtype
-
-
-def _of_elements(element: Any, part: Any) -> DType:
-    """In a list, integers of NumPy count as Python's do: int32 where they fit."""
-    if part.dtype == dtypes.int64 and isinstance(element, (np.integer, np.ndarray)):
-        array = np.asarray(element)
-        if array.size == 0 or (abs(array) < 2**31).all():
-            return dtypes.int32
-    return part.dtype
+    joined = np.stack(arrays)
+    result = _convert([np.zeros((), joined.dtype)[()]], dtype).dtype
+    if joined.dtype.kind in "iu" and result.is_integer and joined.size:
+        low, high = int(joined.min()), int(joined.max())
+        if dtype is None:
+            result = dtypes.as_dtype(int_array((low, high)).dtype)
+        if not result.min <= low <= high <= result.max:
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+    return _native.tensor_of(joined if result == dtypes.string else joined.astype(result.as_numpy_dtype), result)
 
 
 def _from_array(value: Any, dtype: DType | None) -> Any:

@@ -23,7 +23,7 @@ from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
-from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.table import REGISTRY, Preferring
 
 Eager = _native.EagerTensor
 _Variable = _native.Variable
@@ -245,7 +245,9 @@ def _inputs(
                     and not argument.is_list
                     and isinstance(x, (np.ndarray, np.generic))
                 ):
-                    bound[argument.variable] = dtypes.as_dtype(found)
+                    types, own = row.types[argument.variable], dtypes.as_dtype(found)
+                    if own in types or not isinstance(types, Preferring):
+                        bound[argument.variable] = own
                     break
     flat: list[Any] = []
     sizes: list[Any] = []
@@ -283,6 +285,9 @@ def _input(
         elif isinstance(value, (list, tuple)) and not value and want is None:
             tensor = as_symbolic(graph, value, row.types[variable][0], name)
         else:
+            types = row.types[variable] if variable else ()
+            if want is None and isinstance(types, Preferring) and _fits(value, types[0]):
+                want = types[0]
             try:
                 tensor = as_symbolic(graph, value, want, name)
             except (TypeError, ValueError) as error:
@@ -295,6 +300,18 @@ def _input(
     if variable and variable not in bound:
         bound[variable] = tensor.dtype
     return tensor
+
+
+def _fits(value: Any, dtype: DType) -> bool:
+    """Whether a value without tensors in it can be a tensor of `dtype`."""
+    if _holds_tensors(value):
+        return False
+    with context.eager_mode():
+        try:
+            _native.convert(value, dtype)
+        except (TypeError, ValueError):
+            return False
+    return True
 
 
 _checkers: dict[int, Any] = {

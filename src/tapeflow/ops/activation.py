@@ -24,7 +24,7 @@ from tapeflow.ops.array import StopGradient
 from tapeflow.ops.construction import ZerosLike
 from tapeflow.ops.joining import ConcatV2
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import FLOATING, REAL, Sample, op
+from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 # Points on both sides of every kink, none on one.
@@ -142,8 +142,8 @@ def relu6(features, name=None):
     return Relu6(features)
 
 
-@op("LeakyRelu", "features: T -> activations: T", types={"T": FLOATING}, attrs={"alpha": 0.2},
-    shape=shapes.same_as_first, default_types={"T": dtypes.float32})  # fmt: skip
+@op("LeakyRelu", "features: T -> activations: T", types={"T": Preferring(FLOATING)}, attrs={"alpha": 0.2},
+    shape=shapes.same_as_first)  # fmt: skip
 def LeakyRelu(xp, features, alpha):
     return xp.where(features > 0, features, features * features.dtype.type(alpha))
 
@@ -165,7 +165,7 @@ def _(features, alpha):
     return features * np.where(features > 0, 1, alpha).astype(features.dtype)
 
 
-@op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
+@op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", types={"T": Preferring(FLOATING)},
     attrs={"alpha": 0.2}, shape=shapes.merged)  # fmt: skip
 def LeakyReluGrad(xp, gradients, features, alpha):
     _require_same_shape("LeakyReluGrad", gradients, features)

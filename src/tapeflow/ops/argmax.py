@@ -10,7 +10,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.table import INDEX, REAL, Sample, dtype, op
+from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -18,7 +18,7 @@ def _row(name, function, reference):
     @op(
         name,
         "input: T, dimension: Tidx -> output: output_type",
-        types={"T": (*REAL, dtypes.bool), "Tidx": (*INDEX, dtypes.int16)},
+        types={"T": (*REAL, dtypes.bool), "Tidx": Preferring((*INDEX, dtypes.int16))},
         attrs={"output_type": dtype(dtypes.int64)},
         shape=shapes.arg_reduction,
     )

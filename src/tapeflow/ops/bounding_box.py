@@ -11,10 +11,10 @@ from tapeflow.ops import philox
 from tapeflow.ops.random import reserve
 from tapeflow.ops.random_seed import seeds
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
-from tapeflow.ops.table import Sample, any_object, op
+from tapeflow.ops.table import Preferring, Sample, any_object, op
 from tapeflow.ops.validate import invalid, shape_text
 
-_FLOATS = {"T": (dtypes.float32, dtypes.float16)}
+_FLOATS = {"T": Preferring((dtypes.float32, dtypes.float16))}
 # What boxes are drawn in, one after the other, where no colours are given: red, green, blue and opacity.
 _COLORS = [
     (1, 1, 0, 1), (0, 0, 1, 1), (1, 0, 0, 1), (0, 1, 0, 1), (0.5, 0, 0.5, 1),
@@ -106,8 +106,7 @@ def _drawn_pixelwise(images, boxes, colors):
     return out
 
 
-@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, shape=_same,
-    default_types={"T": dtypes.float32})
+@op("DrawBoundingBoxes", "images: T, boxes: float32 -> output: T", types=_FLOATS, shape=_same)
 def DrawBoundingBoxes(xp, images, boxes):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
@@ -117,8 +116,7 @@ DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes
 
 
 @op("DrawBoundingBoxesV2", "images: T, boxes: float32, colors: float32 -> output: T",
-    types=_FLOATS, shape=_same,
-    default_types={"T": dtypes.float32})  # fmt: skip
+    types=_FLOATS, shape=_same)  # fmt: skip
 def DrawBoundingBoxesV2(xp, images, boxes, colors):
     return _drawn(images, boxes, colors)
 
@@ -140,7 +138,7 @@ def draw_bounding_boxes(images, boxes, colors, name=None):
     """A batch of images with frames around boxes `[batch, n, 4]` (y1, x1, y2, x2, in [0, 1]), in `colors` in turn."""
     if colors is None:
         return DrawBoundingBoxes(images, boxes)
-    return DrawBoundingBoxesV2.by_default(images, boxes, colors)
+    return DrawBoundingBoxesV2(images, boxes, colors)
 
 
 @public

@@ -13,7 +13,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, rank_in, size_of, sizes_of, static_value
-from tapeflow.ops.table import ANY, INDEX, Sample, op
+from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
@@ -62,8 +62,7 @@ def _longer(call):
     return [(None if x is None or y is None else max(x, y),)]
 
 
-@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": INDEX}, shape=_longer,
-    default_types={"T": dtypes.int32})  # fmt: skip
+@op("BroadcastArgs", "s0: T, s1: T -> r0: T", types={"T": Preferring(INDEX)}, shape=_longer)  # fmt: skip
 def BroadcastArgs(xp, s0, s1):
     _require_vectors(s0, s1)
     return np.array(_broadcast_shape(s0, s1), s0.dtype)
@@ -87,7 +86,7 @@ def _(rng):
 @op(
     "BroadcastGradientArgs",
     "s0: T, s1: T -> r0: T, r1: T",
-    types={"T": INDEX},
+    types={"T": Preferring(INDEX)},
     shape=lambda call: [(None,), (None,)],
 )
 def BroadcastGradientArgs(xp, s0, s1):
@@ -135,7 +134,7 @@ def _broadcast_to_rule(call):
 @op(
     "BroadcastTo",
     "input: T, shape: Tidx -> output: T",
-    types={"T": ANY, "Tidx": INDEX},
+    types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=_broadcast_to_rule,
 )
 def BroadcastTo(xp, input, shape):
@@ -180,7 +179,7 @@ def broadcast_to(input, shape, name=None):
 @tensor_function
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape, as a vector, of two shapes broadcast together."""
-    return BroadcastArgs.by_default(shape_x, shape_y)
+    return BroadcastArgs(shape_x, shape_y)
 
 
 @tensor_function
@@ -211,7 +210,7 @@ def _tile_rule(call):
 @op(
     "Tile",
     "input: T, multiples: Tmultiples -> output: T",
-    types={"T": ANY, "Tmultiples": INDEX},
+    types={"T": ANY, "Tmultiples": Preferring(INDEX)},
     shape=_tile_rule,
 )
 def Tile(xp, input, multiples):

@@ -13,10 +13,10 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, division_no_nan, shapes
 from tapeflow.ops.conjugate import Conj
-from tapeflow.ops.table import COMPLEX, Sample, dtype, op
+from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
 
 PARTS = (dtypes.float32, dtypes.float64)
-TO_REAL: dict[str, Any] = {"types": {"T": COMPLEX}, "attrs": {"Tout": dtype(dtypes.float32)}}
+TO_REAL: dict[str, Any] = {"types": {"T": Preferring(COMPLEX)}, "attrs": {"Tout": dtype(dtypes.float32)}}
 
 
 def _complex(rng, *shape):
@@ -124,7 +124,7 @@ ComplexAbs.reference(lambda x, Tout: np.sqrt(x.real**2 + x.imag**2))
 @op(
     "Complex",
     "real: T, imag: T -> out: Tout",
-    types={"T": PARTS},
+    types={"T": Preferring(PARTS)},
     attrs={"Tout": dtype(dtypes.complex64)},
     shape=shapes.broadcast_all,
     broadcast=True,

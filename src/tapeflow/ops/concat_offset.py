@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 
 @op(
     "ConcatOffset",
     "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type",
-    types={"shape_type": INDEX},
+    types={"shape_type": Preferring(INDEX)},
     shape=lambda call: [call.shape(i) for i in range(1, call.count)],
 )
 def ConcatOffset(xp, concat_dim, shape):

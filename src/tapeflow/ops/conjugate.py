@@ -7,11 +7,10 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import complex64, complex128, float32, float64, variant
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.table import COMPLEX, Sample, op
+from tapeflow.ops.table import COMPLEX, Preferring, Sample, op
 
 
-@op("Conj", "input: T -> output: T", types={"T": COMPLEX}, shape=shapes.same_as_first,
-    default_types={"T": complex64})  # fmt: skip
+@op("Conj", "input: T -> output: T", types={"T": Preferring(COMPLEX)}, shape=shapes.same_as_first)  # fmt: skip
 def Conj(xp, input):
     return xp.conj(input)
 

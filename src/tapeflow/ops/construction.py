@@ -17,7 +17,7 @@ from tapeflow.ops.array import Shape
 from tapeflow.ops.broadcasting import BroadcastTo
 from tapeflow.ops.layout import ExpandDims, Reshape, Transpose
 from tapeflow.ops.static import as_shape, joined, rank_of, size_of, static_value
-from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Sample, op
+from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import MAX_ELEMENTS, dimensions, invalid, shape_text
 
 
@@ -32,7 +32,7 @@ def _fill_rule(call):
 @op(
     "Fill",
     "dims: index_type, value: T -> output: T",
-    types={"T": ANY, "index_type": INDEX},
+    types={"T": ANY, "index_type": Preferring(INDEX)},
     shape=_fill_rule,
 )
 def Fill(xp, dims, value):
@@ -246,7 +246,7 @@ def _plain(x):
 @op(
     "Range",
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
-    types={"Tidx": (dtypes.int32, *(t for t in REAL if t != dtypes.int32))},
+    types={"Tidx": Preferring((dtypes.int32, *(t for t in REAL if t != dtypes.int32)))},
     shape=_range_rule,
 )
 def Range(xp, start, limit, delta):
@@ -301,7 +301,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         numbers = [_number_of(x, dtypes.as_dtype(dtype)) for x in (start, limit, delta)]
         return Range(*numbers)
     if type(start) is int and type(limit) is int and type(delta) is int:
-        return Range(*int_array((start, limit, delta)))
+        return Range(*map(convert_to_tensor, int_array((start, limit, delta))))
     tensors = [convert_to_tensor(x) for x in (start, limit, delta)]
     if any(t.dtype not in _RANGE_ORDER for t in tensors):
         known = {
@@ -326,7 +326,7 @@ def _number_of(x, dtype):
 @op(
     "LinSpace",
     "start: T, stop: T, num: Tidx -> output: T",
-    types={"T": FLOATING, "Tidx": INDEX},
+    types={"T": FLOATING, "Tidx": Preferring(INDEX)},
     shape=shapes.with_ranks(lambda call: [(shapes.size_value(call, 2, least=1),)], 0, 0, 0),
 )
 def LinSpace(xp, start, stop, num):
@@ -431,7 +431,7 @@ def _one_hot_rule(call):
 @op(
     "OneHot",
     "indices: TI, depth: int32, on_value: T, off_value: T -> output: T",
-    types={"T": ANY, "TI": (dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.int8)},
+    types={"T": ANY, "TI": Preferring((dtypes.int64, dtypes.int32, dtypes.uint8, dtypes.int8))},
     attrs={"axis": -1},
     shape=_one_hot_rule,
 )

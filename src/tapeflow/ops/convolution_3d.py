@@ -15,7 +15,7 @@ from tapeflow.ops.convolution import (
     input_gradient,
     naive,
 )
-from tapeflow.ops.table import FLOATING, INDEX, Sample, ints, one_of, op
+from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, ints, one_of, op
 
 VOLUME_ATTRS = {
     "strides": ints,
@@ -71,7 +71,7 @@ def _(input, filter, **attrs):
 @op(
     "Conv3DBackpropInputV2",
     "input_sizes: Tshape, filter: T, out_backprop: T -> output: T",
-    types={"T": FLOATING, "Tshape": INDEX},
+    types={"T": FLOATING, "Tshape": Preferring(INDEX)},
     attrs=VOLUME_ATTRS,
     shape=shapes.with_ranks(shapes.given(0, rank=5), None, 5, 5),
 )

@@ -21,7 +21,7 @@ from tapeflow.ops.reduction import reduce_max, reduce_sum
 from tapeflow.ops.scatter import scatter_nd
 from tapeflow.ops.selection import unique
 from tapeflow.ops.static import size_of
-from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 _TYPES = (dtypes.float32, dtypes.float64)
@@ -184,7 +184,7 @@ def _enumerated(inputs, rows, lengths, blank, merge_repeated=True):
 @op(
     "CTCLoss",
     "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
-    types={"T": _TYPES},
+    types={"T": Preferring(_TYPES)},
     attrs=_FLAGS,
     shape=_loss_rule,
 )

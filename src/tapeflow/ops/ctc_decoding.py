@@ -14,7 +14,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import shapes
 from tapeflow.ops.ctc import checked_lengths
 from tapeflow.ops.ctc_alignment import log_softmax
-from tapeflow.ops.table import Sample, integer, op
+from tapeflow.ops.table import Preferring, Sample, integer, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 _TYPES = (dtypes.float32, dtypes.float64)
@@ -46,7 +46,7 @@ def _greedy_rule(call):
     "CTCGreedyDecoder",
     "inputs: T, sequence_length: int32 -> "
     "decoded_indices: int64, decoded_values: int64, decoded_shape: int64, log_probability: T",
-    types={"T": _TYPES},
+    types={"T": Preferring(_TYPES)},
     attrs={"merge_repeated": False, "blank_index": -1},
     shape=_greedy_rule,
 )
@@ -204,7 +204,7 @@ def _beam_rule(call):
     "CTCBeamSearchDecoder",
     "inputs: T, sequence_length: int32 -> decoded_indices: top_paths*int64, decoded_values: top_paths*int64, "
     "decoded_shape: top_paths*int64, log_probability: T",
-    types={"T": _TYPES},
+    types={"T": Preferring(_TYPES)},
     attrs={"beam_width": integer, "top_paths": integer, "merge_repeated": True},
     shape=_beam_rule,
 )

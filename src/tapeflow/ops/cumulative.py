@@ -11,7 +11,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, shapes
 from tapeflow.ops.conjugate import conj
-from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Sample, op
+from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 ATTRS = {"exclusive": False, "reverse": False}
@@ -20,7 +20,7 @@ ATTRS = {"exclusive": False, "reverse": False}
 def _scan(name, types, accumulate, start, reference):
     """The row of a running total: `accumulate(xp, x, axis)` totals it up, `start` is the total of nothing."""
 
-    @op(name, "x: T, axis: Tidx -> out: T", types={"T": types, "Tidx": INDEX}, attrs=ATTRS,
+    @op(name, "x: T, axis: Tidx -> out: T", types={"T": types, "Tidx": Preferring(INDEX)}, attrs=ATTRS,
         shape=shapes.same_as_first)  # fmt: skip
     def row(xp, x, axis, exclusive, reverse):
         axis = _scan_axis(axis, x.ndim)

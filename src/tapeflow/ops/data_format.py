@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.table import Sample, op
+from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid
 
 _INDICES = (dtypes.int32, dtypes.int64)
@@ -28,8 +28,7 @@ def _check(src: str, dst: str) -> None:
 @op(
     "DataFormatDimMap",
     "x: T -> y: T",
-    types={"T": _INDICES},
-    default_types={"T": dtypes.int32},
+    types={"T": Preferring(_INDICES)},
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )
@@ -61,8 +60,7 @@ def _(rng):
 @op(
     "DataFormatVecPermute",
     "x: T -> y: T",
-    types={"T": _INDICES},
-    default_types={"T": dtypes.int32},
+    types={"T": Preferring(_INDICES)},
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )

@@ -9,7 +9,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, reduction, shapes
-from tapeflow.ops.table import ANY, Sample, one_of, op
+from tapeflow.ops.table import ANY, Preferring, Sample, one_of, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 ALIGN = one_of("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT", default="RIGHT_LEFT")
@@ -476,7 +476,7 @@ def diag(
 @op(
     "MatrixBandPart",
     "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
-    types={"T": ANY, "Tindex": (dtypes.int64, dtypes.int32)},
+    types={"T": ANY, "Tindex": Preferring((dtypes.int64, dtypes.int32))},
     shape=shapes.same_as(0, least=2),
 )
 def MatrixBandPart(xp, input, num_lower, num_upper):

@@ -26,11 +26,11 @@ from tapeflow.ops.joining import unstack as unstacked
 from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.matmul import tensordot
 from tapeflow.ops.static import product, sizes_of, static_value
-from tapeflow.ops.table import Sample, op
+from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
-_FLOATS = {"T": (dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64)}
-_SINGLE = {"T": (dtypes.float32, dtypes.float16)}
+_FLOATS = {"T": Preferring((dtypes.float32, dtypes.float16, dtypes.bfloat16, dtypes.float64))}
+_SINGLE = {"T": Preferring((dtypes.float32, dtypes.float16))}
 
 
 def _require_channels(images, least: int) -> None:
@@ -97,8 +97,7 @@ def _pixelwise(function):
     return reference
 
 
-@op("RGBToHSV", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first,
-    default_types={"T": dtypes.float32})  # fmt: skip
+@op("RGBToHSV", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first)  # fmt: skip
 def RGBToHSV(xp, images):
     _require_channels(images, 1)
     return xp.stack(_to_hsv(xp, images), -1).astype(images.dtype)
@@ -139,8 +138,7 @@ RGBToHSV.samples(_colour_samples())
 RGBToHSV.reference(_pixelwise(colorsys.rgb_to_hsv))
 
 
-@op("HSVToRGB", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first,
-    default_types={"T": dtypes.float32})  # fmt: skip
+@op("HSVToRGB", "images: T -> output: T", types=_FLOATS, shape=shapes.same_as_first)  # fmt: skip
 def HSVToRGB(xp, images):
     _require_channels(images, 1)
     return _to_rgb(xp, images[..., 0], images[..., 1], images[..., 2]).astype(images.dtype)
@@ -169,7 +167,6 @@ def _scalar(value, name: str) -> float:
 
 @op(
     "AdjustHue", "images: T, delta: float32 -> output: T", types=_SINGLE, shape=shapes.same_as_first,
-    default_types={"T": dtypes.float32},
 )
 def AdjustHue(xp, images, delta):
     _require_channels(images, 3)
@@ -190,7 +187,7 @@ def _(images, delta):
 
 
 @op("AdjustSaturation", "images: T, scale: float32 -> output: T", types=_SINGLE,
-    shape=shapes.same_as_first, default_types={"T": dtypes.float32})  # fmt: skip
+    shape=shapes.same_as_first)  # fmt: skip
 def AdjustSaturation(xp, images, scale):
     _require_channels(images, 3)
     hue, saturation, value = _to_hsv(xp, images.astype(np.float32))
@@ -216,7 +213,7 @@ def _contrast_rule(call):
 
 
 @op("AdjustContrastv2", "images: T, contrast_factor: float32 -> output: T", types=_SINGLE,
-    shape=_contrast_rule, default_types={"T": dtypes.float32})  # fmt: skip
+    shape=_contrast_rule)  # fmt: skip
 def AdjustContrastv2(xp, images, contrast_factor):
     if images.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{shape_text(images.shape)}")
@@ -254,13 +251,13 @@ def _(images, contrast_factor):
 @tensor_function
 def rgb_to_hsv(images, name=None):
     """Hue, saturation and value, all in [0, 1], of images `[..., 3]` of red, green and blue in [0, 1]."""
-    return RGBToHSV.by_default(images)
+    return RGBToHSV(images)
 
 
 @tensor_function
 def hsv_to_rgb(images, name=None):
     """Red, green and blue of images `[..., 3]` of hue, saturation and value in [0, 1]."""
-    return HSVToRGB.by_default(images)
+    return HSVToRGB(images)
 
 
 @tensor_function

@@ -12,7 +12,7 @@ from tapeflow.ops.image_decoding import SEVERAL, decoded, picture_rule
 from tapeflow.ops.image_files import as_contents
 from tapeflow.ops.image_samples import PICTURE, bad_contents, bmp_bytes
 from tapeflow.ops.png_format import png_bytes
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.table import Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -54,7 +54,7 @@ def _png_rule(call):
     return [None if shape is None else shape[:-3]]
 
 
-@op("EncodePng", "image: T -> contents: string", types={"T": (dtypes.uint8, dtypes.uint16)},
+@op("EncodePng", "image: T -> contents: string", types={"T": Preferring((dtypes.uint8, dtypes.uint16))},
     attrs={"compression": -1}, shape=_png_rule)  # fmt: skip
 def EncodePng(xp, image, compression):
     if not -1 <= compression <= 9:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -12,7 +13,7 @@ from tapeflow.core.tensor_shape import Dimension, TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Identity
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, Sample, integer, op
+from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 
@@ -44,7 +45,7 @@ def _concat_axis(values, axis) -> int:
 @op(
     "ConcatV2",
     "values: N*T, axis: Tidx -> output: T",
-    types={"T": ANY, "Tidx": INDEX},
+    types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=shapes.concat,
 )
 def ConcatV2(xp, values, axis):
@@ -204,15 +205,17 @@ def stack(values, axis=0, name="stack"):
 
     Raises ValueError for an axis out of range, InvalidArgumentError where shapes differ.
     """
-    values = list(values) if not hasattr(values, "dtype") else unstack(values)
-    if not values:
-        return convert_to_tensor(np.zeros(0, np.float32))
+    if not isinstance(values, (list, tuple)):
+        values = unstack(values) if hasattr(values, "dtype") else list(values)
+    if (axis == 0 or not values) and not any(isinstance(v, (_native.Tensor, _native.Variable)) for v in values):
+        try:
+            return convert_to_tensor(values)  # of the dtype that holds all of them, not of the first one's
+        except (TypeError, ValueError):
+            pass  # Pack says which one does not fit
     first = next((v for v in values if hasattr(v, "shape")), None)
     rank = np.ndim(values[0]) if first is None else _rank(first.shape)
     if rank is not None and not -rank - 1 <= axis <= rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank - 1}, {rank + 1})")
-    if rank == 0 and first is None:
-        return convert_to_tensor(values)  # of the dtype that holds all of them, not of the first one's
     return Pack(values, axis)
 
 
@@ -385,7 +388,7 @@ def _split_v_rule(call):
 @op(
     "SplitV",
     "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T",
-    types={"T": ANY, "Tlen": (dtypes.int64, dtypes.int32, dtypes.int8)},
+    types={"T": ANY, "Tlen": Preferring((dtypes.int64, dtypes.int32, dtypes.int8))},
     attrs={"num_split": integer},
     shape=_split_v_rule,
 )

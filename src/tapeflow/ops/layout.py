@@ -14,7 +14,18 @@ from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.array import Rank
-from tapeflow.ops.table import ANY, FLOATING, INDEX, INTEGER, NUMERIC, Sample, dtype, ints, op
+from tapeflow.ops.table import (
+    ANY,
+    FLOATING,
+    INDEX,
+    INTEGER,
+    NUMERIC,
+    Preferring,
+    Sample,
+    dtype,
+    ints,
+    op,
+)
 from tapeflow.ops.validate import MAX_ELEMENTS, invalid, one_value, shape_text
 
 
@@ -50,7 +61,7 @@ def _reshape_rule(call):
 @op(
     "Reshape",
     "tensor: T, shape: Tshape -> output: T",
-    types={"T": ANY, "Tshape": INDEX},
+    types={"T": ANY, "Tshape": Preferring(INDEX)},
     shape=_reshape_rule,
 )
 def Reshape(xp, tensor, shape):
@@ -148,7 +159,7 @@ def _expand_dims_rule(call):
 @op(
     "ExpandDims",
     "input: T, dim: Tdim -> output: T",
-    types={"T": ANY, "Tdim": INDEX},
+    types={"T": ANY, "Tdim": Preferring(INDEX)},
     shape=_expand_dims_rule,
 )
 def ExpandDims(xp, input, dim):
@@ -319,7 +330,7 @@ def _permutation(perm, rank: int) -> list[int]:
 @op(
     "Transpose",
     "x: T, perm: Tperm -> y: T",
-    types={"T": ANY, "Tperm": INDEX},
+    types={"T": ANY, "Tperm": Preferring(INDEX)},
     shape=_transpose_rule,
 )
 def Transpose(xp, x, perm):
@@ -352,7 +363,7 @@ def _(x, perm):
 @op(
     "ConjugateTranspose",
     "x: T, perm: Tperm -> y: T",
-    types={"T": NUMERIC, "Tperm": INDEX},
+    types={"T": NUMERIC, "Tperm": Preferring(INDEX)},
     shape=_transpose_rule,
 )
 def ConjugateTranspose(xp, x, perm):
@@ -428,8 +439,7 @@ def transpose_v1(a, perm=None, name="transpose", conjugate=False):
     return transpose(a, perm, conjugate)
 
 
-@op("InvertPermutation", "x: T -> y: T", types={"T": INDEX}, shape=shapes.same_as(0, rank=1),
-    default_types={"T": dtypes.int32})  # fmt: skip
+@op("InvertPermutation", "x: T -> y: T", types={"T": Preferring(INDEX)}, shape=shapes.same_as(0, rank=1))  # fmt: skip
 def InvertPermutation(xp, x):
     x = np.asarray(x)
     if x.ndim != 1:
@@ -465,7 +475,7 @@ def _(x):
 @tensor_function
 def invert_permutation(x, name=None):
     """The inverse of the permutation `x`, a 1-D int32 or int64 tensor."""
-    return InvertPermutation.by_default(x)
+    return InvertPermutation(x)
 
 
 _BITS = (

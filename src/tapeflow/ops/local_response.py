@@ -10,7 +10,7 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, construction, elementwise, layout, matmul, shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, size_of
-from tapeflow.ops.table import Sample, op
+from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 TYPES = (dtypes.float32, dtypes.float16, dtypes.bfloat16)
@@ -28,8 +28,8 @@ def _require_image(x, what: str) -> None:
         raise invalid(f"{what} must be 4-dimensional")
 
 
-@op("LRN", "input: T -> output: T", types={"T": TYPES}, attrs=ATTRS, shape=shapes.same_as(0, rank=4),
-    default_types={"T": dtypes.float32})  # fmt: skip
+@op("LRN", "input: T -> output: T", types={"T": Preferring(TYPES)}, attrs=ATTRS,
+    shape=shapes.same_as(0, rank=4))  # fmt: skip
 def LRN(xp, input, depth_radius, bias, alpha, beta):
     _require_image(input, "in")
     kind = np.result_type(input.dtype, np.float32).type
@@ -78,9 +78,8 @@ def _(input, depth_radius, bias, alpha, beta):
 @op(
     "LRNGrad",
     "input_grads: T, input_image: T, output_image: T -> output: T",
-    types={"T": TYPES},
+    types={"T": Preferring(TYPES)},
     attrs=ATTRS,
-    default_types={"T": dtypes.float32},
     shape=lambda call: [shapes.merged_shape(call, rank=4)],
 )
 def LRNGrad(xp, input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
@@ -129,4 +128,4 @@ def local_response_normalization(input, depth_radius=5, bias=1.0, alpha=1.0, bet
 
     Raises InvalidArgumentError where `input` is not 4-dimensional.
     """
-    return LRN.by_default(input, int(depth_radius), float(bias), float(alpha), float(beta))
+    return LRN(input, int(depth_radius), float(bias), float(alpha), float(beta))

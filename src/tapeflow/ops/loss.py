@@ -20,7 +20,7 @@ from tapeflow.ops.layout import ExpandDims, Reshape, Transpose
 from tapeflow.ops.matmul import BatchMatMulV2
 from tapeflow.ops.softmax import LogSoftmax, Softmax
 from tapeflow.ops.static import as_shape, product, size_of, sizes_of
-from tapeflow.ops.table import FLOATING, INDEX, Sample, op
+from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -129,7 +129,7 @@ def _sparse_rule(call):
 @op(
     "SparseSoftmaxCrossEntropyWithLogits",
     "features: T, labels: Tlabels -> loss: T, backprop: T",
-    types={"T": FLOATING, "Tlabels": INDEX[::-1]},
+    types={"T": FLOATING, "Tlabels": Preferring(INDEX[::-1])},
     shape=_sparse_rule,
 )
 def SparseSoftmaxCrossEntropyWithLogits(xp, features, labels):

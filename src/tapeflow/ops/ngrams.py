@@ -12,7 +12,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.layout import reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.strings import attr_bytes, texts
-from tapeflow.ops.table import INDEX, Sample, boolean, integer, ints, op, string
+from tapeflow.ops.table import INDEX, Preferring, Sample, boolean, integer, ints, op, string
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -51,7 +51,7 @@ def _of_row(row, width, left, right, pad, glue):
 
 @op("StringNGrams",
     "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
-    types={"Tsplits": INDEX[::-1]},
+    types={"Tsplits": Preferring(INDEX[::-1])},
     attrs={"separator": string, "ngram_widths": ints, "left_pad": string, "right_pad": string,
            "pad_width": integer, "preserve_short_sequences": boolean},
     shape=lambda call: [(None,), shapes.with_rank(call.shape(1), 1)])  # fmt: skip

@@ -14,7 +14,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.mapping import map_fn
 from tapeflow.ops.static import as_shape, sizes_of
-from tapeflow.ops.table import Sample, op
+from tapeflow.ops.table import Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 _FLOATS = (dtypes.float32, dtypes.float16)
@@ -204,7 +204,7 @@ def _reference(boxes, scores, limit, threshold, least=_LOWEST, **attrs):
     return _by_sorting(_overlap_reference(boxes), scores, int(limit), float(threshold), least)
 
 
-_TWO = {"T": _FLOATS, "T_threshold": _FLOATS}
+_TWO = {"T": Preferring(_FLOATS), "T_threshold": Preferring(_FLOATS)}
 
 
 @op("NonMaxSuppression", "boxes: float32, scores: float32, max_output_size: int32 -> selected_indices: int32",
@@ -270,8 +270,7 @@ def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
 @op("NonMaxSuppressionV5",
     "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
     "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
-    types={"T": _FLOATS}, attrs={"pad_to_max_output_size": False}, shape=_scored_rule,
-    default_types={"T": dtypes.float32})  # fmt: skip
+    types={"T": Preferring(_FLOATS)}, attrs={"pad_to_max_output_size": False}, shape=_scored_rule)  # fmt: skip
 def NonMaxSuppressionV5(
     xp,
     boxes,

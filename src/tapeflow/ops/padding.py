@@ -10,7 +10,7 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, Sample, one_of, op
+from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
@@ -53,7 +53,7 @@ def _padded_shape(call, sign: int):
     )
 
 
-_PAD_TYPES = {"T": ANY, "Tpaddings": INDEX}
+_PAD_TYPES = {"T": ANY, "Tpaddings": Preferring(INDEX)}
 
 
 @op("Pad", "input: T, paddings: Tpaddings -> output: T", types=_PAD_TYPES, shape=_pad_rule)

@@ -31,7 +31,7 @@ def _pool_2d(row, input, ksize, strides, padding, data_format):
     padding, explicit = explicit_padding(padding)
     if explicit:
         attrs["explicit_paddings"] = explicit
-    return row.by_default(input, padding=padding, **attrs)
+    return row(input, padding=padding, **attrs)
 
 
 def _pool_1d(row, input, ksize, strides, padding, data_format):

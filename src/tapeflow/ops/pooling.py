@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import padding, shapes
 from tapeflow.ops.sliding import (
@@ -22,7 +21,7 @@ from tapeflow.ops.sliding import (
     spatial_axes,
     windows,
 )
-from tapeflow.ops.table import FLOATING, REAL, Sample, ints, one_of, op
+from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, ints, one_of, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 SAME_VALID = one_of("SAME", "VALID")
@@ -294,8 +293,7 @@ def reference_pool(x, function, **attrs):
     return out if data_format.endswith("C") else np.moveaxis(out, -1, 1)
 
 
-@op("MaxPool", "input: T -> output: T", types={"T": REAL}, attrs=MAX_POOL, shape=pool_rule,
-    default_types={"T": dtypes.float32})  # fmt: skip
+@op("MaxPool", "input: T -> output: T", types={"T": Preferring(REAL)}, attrs=MAX_POOL, shape=pool_rule)  # fmt: skip
 def MaxPool(xp, input, **attrs):
     return max_pool(xp, input, **attrs)
 
@@ -334,8 +332,7 @@ def _(input, **attrs):
 @op(
     "MaxPoolGrad",
     "orig_input: T, orig_output: T, grad: T -> output: T",
-    types={"T": REAL},
-    default_types={"T": dtypes.float32},
+    types={"T": Preferring(REAL)},
     attrs=MAX_POOL,
     shape=shapes.same_as(0, rank=4),
 )
@@ -386,8 +383,7 @@ def _(orig_input, orig_output, grad, **attrs):
 @op(
     "MaxPoolGradGrad",
     "orig_input: T, orig_output: T, grad: T -> output: T",
-    types={"T": REAL},
-    default_types={"T": dtypes.float32},
+    types={"T": Preferring(REAL)},
     attrs=POOL,
     shape=lambda call: [pooled_shape(call, call.shape(1), call.shape(2))],
 )

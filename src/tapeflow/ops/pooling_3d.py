@@ -27,7 +27,7 @@ from tapeflow.ops.pooling import (
     require_like,
     winners,
 )
-from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, boolean, dtype, ints, op
+from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, boolean, dtype, ints, op
 from tapeflow.ops.validate import index_kind, invalid, known
 
 CUBE = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 1, 2, 1]}
@@ -67,7 +67,7 @@ def _(input, **attrs):
 @op(
     "MaxPool3DGrad",
     "orig_input: TInput, orig_output: TInput, grad: T -> output: T",
-    types={"T": FLOATING, "TInput": FLOATING},
+    types={"T": Preferring(FLOATING), "TInput": Preferring(FLOATING)},
     attrs=POOL_3D,
     shape=shapes.same_as(0, rank=5),
 )

@@ -16,7 +16,7 @@ from tapeflow.ops.pooling import (
     reference_pool,
 )
 from tapeflow.ops.sliding import sliding_rule, spatial_axes
-from tapeflow.ops.table import INDEX, REAL, Sample, ints, op
+from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, ints, op
 from tapeflow.ops.validate import (
     InvalidArgumentError,
     first_out_of_range,
@@ -59,7 +59,7 @@ def _windows(ksize, strides) -> dict:
 @op(
     "MaxPoolV2",
     "input: T, ksize: int32, strides: int32 -> output: T",
-    types={"T": REAL},
+    types={"T": Preferring(REAL)},
     attrs=_ATTRS,
     shape=_rule,
 )
@@ -100,7 +100,7 @@ _GRADIENT = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int3
 @op(
     "MaxPoolGradV2",
     _GRADIENT,
-    types={"T": REAL},
+    types={"T": Preferring(REAL)},
     attrs=_ATTRS,
     shape=shapes.with_ranks(shapes.same_as(0, rank=4), 4, 4, 4, 1, 1),
 )

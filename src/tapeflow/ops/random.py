@@ -20,7 +20,7 @@ from tapeflow.ops.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.random_seed import seeds, set_random_seed, set_seed
 from tapeflow.ops.slicing import Slice
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, REAL, Sample, dtype, op
+from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 __all__ = [
@@ -260,7 +260,7 @@ def _(call, dy):
 @op(
     "RandomPoissonV2",
     "shape: S, rate: R -> output: dtype",
-    types={"S": INDEX, "R": POISSON_TYPES},
+    types={"S": INDEX, "R": Preferring(POISSON_TYPES)},
     attrs={**_SEEDS, "dtype": dtype(dtypes.int64)},
     shape=_appended,
 )

@@ -13,7 +13,7 @@ from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import shape_tensor, sizes_of_shape
 from tapeflow.ops.random_stateful import advance
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
-from tapeflow.ops.table import INDEX, Sample, dtype, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 _TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64)
@@ -120,7 +120,7 @@ def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype):
 @op(
     "StatelessRandomBinomial",
     "shape: S, seed: Tseed, counts: T, probs: T -> output: dtype",
-    types={"S": INDEX, "Tseed": SEED_TYPES, "T": _TYPES},
+    types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "T": Preferring(_TYPES)},
     attrs={"dtype": dtype(dtypes.int64)},
     shape=shapes.given(0),
 )
@@ -148,7 +148,7 @@ def _(rng):
 @op(
     "StatefulRandomBinomial",
     "resource: resource, algorithm: int64, shape: S, counts: T, probs: T -> output: dtype",
-    types={"S": INDEX, "T": _TYPES},
+    types={"S": INDEX, "T": Preferring(_TYPES)},
     attrs={"dtype": dtype(dtypes.int64)},
     shape=shapes.given(2),
 )

@@ -11,11 +11,11 @@ from tapeflow.core.errors import NotFoundError
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import FLOATS, integer_limits, sizes_of_shape
 from tapeflow.ops.random_stateless import Algorithm
-from tapeflow.ops.table import INDEX, dtype, op
+from tapeflow.ops.table import INDEX, Preferring, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
 _MASK64 = (1 << 64) - 1
-_SHAPES = {"shape_dtype": INDEX[::-1]}
+_SHAPES = {"shape_dtype": Preferring(INDEX[::-1])}
 
 
 def advance(resource, algorithm, count: int) -> philox.Philox:
@@ -89,7 +89,7 @@ StatefulUniformFullInt = _row("StatefulUniformFullInt", _WHOLE, dtypes.uint64, p
 @op(
     "StatefulUniformInt",
     "resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype -> output: dtype",
-    types={**_SHAPES, "dtype": (dtypes.int64, dtypes.int32, dtypes.uint32, dtypes.uint64)},
+    types={**_SHAPES, "dtype": Preferring((dtypes.int64, dtypes.int32, dtypes.uint32, dtypes.uint64))},
     shape=shapes.given(2),
 )
 def StatefulUniformInt(xp, resource, algorithm, shape, minval, maxval):

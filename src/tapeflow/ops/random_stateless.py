@@ -22,7 +22,7 @@ from tapeflow.ops.random import (
     shape_tensor,
     sizes_of_shape,
 )
-from tapeflow.ops.table import INDEX, Sample, dtype, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 
@@ -134,14 +134,14 @@ def _floats(name: str, fill):
     first = op(
         name,
         "shape: T, seed: Tseed -> output: dtype",
-        types={"T": INDEX, "Tseed": SEED_TYPES},
+        types={"T": Preferring(INDEX), "Tseed": Preferring(SEED_TYPES)},
         attrs=attrs,
         shape=_from_seed_rule,
     )(by_seed)
     second = op(
         name + "V2",
         f"shape: Tshape, {STATE} -> output: dtype",
-        types={"Tshape": INDEX},
+        types={"Tshape": Preferring(INDEX)},
         attrs=attrs,
         shape=_from_key_rule,
     )(by_key)
@@ -192,7 +192,7 @@ def _integers(g, shape, minval, maxval):
 @op(
     "StatelessRandomUniformInt",
     "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype",
-    types={"T": INDEX, "Tseed": SEED_TYPES, "dtype": INDEX},
+    types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": INDEX},
     shape=_from_seed_rule,
 )
 def StatelessRandomUniformInt(xp, shape, seed, minval, maxval):
@@ -213,7 +213,7 @@ def _(rng):
 @op(
     "StatelessRandomUniformIntV2",
     f"shape: Tshape, {STATE}, minval: dtype, maxval: dtype -> output: dtype",
-    types={"Tshape": INDEX, "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
+    types={"Tshape": Preferring(INDEX), "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
     shape=_from_key_rule,
 )
 def StatelessRandomUniformIntV2(xp, shape, key, counter, alg, minval, maxval):
@@ -241,7 +241,7 @@ def _all_integers(g, shape, dtype):
 @op(
     "StatelessRandomUniformFullInt",
     "shape: T, seed: Tseed -> output: dtype",
-    types={"T": INDEX, "Tseed": (*SEED_TYPES, dtypes.uint32, dtypes.uint64)},
+    types={"T": Preferring(INDEX), "Tseed": Preferring((*SEED_TYPES, dtypes.uint32, dtypes.uint64))},
     attrs={"dtype": dtype(dtypes.uint64)},
     shape=_from_seed_rule,
 )
@@ -260,7 +260,7 @@ def _(rng):
 @op(
     "StatelessRandomUniformFullIntV2",
     f"shape: Tshape, {STATE} -> output: dtype",
-    types={"Tshape": INDEX},
+    types={"Tshape": Preferring(INDEX)},
     attrs={"dtype": dtype(dtypes.uint64)},
     shape=_from_key_rule,
 )
@@ -280,7 +280,7 @@ def _(rng):
 @op(
     "StatelessRandomGetKeyCounter",
     "seed: Tseed -> key: uint64, counter: uint64",
-    types={"Tseed": SEED_TYPES},
+    types={"Tseed": Preferring(SEED_TYPES)},
     shape=_key_rule,
 )
 def StatelessRandomGetKeyCounter(xp, seed):

@@ -25,7 +25,7 @@ from tapeflow.ops.random import (
     sizes_of_shape,
 )
 from tapeflow.ops.random_stateless import SEED_TYPES, STATE, from_key, from_seed, state_of
-from tapeflow.ops.table import ANY, INDEX, REAL, Sample, dtype, op
+from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -52,7 +52,7 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
 @op(
     "StatelessMultinomial",
     "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
-    types={"T": REAL, "Tseed": SEED_TYPES},
+    types={"T": REAL, "Tseed": Preferring(SEED_TYPES)},
     attrs={"output_dtype": dtype(dtypes.int64)},
     shape=rows_by,
 )
@@ -99,7 +99,7 @@ def _samples_each(shape, parameter) -> tuple[int, tuple[int, ...]]:
 @op(
     "StatelessRandomGammaV2",
     "shape: T, seed: Tseed, alpha: dtype -> output: dtype",
-    types={"T": INDEX, "Tseed": SEED_TYPES, "dtype": GAMMA_FLOATS},
+    types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": GAMMA_FLOATS},
     shape=shapes.given(0),
 )
 def StatelessRandomGammaV2(xp, shape, seed, alpha):
@@ -133,7 +133,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=No
 @op(
     "StatelessRandomPoisson",
     "shape: T, seed: Tseed, lam: Rtype -> output: dtype",
-    types={"T": INDEX, "Tseed": SEED_TYPES, "Rtype": POISSON_TYPES},
+    types={"T": INDEX, "Tseed": Preferring(SEED_TYPES), "Rtype": POISSON_TYPES},
     attrs={"dtype": dtype},
     shape=shapes.given(0),
 )

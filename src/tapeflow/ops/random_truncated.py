@@ -13,7 +13,7 @@ from tapeflow.core.public import public
 from tapeflow.ops import philox, shapes
 from tapeflow.ops.random import shape_tensor, sizes_of_shape
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
-from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.float16)
@@ -106,7 +106,7 @@ def _samples(stream: _Stream, count: int, mean, stddev, low, high) -> np.ndarray
 @op(
     "StatelessParameterizedTruncatedNormal",
     "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype",
-    types={"S": INDEX, "Tseed": SEED_TYPES, "dtype": _TYPES},
+    types={"S": INDEX, "Tseed": Preferring(SEED_TYPES), "dtype": _TYPES},
     shape=shapes.given(0),
 )
 def StatelessParameterizedTruncatedNormal(xp, shape, seed, means, stddevs, minvals, maxvals):

@@ -28,7 +28,7 @@ from tapeflow.ops.array import Rank, StopGradient
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.static import rank_in, static_value
-from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
+from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid
 
 SCHEMA = "input: T, reduction_indices: Tidx -> output: T"
@@ -56,7 +56,7 @@ def _row(name, types, kernel, reference):
     @op(
         name,
         SCHEMA,
-        types={"T": types, "Tidx": INDEX},
+        types={"T": types, "Tidx": Preferring(INDEX)},
         attrs={"keep_dims": False},
         shape=shapes.reduction,
     )
@@ -281,7 +281,7 @@ def _truth(name, function, reference):
     @op(
         name,
         "input: bool, reduction_indices: Tidx -> output: bool",
-        types={"Tidx": INDEX},
+        types={"Tidx": Preferring(INDEX)},
         attrs={"keep_dims": False},
         shape=shapes.reduction,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.table import ANY, INDEX, Sample, integer, op
+from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 
@@ -33,7 +33,7 @@ def _reversed_rule(call):
 @op(
     "ReverseV2",
     "tensor: T, axis: Tidx -> output: T",
-    types={"T": ANY, "Tidx": INDEX},
+    types={"T": ANY, "Tidx": Preferring(INDEX)},
     shape=_reversed_rule,
 )
 def ReverseV2(xp, tensor, axis):
@@ -127,7 +127,7 @@ def _sequences_rule(call):
 @op(
     "ReverseSequence",
     "input: T, seq_lengths: Tlen -> output: T",
-    types={"T": ANY, "Tlen": INDEX[::-1]},
+    types={"T": ANY, "Tlen": Preferring(INDEX[::-1])},
     attrs={"seq_dim": integer, "batch_dim": 0},
     shape=_sequences_rule,
 )

@@ -25,7 +25,7 @@ from tapeflow.ops.array import Shape
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import joined, rank_in, rank_of
-from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
+from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, known, one_value, shape_text
 
 
@@ -240,7 +240,7 @@ def _unsorted_row(name, types, combine, start, reference):
     @op(
         name,
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
-        types={"T": types, "Tindices": INDEX, "Tnumsegments": INDEX},
+        types={"T": types, "Tindices": INDEX, "Tnumsegments": Preferring(INDEX)},
         shape=_unsorted_shape,
     )
     def row(xp, data, segment_ids, num_segments):

@@ -8,7 +8,7 @@ from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import attr_bytes, texts
-from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import invalid
 
 
@@ -22,7 +22,7 @@ def _rule(call):
 
 @op("UnsortedSegmentJoin",
     "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
-    types={"Tindices": INDEX, "Tnumsegments": INDEX}, attrs={"separator": ""}, shape=_rule)  # fmt: skip
+    types={"Tindices": INDEX, "Tnumsegments": Preferring(INDEX)}, attrs={"separator": ""}, shape=_rule)  # fmt: skip
 def UnsortedSegmentJoin(xp, inputs, segment_ids, num_segments, separator):
     if num_segments.ndim:
         raise invalid("Number of segments must be a scalar")

@@ -14,14 +14,14 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import reduction, scatter, shapes
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.static import as_shape, product, size_of, sizes_in, sizes_of
-from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, dtype, integer, op
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Preferring, Sample, dtype, integer, op
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 
 @op(
     "Where",
     "input: T -> index: int64",
-    types={"T": (dtypes.bool, *NUMERIC)},
+    types={"T": Preferring((dtypes.bool, *NUMERIC))},
     shape=lambda call: [(None, None if call.shape(0) is None else len(call.shape(0)))],
 )
 def Where(xp, input):
@@ -197,7 +197,7 @@ def _reference_unique_v2(x, axis, out_idx):
 @op(
     "UniqueV2",
     "x: T, axis: Taxis -> y: T, idx: out_idx",
-    types={"T": ANY, "Taxis": INDEX[::-1]},
+    types={"T": ANY, "Taxis": Preferring(INDEX[::-1])},
     attrs=_OUT_IDX,
     shape=lambda call: _unique_rule(call)[:2],
 )
@@ -218,7 +218,7 @@ def _(x, axis, out_idx):
 @op(
     "UniqueWithCountsV2",
     "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
-    types={"T": ANY, "Taxis": INDEX[::-1]},
+    types={"T": ANY, "Taxis": Preferring(INDEX[::-1])},
     attrs=_OUT_IDX,
     shape=_unique_rule,
 )
@@ -317,7 +317,7 @@ def _top_k_shapes(shape, k):
 @op(
     "TopKV2",
     "input: T, k: Tk -> values: T, indices: index_type",
-    types={"T": REAL, "Tk": (*INDEX, dtypes.int16)},
+    types={"T": REAL, "Tk": Preferring((*INDEX, dtypes.int16))},
     attrs={"sorted": True, "index_type": dtype(dtypes.int32)},
     shape=_top_k_rule,
 )
@@ -468,7 +468,7 @@ def _in_top_k_rule(call):
     return [(shapes.same_dimension(predictions[0], targets[0]),)]
 
 
-@op("InTopK", "predictions: float32, targets: T -> precision: bool", types={"T": INDEX},
+@op("InTopK", "predictions: float32, targets: T -> precision: bool", types={"T": Preferring(INDEX)},
     attrs={"k": integer}, shape=_in_top_k_rule)  # fmt: skip
 def InTopK(xp, predictions, targets, k):
     return _in_top_k(np, predictions, targets, k)
@@ -484,7 +484,7 @@ def _(rng):
     yield Sample(x, [1, 0], k=2, expect=np.array([True, False]))
 
 
-@op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", types={"T": INDEX},
+@op("InTopKV2", "predictions: float32, targets: T, k: T -> precision: bool", types={"T": Preferring(INDEX)},
     shape=_in_top_k_rule)  # fmt: skip
 def InTopKV2(xp, predictions, targets, k):
     if np.ndim(k):

@@ -20,7 +20,7 @@ from tapeflow.ops.matrix_function import matrix_transpose
 from tapeflow.ops.scatter import ScatterNd, tensor_scatter_nd_update
 from tapeflow.ops.sparse_parts import checked, grouped, order, places, summed
 from tapeflow.ops.sparse_rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
-from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Sample, op
+from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 _INDICES64 = (dtypes.int64, dtypes.int32)
@@ -45,7 +45,7 @@ def _matmul_rule(call):
 
 
 @op("SparseTensorDenseMatMul", "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
-    types={"T": (*FLOATING_OR_COMPLEX, dtypes.int32), "Tindices": _INDICES64},
+    types={"T": (*FLOATING_OR_COMPLEX, dtypes.int32), "Tindices": Preferring(_INDICES64)},
     attrs={"adjoint_a": False, "adjoint_b": False}, shape=_matmul_rule)  # fmt: skip
 def SparseTensorDenseMatMul(xp, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b):
     if b.ndim != 2:

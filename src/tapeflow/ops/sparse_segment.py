@@ -8,10 +8,10 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import segment, shapes
 from tapeflow.ops.array import Shape
-from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
+from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, op
 from tapeflow.ops.validate import first_out_of_range, invalid, known, one_value
 
-INDICES = {"Tidx": INDEX, "Tsegmentids": INDEX}
+INDICES = {"Tidx": Preferring(INDEX), "Tsegmentids": Preferring(INDEX)}
 
 
 def _chosen(data, indices, segment_ids):
@@ -118,7 +118,7 @@ def _rows(kind, types):
     @op(
         f"SparseSegment{kind}WithNumSegments",
         "data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments -> output: T",
-        types={"T": types, **INDICES, "Tnumsegments": INDEX},
+        types={"T": types, **INDICES, "Tnumsegments": Preferring(INDEX)},
         attrs=attrs,
         shape=_shape,
     )

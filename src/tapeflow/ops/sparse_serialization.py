@@ -12,7 +12,7 @@ from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.sparse_parts import checked, order
-from tapeflow.ops.table import ANY, Sample, dtype, op
+from tapeflow.ops.table import ANY, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
 _FORMS = (dtypes.string, dtypes.variant)
@@ -128,7 +128,7 @@ def DeserializeManySparse(xp, serialized_sparse, dtype):
 
 @op("DeserializeSparse",
     "serialized_sparse: Tserialized -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64",
-    types={"Tserialized": _FORMS}, attrs={"dtype": dtype},
+    types={"Tserialized": Preferring(_FORMS)}, attrs={"dtype": dtype},
     shape=lambda call: [(None, None), (None,), (None,)])  # fmt: skip
 def DeserializeSparse(xp, serialized_sparse, dtype):
     shape = serialized_sparse.shape

@@ -12,7 +12,7 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.joining import stack
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, Sample, integer, one_of, op
+from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, one_of, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -142,7 +142,7 @@ def _space(size: int, block: int, extra: int, down: bool) -> int | None:
 @op(
     "SpaceToBatchND",
     "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T",
-    types={"T": ANY, "Tblock_shape": INDEX, "Tpaddings": INDEX},
+    types={"T": ANY, "Tblock_shape": Preferring(INDEX), "Tpaddings": Preferring(INDEX)},
     shape=_space_to_batch_rule,
 )
 def SpaceToBatchND(xp, input, block_shape, paddings):
@@ -181,7 +181,7 @@ def _(input, block_shape, paddings):
 @op(
     "BatchToSpaceND",
     "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T",
-    types={"T": ANY, "Tblock_shape": INDEX, "Tcrops": INDEX},
+    types={"T": ANY, "Tblock_shape": Preferring(INDEX), "Tcrops": Preferring(INDEX)},
     shape=_batch_to_space_rule,
 )
 def BatchToSpaceND(xp, input, block_shape, crops):
@@ -219,7 +219,7 @@ def _(input, block_shape, crops):
 @op(
     "SpaceToBatch",
     "input: T, paddings: Tpaddings -> output: T",
-    types={"T": ANY, "Tpaddings": INDEX},
+    types={"T": ANY, "Tpaddings": Preferring(INDEX)},
     attrs={"block_size": integer},
     shape=lambda call: _two_blocks(call, down=True),
 )
@@ -253,7 +253,7 @@ def _(input, paddings, block_size):
 @op(
     "BatchToSpace",
     "input: T, crops: Tidx -> output: T",
-    types={"T": ANY, "Tidx": INDEX},
+    types={"T": ANY, "Tidx": Preferring(INDEX)},
     attrs={"block_size": integer},
     shape=lambda call: _two_blocks(call, down=False),
 )

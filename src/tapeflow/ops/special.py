@@ -14,7 +14,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, elementwise, reduction, shapes
 from tapeflow.ops.elementwise_samples import line, per_element, positive, positive_pairs, unit
-from tapeflow.ops.table import FLOATING, Sample, op
+from tapeflow.ops.table import FLOATING, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 SINGLE_DOUBLE = (dtypes.float32, dtypes.float64)
@@ -448,10 +448,9 @@ def lbeta(x, name=None):
 @op(
     "NextAfter",
     "x1: T, x2: T -> output: T",
-    types={"T": SINGLE_DOUBLE},
+    types={"T": Preferring(SINGLE_DOUBLE)},
     shape=shapes.broadcast_all,
     broadcast=True,
-    default_types={"T": dtypes.float32},
 )
 def NextAfter(xp, x1, x2):
     return xp.nextafter(x1, x2)
@@ -478,7 +477,7 @@ def _(x1, x2):
 @tensor_function
 def nextafter(x1, x2, name=None):
     """The next number after `x1` on the way to `x2`."""
-    return NextAfter.by_default(x1, x2)
+    return NextAfter(x1, x2)
 
 
 @tensor_function

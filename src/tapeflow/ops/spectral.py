@@ -18,7 +18,7 @@ from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.reduction import Prod
 from tapeflow.ops.reorder import roll
 from tapeflow.ops.static import rank_of, size_of, static_value
-from tapeflow.ops.table import COMPLEX, Sample, dtype, op
+from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 REAL_PARTS = (dtypes.float32, dtypes.float64)
@@ -112,8 +112,7 @@ def _real_rule(rank: int, inverse: bool):
 def _complex_row(name: str, rank: int, inverse: bool):
     transform = "ifftn" if inverse else "fftn"
 
-    @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": COMPLEX},
-        default_types={"Tcomplex": dtypes.complex64},
+    @op(name, "input: Tcomplex -> output: Tcomplex", types={"Tcomplex": Preferring(COMPLEX)},
         shape=shapes.same_as(0, least=rank))  # fmt: skip
     def row(xp, input):
         _check_rank(input, rank)
@@ -145,7 +144,7 @@ def _complex_row(name: str, rank: int, inverse: bool):
 
 
 def _real_row(name: str, rank: int):
-    @op(name, "input: Treal, fft_length: int32 -> output: Tcomplex", types={"Treal": REAL_PARTS},
+    @op(name, "input: Treal, fft_length: int32 -> output: Tcomplex", types={"Treal": Preferring(REAL_PARTS)},
         attrs={"Tcomplex": dtype(dtypes.complex64)}, shape=_real_rule(rank, inverse=False))  # fmt: skip
     def row(xp, input, fft_length, Tcomplex):
         _check_rank(input, rank)
@@ -199,8 +198,7 @@ def _multiplicity(lengths):
 
 
 def _inverse_real_row(name: str, rank: int):
-    @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": COMPLEX},
-        default_types={"Tcomplex": dtypes.complex64},
+    @op(name, "input: Tcomplex, fft_length: int32 -> output: Treal", types={"Tcomplex": Preferring(COMPLEX)},
         attrs={"Treal": dtype(dtypes.float32)}, shape=_real_rule(rank, inverse=True))  # fmt: skip
     def row(xp, input, fft_length, Treal):
         _check_rank(input, rank)
@@ -317,37 +315,37 @@ def _extended(x, lengths, rank: int):
 @tensor_function
 def fft(input, name=None):
     """The discrete Fourier transform along the last dimension of a complex tensor."""
-    return FORWARD[1].by_default(input)
+    return FORWARD[1](input)
 
 
 @tensor_function
 def ifft(input, name=None):
     """The inverse of `fft`."""
-    return BACKWARD[1].by_default(input)
+    return BACKWARD[1](input)
 
 
 @tensor_function
 def fft2d(input, name=None):
     """The discrete Fourier transform over the last two dimensions of a complex tensor."""
-    return FORWARD[2].by_default(input)
+    return FORWARD[2](input)
 
 
 @tensor_function
 def ifft2d(input, name=None):
     """The inverse of `fft2d`."""
-    return BACKWARD[2].by_default(input)
+    return BACKWARD[2](input)
 
 
 @tensor_function
 def fft3d(input, name=None):
     """The discrete Fourier transform over the last three dimensions of a complex tensor."""
-    return FORWARD[3].by_default(input)
+    return FORWARD[3](input)
 
 
 @tensor_function
 def ifft3d(input, name=None):
     """The inverse of `fft3d`."""
-    return BACKWARD[3].by_default(input)
+    return BACKWARD[3](input)
 
 
 @tensor_function

@@ -18,7 +18,7 @@ from tapeflow.ops.reduction import reduce_prod
 from tapeflow.ops.scatter import tensor_scatter_nd_update
 from tapeflow.ops.spectral import REAL_PARTS
 from tapeflow.ops.static import rank_of, static_value
-from tapeflow.ops.table import COMPLEX, Sample, dtype, op
+from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 
@@ -111,7 +111,7 @@ def _complex_row(name: str, inverse: bool):
     @op(
         name,
         "input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex",
-        types={"Tcomplex": COMPLEX},
+        types={"Tcomplex": Preferring(COMPLEX)},
         shape=_rule(False),
     )
     def row(xp, input, fft_length, axes):
@@ -160,7 +160,7 @@ IFFTND = _complex_row("IFFTND", True)
 @op(
     "RFFTND",
     "input: Treal, fft_length: int32, axes: int32 -> output: Tcomplex",
-    types={"Treal": REAL_PARTS},
+    types={"Treal": Preferring(REAL_PARTS)},
     attrs={"Tcomplex": dtype(dtypes.complex64)},
     shape=_rule(True),
 )
@@ -215,7 +215,7 @@ def _(input, fft_length, axes, Tcomplex):
 @op(
     "IRFFTND",
     "input: Tcomplex, fft_length: int32, axes: int32 -> output: Treal",
-    types={"Tcomplex": COMPLEX},
+    types={"Tcomplex": Preferring(COMPLEX)},
     attrs={"Treal": dtype(dtypes.float32)},
     shape=_rule(False),
 )

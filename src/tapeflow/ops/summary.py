@@ -11,7 +11,7 @@ from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes, summary_values
-from tapeflow.ops.table import ANY, REAL, Sample, op
+from tapeflow.ops.table import ANY, REAL, Preferring, Sample, op
 
 
 def _string(message):
@@ -66,7 +66,7 @@ def _(tags, values):
 @op(
     "HistogramSummary",
     "tag: string, values: T -> summary: string",
-    types={"T": REAL},
+    types={"T": Preferring(REAL)},
     shape=shapes.scalar,
 )
 def HistogramSummary(xp, tag, values):
@@ -115,7 +115,7 @@ def _(tag, values):
 @op(
     "ImageSummary",
     "tag: string, tensor: T -> summary: string",
-    types={"T": (dtypes.float32, dtypes.uint8, dtypes.float16, dtypes.float64)},
+    types={"T": Preferring((dtypes.float32, dtypes.uint8, dtypes.float16, dtypes.float64))},
     attrs={"max_images": 3},
     shape=shapes.scalar,
 )

@@ -17,10 +17,8 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import (
     binding,  # noqa: F401 (rows are made of the dtypes that it registers)
-    context,
     dtypes,
 )
-from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 
@@ -117,6 +115,10 @@ def _mask(allowed: tuple[DType, ...]) -> int:
     return sum(1 << int(t) for t in allowed)
 
 
+class Preferring(tuple[DType, ...]):
+    """Dtypes of which values become the first one, if they can be of it, where no tensor decides."""
+
+
 class Argument(NamedTuple):
     name: str
     type: str
@@ -144,13 +146,12 @@ def op(
     stateful: bool | None = None,
     touches: str = "",
     reads: str = "",
-    default_types: Mapping[str, DType] | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the row `name` of the decorated Python kernel.
 
     Args:
       signature: "x: T, axis: int32 -> out: T"; `N*T` is a list.
-      types: the dtypes that each type variable may be.
+      types: the dtypes that each type variable may be; `Preferring` ones where TensorFlow has a default.
       attrs: the default of each attr, or its kind if it has none.
       shape: the shape rule, for graphs.
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
@@ -158,7 +159,6 @@ def op(
         call; None: it does if it takes a resource or draws from a stream of random numbers.
       touches: what outside of the program a call may read or write: "files", or "" for nothing.
       reads: the input that names the one file which a call reads, where that is all it does with files.
-      default_types: the dtypes that type variables have if no tensor decides; see `Row.by_default`.
     """
     kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
     variables = list(types or {})
@@ -176,7 +176,10 @@ def op(
 
     row: Any = _native.Op(
         name,
-        [(key, _mask(allowed), int(allowed[0])) for key, allowed in (types or {}).items()],
+        [
+            (key, _mask(allowed), int(allowed[0]), isinstance(allowed, Preferring))
+            for key, allowed in (types or {}).items()
+        ],
         [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times)) for a in inputs],
         [
             (
@@ -193,14 +196,6 @@ def op(
     row.inputs = tuple(a.name for a in inputs)
     row.outputs = tuple(a.name for a in outputs)
     row.types = types or {}
-    row.default_types = [
-        (
-            [i for i, each in enumerate(inputs) if each.type == key and not each.times],
-            (types or {})[key],
-            dtype,
-        )
-        for key, dtype in (default_types or {}).items()
-    ]
     row.signature = signature
     row.attrs = kinds
     row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
@@ -217,7 +212,6 @@ def op(
     row.samples = MethodType(_samples, row)
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
-    row.by_default = MethodType(_by_default, row)
     row.compiled_kernel, row.static, row.not_compiled = None, frozenset(), ""
     row.sample_source = row.formula = None
     row.gradient_known = False
@@ -254,23 +248,6 @@ def _naming_shapes(kernel: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return run
-
-
-def _by_default(row: Any, *inputs: Any, **attrs: Any) -> Any:
-    """Call a row with lists, numbers and arrays as tensors of the default dtypes of its type variables.
-
-    A tensor among the inputs of a type variable decides for the others. While a graph is built, arrays of a dtype
-    that the row takes keep it; eagerly they do not, which is how TensorFlow's two ways to call an op differ.
-    """
-    given = list(inputs)
-    for at, allowed, dtype in row.default_types:
-        if any(isinstance(given[i], (_native.Tensor, _native.Variable)) for i in at):
-            continue
-        for i in at:
-            own = getattr(given[i], "dtype", None)
-            if context.executing_eagerly() or own is None or dtypes.as_dtype(own) not in allowed:
-                given[i] = convert_to_tensor(given[i], dtype_hint=dtype)
-    return row(*given, **attrs)
 
 
 def _gradient(

@@ -9,7 +9,7 @@ from tapeflow.ops import list_payload, segment, shapes
 from tapeflow.ops.gather import Gather
 from tapeflow.ops.layout import Reshape
 from tapeflow.ops.list_payload import list_in, text_of
-from tapeflow.ops.table import INDEX, Sample, dtype, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
 from tapeflow.ops.tensor_list import (
     VARIANT,
     TensorListReserve,
@@ -70,7 +70,7 @@ def _(rng):
 @op(
     "TensorListGetItem",
     "input_handle: variant, index: int32, element_shape: Tshape -> item: element_dtype",
-    types={"Tshape": INDEX},
+    types={"Tshape": Preferring(INDEX)},
     attrs={"element_dtype": dtype},
     shape=lambda call: [spelled(call, 2)],
 )

@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
-from tapeflow.ops.table import INDEX, Sample, one_of, op, string
+from tapeflow.ops.table import INDEX, Preferring, Sample, one_of, op, string
 from tapeflow.ops.unicode_scripts import script_ranges
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -150,7 +150,7 @@ def _encode_rule(call):
 
 
 @op("UnicodeEncode", "input_values: int32, input_splits: Tsplits -> output: string",
-    types={"Tsplits": INDEX[::-1]},
+    types={"Tsplits": Preferring(INDEX[::-1])},
     attrs={"output_encoding": OUTPUT, "errors": ERRORS, "replacement_char": REPLACEMENT},
     shape=_encode_rule)  # fmt: skip
 def UnicodeEncode(xp, input_values, input_splits, output_encoding, errors, replacement_char):

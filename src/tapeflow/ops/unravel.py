@@ -7,7 +7,7 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.table import INDEX, Sample, op
+from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 
@@ -19,7 +19,7 @@ def _rule(call):
 @op(
     "UnravelIndex",
     "indices: Tidx, dims: Tidx -> output: Tidx",
-    types={"Tidx": INDEX},
+    types={"Tidx": Preferring(INDEX)},
     shape=_rule,
 )
 def UnravelIndex(xp, indices, dims):
