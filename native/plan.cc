@@ -170,11 +170,15 @@ const Plan* branch(const Instruction& at, const Tensor* index) {
   return (*at.plans)[static_cast<size_t>(i < 0 || i >= n ? n - 1 : i)];
 }
 
-// Lets other threads have the GIL and hears Ctrl-C, about once a millisecond of a loop.
+// Lets other threads have the GIL and hears Ctrl-C between the instructions of plans, about once a millisecond.
 class Pause {
  public:
   void tick() {
-    if (--left_ > 0) return;
+    if (--left_ < 0) [[unlikely]] look();
+  }
+
+ private:
+  __attribute__((noinline)) void look() {
     const int64_t now = now_ns();
     every_ = now - last_ < 500'000 ? (every_ < 4096 ? every_ * 2 : every_) : (every_ > 1 ? every_ / 2 : 1);
     left_ = every_;
@@ -184,10 +188,11 @@ class Pause {
     PyEval_RestoreThread(PyEval_SaveThread());
   }
 
- private:
   int every_ = 16, left_ = 16;
-  int64_t last_ = now_ns();
+  int64_t last_ = 0;
 };
+
+thread_local constinit Pause pause;
 
 // The variables rest in the output registers between the steps, and are moved into the body: nobody else
 // holds them there, so that they may grow and change in place.
@@ -200,7 +205,6 @@ void run_while(const Instruction& at, Tensor** registers, Tensor** args, Timelin
     if (at.dies[i]) from = nullptr;
     else Py_INCREF(from);
   }
-  Pause pause;
   while (true) {
     for (int i = 0; i < at.n_in; ++i) {
       args[i] = i < at.n_vars ? vars[i] : registers[at.in[i]];
@@ -351,6 +355,7 @@ void run(const Plan* plan, Tensor* const* args, Tensor** results, Timeline* time
         r = nullptr;
         Py_XDECREF(t);
       }
+      pause.tick();
     }
   } catch (const std::exception&) {
     fail(*at);

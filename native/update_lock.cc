@@ -1,9 +1,12 @@
 #include "update_lock.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <new>
 
 #include "error.h"
 #include "exit.h"
@@ -12,6 +15,7 @@
 namespace tapeflow {
 
 thread_local char this_thread __attribute__((tls_model("initial-exec")));
+uint32_t fork_count = 0;
 
 // Lives on the stack of the thread that waits.
 struct UpdateLock::Waiter {
@@ -49,9 +53,35 @@ Queue& queue() {
 
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 
+const void* forking_thread = nullptr;  // of the last fork: the one that the child has
+
+void in_forked_child() {
+  ++fork_count;
+  forking_thread = &this_thread;
+  auto& q = queue();  // of threads that wait in the parent
+  new (&q.mutex) std::mutex;
+  q.first = nullptr;
+}
+
+const bool registered = [] { return pthread_atfork(nullptr, nullptr, in_forked_child) == 0; }();
+
 }  // namespace
 
+bool UpdateLock::abandoned() const { return taken_at_ != fork_count && owner_.load(kOrder) != forking_thread; }
+
 bool UpdateLock::wait(bool to_read) {
+  if (registered && abandoned()) {
+    if (to_read && writing_.load(kOrder)) {
+      PyErr_SetString(PyExc_RuntimeError,
+                      "another thread was writing this variable when the process was forked: assign a value to it first");
+      throw PythonError();
+    }
+    owner_.store(&this_thread, kOrder);
+    taken_at_ = fork_count;
+    depth_ = 1;
+    waiting_.store(0);
+    return true;
+  }
   auto& q = queue();
   Waiter me{this, &this_thread};
   {

@@ -10,10 +10,15 @@ namespace tapeflow {
 // The address says which thread this is.
 extern thread_local char this_thread __attribute__((tls_model("initial-exec")));
 
+// How often this process and those before it were forked.
+extern uint32_t fork_count;
+
 // Held by one thread, which may take it again, from the reading of a value until what was computed of it is written.
 // Waiting threads let go of the GIL, hear Ctrl-C and get the lock in the order in which they came. A thread that waits
 // for several takes them in one order (see VariableLocks). The GIL must be held in all calls; where the interpreter has
 // none, the lock is what orders its users.
+//
+// In a forked child, locks of threads that only the parent has are free; values that these were writing cannot be read.
 class UpdateLock {
  public:
   struct Waiter;
@@ -54,11 +59,17 @@ class UpdateLock {
   }
   bool take(const void* thread) {
     const void* nobody = nullptr;
-    if (kAlwaysTaken) return owner_.compare_exchange_strong(nobody, thread);
-    if (owner_.load(kOrder) != nobody) return false;
-    owner_.store(thread, kOrder);
+    if (kAlwaysTaken) {
+      if (!owner_.compare_exchange_strong(nobody, thread)) return false;
+    } else {
+      if (owner_.load(kOrder) != nobody) return false;
+      owner_.store(thread, kOrder);
+    }
+    taken_at_ = fork_count;
     return true;
   }
+  // Whether the owner is a thread that a forked child does not have.
+  bool abandoned() const;
   void hand_on() noexcept {
     owner_.store(nullptr, kOrder);
     if (waiting_.load(kOrder) != 0) grant_next();
@@ -70,6 +81,7 @@ class UpdateLock {
   int32_t depth_ = 0;                  // the owner's
   std::atomic<int32_t> waiting_{0};    // how many threads
   std::atomic<bool> writing_{false};
+  uint32_t taken_at_ = 0;              // fork_count then
 };
 
 }  // namespace tapeflow

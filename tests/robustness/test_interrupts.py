@@ -1,4 +1,4 @@
-"""Ctrl-C while loops and input pipelines run: KeyboardInterrupt comes before they end."""
+"""Ctrl-C while functions, loops and input pipelines run: KeyboardInterrupt comes before they end."""
 
 import os
 import signal
@@ -19,6 +19,18 @@ def _loop(count):
     @tf.function
     def f(x):
         for _ in tf.range(STEPS):
+            x = _long(x)
+            count.assign_add(1)
+        return x
+
+    f.get_concrete_function(tf.TensorSpec((300, 300), tf.float32)).native_plan()
+    return lambda: f(tf.ones((300, 300)))
+
+
+def _unrolled(count):
+    @tf.function
+    def f(x):
+        for _ in range(STEPS):
             x = _long(x)
             count.assign_add(1)
         return x
@@ -52,7 +64,7 @@ def _mapped(count):
     return lambda: tf.map_fn(body, tf.zeros((STEPS,)))
 
 
-@pytest.mark.parametrize("make", [_loop, _reduced_dataset, _filtered_dataset, _mapped])
+@pytest.mark.parametrize("make", [_loop, _unrolled, _reduced_dataset, _filtered_dataset, _mapped])
 def test_ctrl_c(make):
     count = tf.Variable(0)
     run = make(count)

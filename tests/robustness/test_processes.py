@@ -222,6 +222,45 @@ def test_fork_after_use():
     assert compute() == pytest.approx(want, rel=1e-4)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_fork_while_another_thread_updates():
+    v, one = tf.Variable(tf.zeros([2_000_000])), tf.ones([2_000_000])
+    stop = threading.Event()
+
+    def update():
+        while not stop.is_set():
+            v.assign_add(one)
+
+    thread = threading.Thread(target=update)
+    thread.start()
+    try:
+        for _ in range(20):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)  # ends a child that hangs
+                code = 1
+                try:
+                    try:
+                        values = np.unique(v)
+                    except RuntimeError as e:
+                        code = 2 if "when the process was forked" in str(e) else 3
+                    else:
+                        code = 0 if len(values) == 1 else 4
+                    v.assign(one)
+                    v.assign_add(one)
+                    if not (np.all(v.numpy() == 2) and works()):
+                        code = 5
+                finally:
+                    os._exit(code)
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            assert code in (0, 2)  # 2: the child heard that the value is half written
+    finally:
+        stop.set()
+        thread.join()
+    assert len(np.unique(v)) == 1
+
+
 def test_pickling():
     for value in (
         tf.constant([[1.0, 2.0]]),
