@@ -606,22 +606,18 @@ namespace {
 
 Tensor* released(Ref r) { return reinterpret_cast<Tensor*>(r.release()); }
 
-// Whether an array of dtype `own` is cast to one that is merely preferred, as in TensorFlow.
-bool casts(DType own, DType preferred) {
-  if (is_integer(own)) return is_integer(preferred) || is_floating(preferred) || is_complex(preferred);
-  if (is_floating(own)) return is_floating(preferred) || is_complex(preferred);
-  return is_complex(own) && is_complex(preferred);
-}
-
-// The tensor of an array in the preferred dtype; in its own where that would change integers.
+// The tensor of an array in the preferred dtype, as TensorFlow casts it; in its own where integers would not be its numbers.
 Tensor* cast_if_possible(Ref natural, DType preferred) {
   const DType own = tensor_of(natural)->dtype;
-  if (own == preferred || !casts(own, preferred)) return released(std::move(natural));
+  const bool number = own == DType::kBool || kind_of_dtype(own) == Kind::kInt || is_floating(own);
+  if (own == preferred || preferred == DType::kBool || !(number || (is_complex(own) && is_complex(preferred)))) {
+    return released(std::move(natural));
+  }
   const Ref array(to_array(tensor_of(natural), false));
   Ref cast = owned(copy_array(array_of(array), preferred));
-  if (is_integer(own) && is_integer(preferred)) {
-    const Ref narrow(to_array(tensor_of(cast), false));
-    const Ref back = owned(copy_array(array_of(narrow), own));
+  if (is_integer(preferred)) {
+    const Ref integers(to_array(tensor_of(cast), false));
+    const Ref back = owned(copy_array(array_of(integers), own));
     const auto bytes = static_cast<size_t>(tensor_of(back)->bytes());
     if (std::memcmp(tensor_of(back)->data, tensor_of(natural)->data, bytes) != 0) return released(std::move(natural));
   }

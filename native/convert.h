@@ -10,8 +10,8 @@ namespace tapeflow {
 Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too = false);
 
 // A value that is no tensor, for an op that prefers a dtype among those that it allows. As in TensorFlow, scalars and arrays
-// become the preferred one if they can; lists, and arrays beside lists, only where their own is not allowed. An array of
-// integers that the preferred dtype cannot hold keeps its own.
+// become the preferred one if they can; lists, and arrays beside lists, only where their own is not allowed. An array whose
+// numbers integers of the preferred dtype cannot hold keeps its own.
 Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed, bool beside_lists);
 
 // The dtype `value` would have, if that is seen at a glance (tensor, variable, NumPy array or scalar); else kInvalid.

@@ -264,11 +264,19 @@ def test_values_of_lists_of_arrays():
     ("value", "dtype"),
     [
         (1, "float32"), (True, "float32"), (np.float64(1), "float32"), (np.array([1.0]), "float32"),
-        (np.array([1]), "float32"), ([1], "float32"), ([1.0], "float32"), ([np.float64(1)], "float64"),
+        (np.array([1]), "float32"), (np.array([True]), "float32"), ([1], "float32"), ([1.0], "float32"), ([np.float64(1)], "float64"),
     ],
 )  # fmt: skip
 def test_preferred_dtypes(value, dtype):
     assert tf.raw_ops.LeakyRelu(features=value).dtype == dtype
+
+
+def test_arrays_of_whole_numbers_are_indices():
+    assert tf.one_hot(np.array([1.0]), 2).numpy().tolist() == [[0, 1]]
+    assert tf.reduce_sum(np.ones([2, 3]), np.float64(1)).numpy().tolist() == [3, 3]
+    assert tf.tile(tf.constant([1]), np.array([True])).numpy().tolist() == [1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="of double is not in the list of allowed values"):
+        tf.one_hot(np.array([1.5]), 2)
 
 
 def test_integers_that_the_preferred_dtype_cannot_hold():
