@@ -59,13 +59,17 @@ class BucketizedColumn(
         return one_hot(cast(found, dtypes.int64), self._ranges, on_value=1.0, off_value=0.0)
 
     def get_sparse_tensors(self, transformation_cache, state_manager):
-        # Every element of the source has ranges of its own.
         found = transformation_cache.get(self, state_manager)
-        batch, width = shape_of(found)[0], self.source_column.shape[0]
-        elements = tile(range_(0, width), [batch])
-        ids = reshape(found, (-1,)) + self._ranges * elements
-        indices = cast(stack([repeat(range_(0, batch), width), elements], axis=1), dtypes.int64)
-        return IdWeightPair(SparseTensor(indices, ids, cast(stack([batch, width]), dtypes.int64)), None)
+        return IdWeightPair(ids_of_ranges(found, self._ranges, self.source_column.shape[0]), None)
+
+
+def ids_of_ranges(found, ranges, width):
+    """Ranges [batch, width] as sparse ids; every element of the source has ranges of its own."""
+    batch = shape_of(found)[0]
+    elements = tile(range_(0, width), [batch])
+    ids = reshape(found, (-1,)) + ranges * elements
+    indices = cast(stack([repeat(range_(0, batch), width), elements], axis=1), dtypes.int64)
+    return SparseTensor(indices, ids, cast(stack([batch, width]), dtypes.int64))
 
 
 @public

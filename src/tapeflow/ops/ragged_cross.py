@@ -45,11 +45,17 @@ def _rows(values, splits):
     return [values[a:b] for a, b in itertools.pairwise(splits)]
 
 
-def _hashed(parts, key, buckets):
+def _joined_v1(first: int, second: int) -> int:
+    """`joined_fingerprint` of the feature columns of early releases."""
+    signed = first - 2**64 if first >> 63 else first
+    return (first ^ (second + 0x9E3779B97F4A7800 + (signed << 10) + (signed >> 4))) & _ALL
+
+
+def _hashed(parts, key, buckets, joined):
     out = key
     for part in parts:
         number = fingerprint64(part) if isinstance(part, bytes) else int(part) & _ALL
-        out = joined_fingerprint(out, number)
+        out = joined(out, number)
     return out % (buckets if buckets > 0 else 2**63 - 1)
 
 
@@ -59,11 +65,12 @@ def _hashed(parts, key, buckets):
     "texts: A*string, numbers: B*int64, row_splits: C*int64 "
     "-> output_values: out_values_type, output_row_splits: int64",
     attrs={"input_order": string, "hashed_output": False, "num_buckets": 0,
-           "hash_key": _DEFAULT_KEY, "separator": "_X_", "out_values_type": dtype(dtypes.string)},
+           "hash_key": _DEFAULT_KEY, "separator": "_X_", "out_values_type": dtype(dtypes.string),
+           "early_hash": False},
     shape=lambda call: [(None,), (None,)])  # fmt: skip
 def RaggedCrossColumns(
     xp, texts, numbers, row_splits, input_order, hashed_output, num_buckets, hash_key, separator,
-    out_values_type,
+    out_values_type, early_hash,
 ):  # fmt: skip
     if num_buckets < 0:
         raise invalid(f"num_buckets must be >= 0, got {num_buckets}")
@@ -80,10 +87,11 @@ def RaggedCrossColumns(
                 f"Expected batch size {len(columns[0])} got {len(column)} at position {position}"
             )
     glue = attr_bytes(separator)
+    joined = _joined_v1 if early_hash else joined_fingerprint
 
     def combined(parts):
         if hashed_output:
-            return _hashed(parts, hash_key, num_buckets)
+            return _hashed(parts, hash_key, num_buckets, joined)
         return glue.join(p if isinstance(p, bytes) else str(int(p)).encode() for p in parts)
 
     rows = [
@@ -206,6 +214,13 @@ def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
     """
     inputs = _require(inputs, (SparseTensor, _native.Tensor), "All inputs must be SparseTensors")
     return crossed(_sparse_first(inputs), **_hash_attrs(num_buckets, hash_key)).to_sparse()
+
+
+def sparse_cross_hashed_v1(inputs, num_buckets=0):
+    """`sparse_cross_hashed` by the hash that feature columns of early releases have."""
+    inputs = _require(inputs, (SparseTensor, _native.Tensor), "All inputs must be SparseTensors")
+    attrs = _hash_attrs(num_buckets, None)
+    return crossed(_sparse_first(inputs), **attrs, early_hash=True).to_sparse()
 
 
 def _sparse_first(inputs):

@@ -167,7 +167,8 @@ def _(indices, shape, values, default, validate_indices):
     "-> output_indices: int64, output_values: T", types={"T": ANY},
     shape=lambda call: [call.shape(0), call.shape(1)])  # fmt: skip
 def SparseReorder(xp, input_indices, input_values, input_shape):
-    checked(input_indices, input_values, input_shape)
+    # Indices outside of the shape are sorted like others, as in TensorFlow: `sparse.slice` leaves them out.
+    checked(input_indices, input_values, input_shape, in_range=False)
     by = order(input_indices)
     return input_indices[by], input_values[by]
 
@@ -185,8 +186,8 @@ def _(rng):
     values = values_of(rng)
     yield Sample(INDICES[[2, 0, 3, 1]], values, SHAPE)
     yield Sample(INDICES[:0], values[:0], SHAPE)
-    for parts in ((INDICES, values[:2], SHAPE), (INDICES, values, SHAPE[:1]), (INDICES[0], values, SHAPE),
-                  (INDICES + 3, values, SHAPE)):  # fmt: skip
+    yield Sample(INDICES[[1, 3, 0, 2]] - 1, values, SHAPE)
+    for parts in ((INDICES, values[:2], SHAPE), (INDICES, values, SHAPE[:1]), (INDICES[0], values, SHAPE)):
         yield Sample(*parts, raises=InvalidArgumentError)
 
 
@@ -269,7 +270,8 @@ def _(indices, shape, new):
 
 
 def _sliced(indices, values, shape, start, size):
-    sizes = checked(indices, values, shape)
+    # What is outside of the shape is outside of every slice: so ids that are not there (-1) are left out.
+    sizes = checked(indices, values, shape, in_range=False)
     for name, x in (("start", start), ("size", size)):
         if x.ndim != 1 or len(x) != len(sizes):
             raise invalid(
@@ -306,6 +308,7 @@ def _(rng):
     values, one = values_of(rng), np.array([1, 0])
     yield Sample(INDICES, values, SHAPE, one, np.array([2, 3]))
     yield Sample(INDICES, values, SHAPE, one, np.array([9, 9]))
+    yield Sample(INDICES - 1, values, SHAPE, one * 0, np.array([3, 4]))
     yield Sample(INDICES, values, SHAPE, one + 9, np.array([1, 1]))
     yield Sample(INDICES, values, SHAPE, one[:1], np.array([2, 3]), raises=InvalidArgumentError)
     yield Sample(INDICES, values, SHAPE, one, np.array([2]), raises=InvalidArgumentError)

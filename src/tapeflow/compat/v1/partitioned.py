@@ -168,8 +168,7 @@ def min_max_variable_partitioner(
         partitions = [1] * len(sizes)
         element = bytes_per_string_element if dtype.name == "string" else dtype.size
         total = element * math.prod(sizes)
-        wanted = max(1, total // min_slice_size)
-        partitions[axis] = max(1, min(sizes[axis], max_partitions, wanted))
+        partitions[axis] = max(1, min(sizes[axis], max_partitions, math.ceil(total / min_slice_size)))
         return partitions
 
     return partitioner

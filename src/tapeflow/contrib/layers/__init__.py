@@ -1,7 +1,33 @@
 """`tf.contrib.layers`: layers as functions, whose variables belong to the model, in scopes of arguments."""
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
+from tapeflow.contrib.layers import columns as feature_column
 from tapeflow.contrib.layers import summaries
+from tapeflow.contrib.layers.columns import (
+    bucketized_column,
+    check_feature_columns,
+    create_feature_spec_for_parsing,
+    crossed_column,
+    embedding_column,
+    infer_real_valued_columns,
+    input_from_feature_columns,
+    joint_weighted_sum_from_feature_columns,
+    make_place_holder_tensors_for_base_features,
+    one_hot_column,
+    parse_feature_columns_from_examples,
+    parse_feature_columns_from_sequence_examples,
+    real_valued_column,
+    scattered_embedding_column,
+    sequence_input_from_feature_columns,
+    shared_embedding_columns,
+    sparse_column_with_hash_bucket,
+    sparse_column_with_integerized_feature,
+    sparse_column_with_keys,
+    sparse_column_with_vocabulary_file,
+    transform_features,
+    weighted_sparse_column,
+    weighted_sum_from_feature_columns,
+)
 from tapeflow.contrib.layers.convolutions import (
     avg_pool2d,
     avg_pool3d,
@@ -26,6 +52,7 @@ from tapeflow.contrib.layers.convolutions import (
     separable_convolution2d,
     sequence_to_images,
 )
+from tapeflow.contrib.layers.crossing import SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 from tapeflow.contrib.layers.dense import (
     bias_add,
     dense_to_sparse,

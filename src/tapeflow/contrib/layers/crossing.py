@@ -1,0 +1,20 @@
+"""Combinations of the values of several sparse tensors, row by row."""
+
+from __future__ import annotations
+
+from tapeflow.ops.ragged_cross import sparse_cross, sparse_cross_hashed, sparse_cross_hashed_v1
+
+# The key of `tf.sparse.cross_hashed`.
+SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+
+
+def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, hash_key=None):
+    """The values of each row crossed, joined by "_X_" or hashed; without a key by the hash of early releases.
+
+    Raises TypeError for inputs that are neither sparse tensors nor tensors.
+    """
+    if not hashed_output:
+        return sparse_cross(inputs)
+    if hash_key:
+        return sparse_cross_hashed(inputs, num_buckets, hash_key)
+    return sparse_cross_hashed_v1(inputs, num_buckets)
