@@ -13,7 +13,7 @@ from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
 from tapeflow.train.protocol import Protocol
-from tapeflow.train.slots import Slots, base_name, make_slot
+from tapeflow.train.slots import OwnVariables, Slots, base_name, graph_of, make_slot
 from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached
 from tapeflow.train.updating import ByRule, name_wrong_gradient
@@ -41,7 +41,7 @@ class Optimizer(Protocol, ByRule):
         self._use_locking = use_locking
         self._name = name
         self._slots = Slots()
-        self._non_slots = {}
+        self._non_slots = OwnVariables()
         self._constants = {}
 
     def get_name(self):
@@ -232,14 +232,15 @@ class Optimizer(Protocol, ByRule):
 
     def _non_slot(self, name, start, dtype):
         """A scalar variable of the optimizer itself, which begins with `start()`."""
-        variable = self._non_slots.get(name)
+        own = self._non_slots.here()
+        variable = own.get(name)
         if variable is None:
-            variable = self._non_slots[name] = make_slot(start, name, dtype)
+            variable = own[name] = make_slot(start, name, dtype)
             attached(self, name, variable)
         return variable
 
     def _trackable_children(self):
-        return dict(self._non_slots)
+        return dict(self._non_slots.here())
 
     def _restore_slot(self, var, name):
         """The slot of that name, made for a checkpoint that has it; None where there is no such slot."""
@@ -269,5 +270,9 @@ class Optimizer(Protocol, ByRule):
         return self._slots.names()
 
     def variables(self):
-        """All variables that the optimizer has made."""
-        return sorted([*self._non_slots.values(), *self._slots.all()], key=lambda var: var.name)
+        """All variables that the optimizer has made: in a graph those of that graph."""
+        found = [*self._non_slots.here().values(), *self._slots.all()]
+        graph = context.current_graph()
+        if graph is not None and not graph.building_function:
+            found = [variable for variable in found if graph_of(variable) is graph]
+        return sorted(found, key=lambda var: var.name)

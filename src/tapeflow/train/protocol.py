@@ -78,16 +78,17 @@ class Protocol:
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         """The variable of the optimizer itself of that name."""
-        if name not in self._non_slots:
+        own = self._non_slots.here()
+        if name not in own:
             with context.init_scope():
-                self._non_slots[name] = Variable(initial_value, trainable=False, name=name)
-        return self._non_slots[name]
+                own[name] = Variable(initial_value, trainable=False, name=name)
+        return own[name]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
-        return self._non_slots.get(name)
+        return self._non_slots.here().get(name)
 
     def _non_slot_variables(self) -> Any:
-        return list(self._non_slots.values())
+        return list(self._non_slots.here().values())
 
     def _call_if_callable(self, param: Any) -> Any:
         """What a function gives, anything else as it is."""

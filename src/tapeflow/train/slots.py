@@ -51,6 +51,34 @@ class Slots:
         return [slots[name] for name in names for slots in tables if name in slots]
 
 
+class OwnVariables:
+    """The variables of an optimizer that belong to no trained one: by name, in each graph and eagerly."""
+
+    def __init__(self):
+        self._eager = {}
+        self._by_graph = weakref.WeakKeyDictionary()
+
+    def here(self):
+        """Those of the place where a variable would be made now, as a dict to change."""
+        if context.executing_eagerly():
+            return self._eager
+        with context.init_scope():
+            graph = context.current_graph()
+        return self._eager if graph is None else self._by_graph.setdefault(graph, {})
+
+    def __getstate__(self):
+        return {"eager": self._eager}
+
+    def __setstate__(self, state):
+        self.__init__()
+        self._eager.update(state["eager"])
+
+
+def graph_of(variable):
+    """The graph that a variable belongs to; None for one of eager code."""
+    return getattr(variable, "graph", None)
+
+
 def base_name(variable):
     """The name of a variable without ":0"."""
     return variable.name.partition(":")[0]

@@ -1,6 +1,7 @@
 """`tf.contrib.opt`: optimizers with decayed weights, averages, layer-wise rates, and SciPy's."""
 
-from tapeflow.contrib.opt.averaging import MovingAverageOptimizer, clip_gradients_by_global_norm
+from tapeflow.contrib.opt import matrix_functions, sign_decay
+from tapeflow.contrib.opt.averaging import MovingAverageOptimizer
 from tapeflow.contrib.opt.decaying import (
     AdamWOptimizer,
     DecoupledWeightDecayExtension,
@@ -15,4 +16,11 @@ from tapeflow.contrib.opt.rules import (
     LazyAdamOptimizer,
     NadamOptimizer,
     PowerSignOptimizer,
+    RegAdagradOptimizer,
+)
+from tapeflow.contrib.opt.shampoo import ShampooOptimizer
+from tapeflow.contrib.opt.wrapping import (
+    MultitaskOptimizerWrapper,
+    VariableClippingOptimizer,
+    clip_gradients_by_global_norm,
 )

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from tapeflow import train
-from tapeflow.ops.clip import clip_by_global_norm
 from tapeflow.ops.control import control_dependencies, group
 
-__all__ = ["MovingAverageOptimizer", "clip_gradients_by_global_norm"]
-
-
-def clip_gradients_by_global_norm(gradients_variables, clip_norm=20.0):
-    """Pairs whose gradients have at most that global norm together."""
-    gradients, variables = zip(*gradients_variables)
-    return list(zip(clip_by_global_norm(list(gradients), clip_norm)[0], variables))
+__all__ = ["MovingAverageOptimizer"]
 
 
 class MovingAverageOptimizer(train.Optimizer):

@@ -75,7 +75,7 @@ class ExternalOptimizerInterface:
 
             return at
 
-        start = np.concatenate([np.ravel(session.run(var)) for var in self._vars])
+        start = np.concatenate([np.ravel(session.run(var)) for var in self._vars]).astype(np.float64)
 
         def single(tensor):
             function = evaluated(tensor)
@@ -88,7 +88,7 @@ class ExternalOptimizerInterface:
             equality_grad_funcs=[single(each) for each in self._equality_gradients],
             inequality_funcs=[single(each) for each in self._inequalities],
             inequality_grad_funcs=[single(each) for each in self._inequality_gradients],
-            packed_bounds=self._bounds, step_callback=step_callback,
+            packed_bounds=self._bounds, step_callback=step_callback or (lambda vector: None),
             optimizer_kwargs=self.optimizer_kwargs,
         )  # fmt: skip
         set_variables(result)

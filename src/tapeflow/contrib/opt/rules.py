@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from tapeflow import train
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops import training
 from tapeflow.ops.arithmetic import maximum
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import where
+from tapeflow.ops.comparison import logical_and, where
+from tapeflow.ops.construction import ones_like
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import exp, sign, sqrt, square
 from tapeflow.ops.gather import gather
 from tapeflow.ops.matrix_function import norm
 from tapeflow.train.global_step import get_global_step
+from tapeflow.train.updating import Update
 
 __all__ = [
     "AdaMaxOptimizer", "AddSignOptimizer", "LARSOptimizer", "LazyAdamOptimizer", "NadamOptimizer",
-    "PowerSignOptimizer",
+    "PowerSignOptimizer", "RegAdagradOptimizer",
 ]  # fmt: skip
 
 
@@ -53,15 +58,22 @@ class AdaMaxOptimizer(train.AdamOptimizer):
     ):  # fmt: skip
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
 
-    def _apply_dense(self, grad, var):
-        power1, _, lr, beta1, beta2, epsilon = self._settings(var.dtype)
-        m, v = self._slot(var, "m"), self._slot(var, "v")
-        m.assign(beta1 * m + (1 - beta1) * grad)
-        v.assign(maximum(beta2 * v, abs_(grad)))
-        var.assign_sub(lr / (1 - power1) * m / (v + epsilon))
+    def _prepare(self, var=None):
+        if var is None:
+            return
+        self._by_dtype = {}
+        start = self._number(self._beta1, var.dtype)
+        self._powers = (self._non_slot("beta1_power", lambda: start, var.dtype),)
+
+    def _get_beta_accumulators(self):
+        """The variable that holds beta1^t."""
+        return self._powers[0]
+
+    def _update_of(self, dtype):
+        return Update(training.AdaMax, (("m", 0.0), ("v", 0.0)), self._settings(dtype))
 
     def _apply_sparse(self, values, indices, var):
-        power1, _, lr, beta1, beta2, epsilon = self._settings(var.dtype)
+        power1, lr, beta1, beta2, epsilon = self._settings(var.dtype)
         m, v = self._slot(var, "m"), self._slot(var, "v")
         m_rows = beta1 * gather(m, indices) + (1 - beta1) * values
         v_rows = maximum(beta2 * gather(v, indices), abs_(values))
@@ -70,8 +82,11 @@ class AdaMaxOptimizer(train.AdamOptimizer):
         var.scatter_sub(IndexedSlices(lr / (1 - power1) * m_rows / (v_rows + epsilon), indices))
 
 
-class LARSOptimizer(train.Optimizer):
-    """Momentum with a rate for each layer, from the norms of its weights and gradients (You et al. 2017)."""
+class LARSOptimizer(train.MomentumOptimizer):
+    """Momentum with a rate for each layer, from the norms of its weights and gradients (You et al. 2017).
+
+    `weight_decay` counts in the rate only: the loss, or the gradients, have the decay itself.
+    """
 
     def __init__(
         self, learning_rate, momentum=0.9, weight_decay=0.0001, eeta=0.001, epsilon=0.0, name="LARSOptimizer",
@@ -81,24 +96,45 @@ class LARSOptimizer(train.Optimizer):
             raise ValueError(f"momentum should be positive: {momentum}")
         if weight_decay < 0.0:
             raise ValueError(f"weight_decay should be positive: {weight_decay}")
-        super().__init__(False, name)
-        self._learning_rate, self._momentum, self._weight_decay = learning_rate, momentum, weight_decay
-        self._eeta, self._epsilon, self._skip_list = eeta, epsilon, skip_list
-        self._use_nesterov = use_nesterov
+        super().__init__(learning_rate, momentum, False, name, use_nesterov)
+        self._weight_decay, self._eeta, self._epsilon = weight_decay, eeta, epsilon
+        self._skip_list = skip_list
+
+    def compute_lr(self, grad, var):
+        """The rate of a variable, unless `skip_list` has a part of its name."""
+        rate = self._number(self._learning_rate, var.dtype.base_dtype)
+        if self._skip_list is not None and any(name in var.name for name in self._skip_list):
+            return rate
+        w, g = norm(var, ord=2), norm(grad, ord=2)
+        trust = self._eeta * w / (g + self._weight_decay * w + self._epsilon)
+        return rate * where(logical_and(w > 0, g > 0), trust, ones_like(trust))
 
     def _apply_dense(self, grad, var):
-        dtype = var.dtype.base_dtype
-        rate = self._number(self._learning_rate, dtype)
-        if not self._skip_list or not any(name in var.name for name in self._skip_list):
-            w, g = norm(var, ord=2), norm(grad, ord=2)
-            trust = self._eeta * w / (g + self._weight_decay * w + self._epsilon)
-            one = cast(1.0, dtype)
-            rate = rate * where(w > 0, where(g > 0, trust, one), one)
-            grad = grad + self._weight_decay * var
-        accumulator = self._slot(var, "momentum")
-        accumulator.assign(self._momentum * accumulator + grad)
-        step = grad + self._momentum * accumulator if self._use_nesterov else accumulator
-        var.assign_sub(rate * step)
+        update = self._update_of(var.dtype)
+        scalars = (self.compute_lr(grad, var), *update.scalars[1:])
+        update.rule.apply(var, self._slots_for(update, var), scalars, grad, **update.attrs)
+
+
+class RegAdagradOptimizer(train.AdagradOptimizer):
+    """Adagrad whose accumulators stay as they are within `avoid_updating_slots`: for steps of a regularizer."""
+
+    def __init__(
+        self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="RegAdagrad"
+    ):
+        super().__init__(learning_rate, initial_accumulator_value, use_locking, name)
+        self._should_update_slots = True
+
+    @contextlib.contextmanager
+    def avoid_updating_slots(self):
+        """Steps taken within use the accumulators, and do not change them."""
+        before, self._should_update_slots = self._should_update_slots, False
+        try:
+            yield
+        finally:
+            self._should_update_slots = before
+
+    def _update_of(self, dtype):
+        return super()._update_of(dtype)._replace(attrs={"update_slots": self._should_update_slots})
 
 
 class _SignOptimizer(train.Optimizer):
@@ -107,10 +143,16 @@ class _SignOptimizer(train.Optimizer):
     def __init__(self, learning_rate, beta, sign_decay_fn, use_locking, name):
         super().__init__(use_locking, name)
         self._learning_rate, self._beta, self._sign_decay_fn = learning_rate, beta, sign_decay_fn
+        self._decay = 1.0
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        """See Optimizer; `sign_decay_fn` is called with the step, by default the graph's."""
+        if self._sign_decay_fn is not None:
+            self._decay = self._sign_decay_fn(get_global_step() if global_step is None else global_step)
+        return super().apply_gradients(grads_and_vars, global_step, name)
 
     def _agreement(self, grad, m, dtype):
-        decay = 1.0 if self._sign_decay_fn is None else cast(self._sign_decay_fn(get_global_step()), dtype)
-        return decay * sign(grad) * sign(m)
+        return cast(self._decay, dtype) * sign(grad) * sign(m)
 
     def _apply_dense(self, grad, var):
         dtype = var.dtype.base_dtype
