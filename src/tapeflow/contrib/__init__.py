@@ -4,7 +4,7 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    "checkpoint", "cudnn_rnn", "data", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup",
+    "checkpoint", "crf", "cudnn_rnn", "data", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup",
     "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard",
     "training", "util",
 }  # fmt: skip

@@ -1,17 +1,38 @@
-"""`tf.contrib.losses`: losses that take predictions first, and collect themselves."""
+"""`tf.contrib.losses`: losses that take predictions first, and collect themselves.
+
+Weights have the first axes of the losses: one for each example, or for each element.
+"""
 
 from __future__ import annotations
 
-from tapeflow.compat.v1 import losses as _losses
 from tapeflow.compat.v1.losses import (
-    add_loss,
+    add_loss as _add_loss,
+)
+from tapeflow.compat.v1.losses import (
     get_losses,
     get_regularization_losses,
     get_total_loss,
 )
 from tapeflow.contrib.framework.scoping import add_arg_scope
+from tapeflow.core import dtypes
+from tapeflow.core.context import name_scope
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops.activation import relu
+from tapeflow.ops.arithmetic import squared_difference
+from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
-from tapeflow.ops.layout import squeeze
+from tapeflow.ops.comparison import not_equal
+from tapeflow.ops.construction import ones_like
+from tapeflow.ops.division_no_nan import divide_no_nan
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import log, square
+from tapeflow.ops.layout import reshape, squeeze
+from tapeflow.ops.loss import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from tapeflow.ops.reduction import reduce_sum
 
 __all__ = [
     "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",
@@ -22,15 +43,70 @@ __all__ = [
 
 
 @add_arg_scope
+def add_loss(loss, loss_collection="losses"):
+    """Puts a loss into a collection, unless that is None."""
+    if loss_collection:
+        _add_loss(loss, loss_collection)
+
+
+def _prepared(values, weights):
+    """(values, weights) as float32, of known ranks; those of the weights without a last axis of size one."""
+    values = cast(values, dtypes.float32)
+    weights = cast(convert_to_tensor(weights), dtypes.float32)
+    for name, each in (("losses", values), ("weights", weights)):
+        if each.shape.rank is None:
+            raise ValueError(f"{name}.get_shape().ndims cannot be None")
+    if weights.shape.rank > 1 and weights.shape.as_list()[-1] in (1, None):
+        weights = squeeze(weights, [-1])
+    return values, weights
+
+
+def _weighted(values, weights):
+    """The sum of values times weights. Raises ValueError for weights of a higher rank."""
+    if weights.shape.rank > values.shape.rank:
+        raise ValueError(f"Weights of shape {weights.shape} do not fit losses of shape {values.shape}")
+    return reduce_sum(_inner(values, weights.shape.rank) * weights)
+
+
+def _inner(values, rank):
+    """The sum over all axes but the first `rank`."""
+    return reduce_sum(values, axis=list(range(rank, values.shape.rank)))
+
+
+def _present(values, weights):
+    """For each example how many of its elements have a weight that is not zero."""
+    elements = _inner(ones_like(values), max(weights.shape.rank, 1))
+    return _inner(elements * cast(not_equal(weights, 0.0), dtypes.float32), 1)
+
+
+@add_arg_scope
 def compute_weighted_loss(losses, weights=1.0, scope=None):
-    """The weighted mean of losses, which joins the collection."""
-    return _losses.compute_weighted_loss(losses, weights, scope)
+    """The weighted sum of losses by the number of those with a weight; it joins the collection.
+
+    Raises ValueError for tensors of unknown rank.
+    """
+    with name_scope(scope or "weighted_loss"):
+        losses = convert_to_tensor(losses)
+        values, weights = _prepared(losses, weights)
+        total, number = _weighted(values, weights), reduce_sum(_present(values, weights))
+        mean = cast(divide_no_nan(total, number, name="value"), losses.dtype)
+        add_loss(mean)
+        return mean
+
+
+def _floats(predictions, labels):
+    """Predictions and labels as float32, of shapes that fit."""
+    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    return cast(predictions, dtypes.float32), cast(labels, dtypes.float32)
 
 
 @add_arg_scope
 def absolute_difference(predictions, labels=None, weights=1.0, scope=None):
     """The weighted mean of |predictions - labels|."""
-    return _losses.absolute_difference(labels, predictions, weights, scope)
+    with name_scope(scope or "absolute_difference") as scope:
+        predictions, labels = _floats(predictions, labels)
+        return compute_weighted_loss(abs_(predictions - labels), weights, scope=scope)
 
 
 @add_arg_scope
@@ -39,52 +115,86 @@ def cosine_distance(predictions, labels=None, axis=None, weights=1.0, scope=None
     axis = dim if axis is None else axis
     if axis is None:
         raise ValueError("You must specify 'axis'.")
-    return _losses.cosine_distance(labels, predictions, axis, weights, scope)
+    with name_scope(scope or "cosine_distance_loss") as scope:
+        predictions, labels = _floats(predictions, labels)
+        return compute_weighted_loss(1 - reduce_sum(predictions * labels, [axis]), weights, scope=scope)
 
 
 @add_arg_scope
 def hinge_loss(logits, labels=None, scope=None):
     """max(0, 1 - logits * labels) of each example, with labels 0 and 1 as -1 and 1; not collected."""
-    from tapeflow.ops.activation import relu
-    from tapeflow.ops.construction import ones_like
-
-    labels = cast(labels, "float32")
-    signs = 2 * labels - ones_like(labels)
-    return relu(ones_like(labels) - signs * logits)
+    with name_scope(scope or "hinge_loss"):
+        logits, labels = _floats(logits, labels)
+        return relu(1.0 - (2.0 * labels - 1.0) * logits)
 
 
 @add_arg_scope
 def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None):
     """The weighted mean of the surprise at labels 0 and 1."""
-    return _losses.log_loss(labels, predictions, weights, epsilon, scope)
+    with name_scope(scope or "log_loss") as scope:
+        predictions, labels = _floats(predictions, labels)
+        losses = -labels * log(predictions + epsilon) - (1.0 - labels) * log(1.0 - predictions + epsilon)
+        return compute_weighted_loss(losses, weights, scope=scope)
 
 
 @add_arg_scope
 def mean_squared_error(predictions, labels=None, weights=1.0, scope=None):
     """The weighted mean of (predictions - labels)^2."""
-    return _losses.mean_squared_error(labels, predictions, weights, scope)
+    with name_scope(scope or "mean_squared_error") as scope:
+        predictions, labels = _floats(predictions, labels)
+        return compute_weighted_loss(squared_difference(predictions, labels), weights, scope=scope)
 
 
 @add_arg_scope
 def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None):
-    """The mean over pairs of elements of the squared difference of differences."""
-    return _losses.mean_pairwise_squared_error(labels, predictions, weights, scope)
+    """The sum over examples of the mean, over pairs of their elements, of the squared difference of differences.
+
+    Raises ValueError for tensors of unknown rank.
+    """
+    with name_scope(scope or "mean_pairwise_squared_error"):
+        predictions, labels = _floats(predictions, labels)
+        differences, weights = _prepared(predictions - labels, weights)
+        number = _present(differences, weights)
+        squares = divide_no_nan(_inner(square(differences), 1), number)
+        sums = divide_no_nan(square(_inner(differences, 1)), square(number))
+        pairs = 2.0 * (squares - sums)
+        loss = _weighted(pairs, weights)
+        add_loss(loss)
+        return loss
 
 
 @add_arg_scope
 def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None):
     """The weighted mean of the cross-entropy of independent classes."""
-    return _losses.sigmoid_cross_entropy(multi_class_labels, logits, weights, label_smoothing, scope)
+    with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
+        logits, labels = convert_to_tensor(logits), convert_to_tensor(multi_class_labels)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        labels = cast(labels, logits.dtype)
+        if label_smoothing > 0:
+            labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+        losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        return compute_weighted_loss(losses, weights, scope=scope)
 
 
 @add_arg_scope
 def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0, scope=None):
     """The weighted mean of the cross-entropy of exclusive classes."""
-    return _losses.softmax_cross_entropy(onehot_labels, logits, weights, label_smoothing, scope)
+    with name_scope(scope or "softmax_cross_entropy_loss") as scope:
+        logits, labels = convert_to_tensor(logits), convert_to_tensor(onehot_labels)
+        logits.shape.assert_is_compatible_with(labels.shape)
+        labels = cast(labels, logits.dtype)
+        if label_smoothing > 0:
+            classes = cast(shape_of(labels)[1], logits.dtype)
+            labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
+        losses = softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        return compute_weighted_loss(losses, weights, scope=scope)
 
 
 @add_arg_scope
 def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None):
     """`softmax_cross_entropy` of class numbers."""
-    labels = labels if labels.shape.rank != 2 else squeeze(labels, [1])
-    return _losses.sparse_softmax_cross_entropy(labels, logits, weights, scope)
+    with name_scope(scope or "sparse_softmax_cross_entropy_loss") as scope:
+        labels = convert_to_tensor(labels)
+        labels = reshape(labels, [shape_of(labels)[0]])
+        losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        return compute_weighted_loss(losses, weights, scope=scope)

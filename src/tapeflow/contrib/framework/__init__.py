@@ -47,7 +47,7 @@ from tapeflow.contrib.framework.variables import (
     variable,
     zero_initializer,
 )
-from tapeflow.core.context import current_name_scope as get_name_scope
+from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.ops.assertions import assert_same_float_dtype, assert_scalar, is_numeric_tensor
@@ -63,12 +63,29 @@ def get_placeholders(graph):
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
 
 
+def get_name_scope():
+    """The name scope that is open, "" where there is none."""
+    return current_name_scope().rstrip("/")
+
+
 def get_graph_from_inputs(op_input_list, graph=None):
-    """The graph of tensors, or the default one."""
+    """The graph of tensors, or the default one.
+
+    Raises ValueError for tensors of different graphs, or of another one than `graph`.
+    """
     from tapeflow.graph.graph import get_default_graph
 
-    found = (getattr(each, "graph", None) for each in op_input_list)
-    return graph or next((each for each in found if each is not None), None) or get_default_graph()
+    first = None
+    for each in op_input_list:
+        own = getattr(each, "graph", None)
+        if own is None:
+            continue
+        if graph is not None and own is not graph:
+            raise ValueError(f"{each} is not from the passed-in graph.")
+        if first is not None and own is not first.graph:
+            raise ValueError(f"{each} must be from the same graph as {first}.")
+        first = each if first is None else first
+    return graph or (get_default_graph() if first is None else first.graph)
 
 
 def prepend_name_scope(name, import_scope):

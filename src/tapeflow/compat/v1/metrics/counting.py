@@ -82,20 +82,28 @@ true_negatives = _counter("tn")
 false_positives = _counter("fp")
 
 
-def _at_thresholds(labels, predictions, thresholds, weights, kinds):
-    """({kind: counts for each threshold}, {kind: the operations that add to them})."""
+def shares_checked(predictions):
+    """Assertions that predictions are in [0, 1]."""
+    text = "predictions must be in [0, 1]"
     checks = [
-        assert_greater_equal(predictions, cast(0.0, predictions.dtype), "predictions must be in [0, 1]"),
-        assert_less_equal(predictions, cast(1.0, predictions.dtype), "predictions must be in [0, 1]"),
+        assert_greater_equal(predictions, cast(0.0, predictions.dtype), text),
+        assert_less_equal(predictions, cast(1.0, predictions.dtype), text),
     ]
-    with control_dependencies([check for check in checks if check is not None]):
-        predictions, labels, weights = fitted(
-            cast(predictions, dtypes.float32), cast(labels, dtypes.bool), weights
-        )
+    return [check for check in checks if check is not None]
+
+
+def counts_at_thresholds(labels, predictions, thresholds, weights, kinds):
+    """({kind: counts for each threshold}, {kind: the operations that add to them}).
+
+    Kinds are "tp", "fn", "tn" and "fp".
+    """
+    predictions, labels, weights = fitted(
+        cast(predictions, dtypes.float32), cast(labels, dtypes.bool), weights
+    )
     number = len(thresholds)
-    levels = reshape(convert_to_tensor(list(thresholds), dtypes.float32), [number, 1])
-    guessed = greater(reshape(predictions, [1, -1]), levels)
-    truth = logical_and(reshape(labels, [1, -1]), equal(levels, levels))
+    limits = reshape(convert_to_tensor(list(thresholds), dtypes.float32), [number, 1])
+    guessed = greater(reshape(predictions, [1, -1]), limits)
+    truth = logical_and(reshape(labels, [1, -1]), equal(limits, limits))
     factor = None
     if weights is not None:
         factor = broadcast_weights(cast(weights, dtypes.float32), predictions)
@@ -113,6 +121,13 @@ def _at_thresholds(labels, predictions, thresholds, weights, kinds):
         updates[kind] = added(count, reduce_sum(hits, 1))
         values[kind] = convert_to_tensor(count)
     return values, updates
+
+
+def _at_thresholds(labels, predictions, thresholds, weights, kinds):
+    """`counts_at_thresholds` of predictions in [0, 1]."""
+    with control_dependencies(shares_checked(predictions)):
+        predictions = identity(predictions)
+    return counts_at_thresholds(labels, predictions, thresholds, weights, kinds)
 
 
 def _counter_at_thresholds(kind):
@@ -212,7 +227,7 @@ def recall_at_thresholds(
     )
 
 
-def _levels(num_thresholds):
+def levels(num_thresholds):
     """Thresholds from just below 0 to just above 1."""
     inner = [(i + 1) * 1.0 / (num_thresholds - 1) for i in range(num_thresholds - 2)]
     return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
@@ -231,11 +246,11 @@ def auc(
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
         if thresholds is None:
-            levels = _levels(num_thresholds)
+            limits = levels(num_thresholds)
         else:
-            levels = [0.0 - _EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
+            limits = [0.0 - _EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
         values, updates = _at_thresholds(
-            labels, convert_to_tensor(predictions), levels, weights, ("tp", "fn", "tn", "fp")
+            labels, convert_to_tensor(predictions), limits, weights, ("tp", "fn", "tn", "fp")
         )
 
         def area(counts):
@@ -286,7 +301,7 @@ def sensitivity_at_specificity(
         raise ValueError(f"`specificity` must be in the range [0, 1]. Currently, `specificity` got {specificity}.")
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         values, updates = _at_thresholds(
-            labels, convert_to_tensor(predictions), _levels(num_thresholds), weights,
+            labels, convert_to_tensor(predictions), levels(num_thresholds), weights,
             ("tp", "fn", "tn", "fp"),
         )  # fmt: skip
 
@@ -310,7 +325,7 @@ def specificity_at_sensitivity(
         raise ValueError(f"`sensitivity` must be in the range [0, 1]. Currently, `sensitivity` got {sensitivity}.")
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         values, updates = _at_thresholds(
-            labels, convert_to_tensor(predictions), _levels(num_thresholds), weights,
+            labels, convert_to_tensor(predictions), levels(num_thresholds), weights,
             ("tp", "fn", "tn", "fp"),
         )  # fmt: skip
 

@@ -86,7 +86,7 @@ def _accumulated(values, name):
 
 
 def _share(kind, labels, top, k, class_id, weights, collections, name):
-    suffix = f"at_{k}" if class_id is None else f"at_{k}_class{class_id}"
+    suffix = f"at_{'k' if k is None else k}" + ("" if class_id is None else f"_class{class_id}")
     with variable_scope(name, f"{kind}_{suffix}", (top, labels, weights)):
         top = cast(top, dtypes.int64)
         labels = _dense(labels, top.shape.rank)
@@ -155,8 +155,18 @@ def average_precision_at_k(
     graph_only("average_precision_at_k")
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
-    with variable_scope(name, f"average_precision_at_{k}", (predictions, labels, weights)):
-        top = cast(top_k(convert_to_tensor(predictions), k)[1], dtypes.int64)
+    top = top_k(convert_to_tensor(predictions), k)[1]
+    collections = (metrics_collections, updates_collections)
+    return average_precision(labels, top, weights, collections, name, f"average_precision_at_{k}")
+
+
+def average_precision(labels, top, weights, collections, name, default):
+    """`average_precision_at_k` of classes that are given, the best one first."""
+    with variable_scope(name, default, (top, labels, weights)):
+        top = cast(top, dtypes.int64)
+        if top.shape.rank is None or top.shape.as_list()[-1] is None:
+            raise ValueError("The last axis of the predictions must be known.")
+        k = top.shape.as_list()[-1]
         labels = _dense(labels, top.shape.rank)
         hit = reduce_any(equal(expand_dims(top, -1), expand_dims(labels, -2)), -1)
         hits = cast(hit, dtypes.float64)
@@ -169,7 +179,7 @@ def average_precision_at_k(
         total, more_total = _accumulated(_weighted(average, weights), "total")
         value = ratio(total, count, "mean")
         update = ratio(more_total, more_count, "update")
-        return collected(value, update, metrics_collections, updates_collections)
+        return collected(value, update, *collections)
 
 
 def sparse_precision_at_k(

@@ -145,6 +145,15 @@ def _where(mask, new, old):
     return where(mask, new, old)
 
 
+def _first(x):
+    """What a step is given, for its dtype and shape: there may be no first one."""
+    if x.shape.as_list()[0]:
+        return x[0]
+    made = zeros(shape_of(x)[1:], x.dtype)
+    made.set_shape(x.shape[1:])
+    return made
+
+
 def _while_loop(step, inputs, states, constants, mask, length, zero_masked, return_all):
     flat = nest.flatten(inputs)
     arrays = [TensorArray(x.dtype, size=shape_of(x)[0]).unstack(x) for x in flat]
@@ -153,7 +162,7 @@ def _while_loop(step, inputs, states, constants, mask, length, zero_masked, retu
     )
     # A step that is only looked at: its outputs say dtypes and shapes; what it computes is pruned.
     sample, _ = step(
-        nest.pack_sequence_as(inputs, [x[0] for x in flat]), tuple(states) + tuple(constants)
+        nest.pack_sequence_as(inputs, [_first(x) for x in flat]), tuple(states) + tuple(constants)
     )
     flat_sample = nest.flatten(sample)
     kept = length if return_all else 1
