@@ -27,6 +27,7 @@ from tapeflow.ops.reduction import reduce_max, reduce_sum
 from tapeflow.ops.selection import top_k
 from tapeflow.ops.softmax import log_softmax
 from tapeflow.ops.tensor_array import TensorArray
+from tapeflow.ops.validate import invalid
 
 __all__ = [
     "BeamSearchDecoder", "BeamSearchDecoderOutput", "BeamSearchDecoderState", "FinalBeamSearchDecoderOutput",
@@ -71,7 +72,7 @@ def _walk(step_ids, parent_ids, lengths, end_token):
             parent = beam
             for t in range(min(longest, len(step_ids)) - 1, -1, -1):
                 if not 0 <= parent < beams:
-                    raise ValueError(f"Saw invalid parent id {parent} at (batch, time, beam) == ({b}, {t}, {beam})")
+                    raise invalid(f"Saw invalid parent id {parent} at (batch, time, beam) == ({b}, {t}, {beam})")
                 out[t, b, beam] = step_ids[t, b, parent]
                 parent = parent_ids[t, b, parent]
             ended = np.flatnonzero(out[:longest, b, beam] == end_token)

@@ -95,11 +95,10 @@ def dynamic_decode(
         if maximum_iterations is not None:
             finished = logical_or(finished, maximum_iterations <= 0)
         lengths = zeros_like(finished, dtype=dtypes.int32)
-        dynamic = maximum_iterations is None
         batch = get_static_value(decoder.batch_size) if not isinstance(decoder.batch_size, int) else decoder.batch_size
         arrays = [
             TensorArray(
-                kind, size=0 if dynamic else maximum_iterations, dynamic_size=dynamic,
+                kind, size=0, dynamic_size=True,
                 element_shape=TensorShape([None if batch is None else int(batch)]).concatenate(TensorShape(size)),
             )
             for size, kind in zip(sizes, kinds)

@@ -13,6 +13,7 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, greater_equal, where
 from tapeflow.ops.construction import zeros_like
 from tapeflow.ops.control import cond
+from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, transpose
 from tapeflow.ops.random import categorical, uniform
 from tapeflow.ops.reduction import reduce_all
@@ -90,6 +91,15 @@ class CustomHelper(Helper):
         return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
 
 
+def _time_first(x):
+    return transpose(x, [1, 0, *range(2, x.shape.rank)])
+
+
+def _by_time(x):
+    """The steps of a tensor whose first axis is time, as a TensorArray."""
+    return TensorArray(x.dtype, size=shape(x)[0], element_shape=x.shape[1:]).unstack(x)
+
+
 class TrainingHelper(Helper):
     """Reads the targets themselves, one after another."""
 
@@ -97,15 +107,13 @@ class TrainingHelper(Helper):
         inputs = nest.map_structure(convert_to_tensor, inputs)
         self.inputs = inputs
         if not time_major:
-            inputs = nest.map_structure(lambda x: transpose(x, [1, 0, *range(2, x.shape.rank)]), inputs)
+            inputs = nest.map_structure(_time_first, inputs)
         self.sequence_length = convert_to_tensor(sequence_length)
         if self.sequence_length.shape.rank not in (1, None):
             raise ValueError(
                 f"Expected sequence_length to be a vector, but received shape: {self.sequence_length.shape}"
             )
-        self._arrays = nest.map_structure(
-            lambda x: TensorArray(x.dtype, size=shape(x)[0], element_shape=x.shape[1:]).unstack(x), inputs
-        )
+        self._arrays = nest.map_structure(_by_time, inputs)
         self._zero_inputs = nest.map_structure(lambda x: zeros_like(x[0]), inputs)
         self.batch_size = size(self.sequence_length)
         self.start_inputs = inputs
@@ -165,16 +173,26 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
 
 class ScheduledOutputTrainingHelper(TrainingHelper):
-    """Reads the targets, or with some probability the outputs themselves."""
+    """Reads the targets, or with some probability the outputs themselves, through `next_inputs_fn` if there is one.
+
+    `auxiliary_inputs` are appended to both.
+    """
 
     def __init__(
         self, inputs, sequence_length, sampling_probability, time_major=False, seed=None,
         next_inputs_fn=None, auxiliary_inputs=None, name=None,
     ):  # fmt: skip
-        if auxiliary_inputs is not None:
-            raise ValueError("auxiliary_inputs belong into the inputs")
         self._probability = convert_to_tensor(sampling_probability)
+        if self._probability.shape.rank not in (0, 1):
+            raise ValueError(
+                f"sampling_probability must be either a scalar or a vector. saw shape: {self._probability.shape}"
+            )
         self._seed, self._next_inputs_fn = seed, next_inputs_fn
+        self._auxiliary = None
+        if auxiliary_inputs is not None:
+            auxiliary = convert_to_tensor(auxiliary_inputs)
+            inputs = concat([convert_to_tensor(inputs), auxiliary], -1)
+            self._auxiliary = _by_time(auxiliary if time_major else _time_first(auxiliary))
         super().__init__(inputs, sequence_length, time_major, name)
 
     def sample(self, time, outputs, state, name=None):
@@ -182,8 +200,14 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         finished, targets, state = super().next_inputs(time, outputs, state, sample_ids, name)
-        own = outputs if self._next_inputs_fn is None else self._next_inputs_fn(outputs)
-        return finished, where(expand_dims(cast(sample_ids, dtypes.bool), -1), own, targets), state
+
+        def mixed():
+            own = outputs if self._next_inputs_fn is None else self._next_inputs_fn(outputs)
+            if self._auxiliary is not None:
+                own = concat([own, self._auxiliary.read(time + 1)], -1)
+            return where(expand_dims(cast(sample_ids, dtypes.bool), -1), own, targets)
+
+        return finished, cond(reduce_all(finished), lambda: targets, mixed), state
 
 
 class GreedyEmbeddingHelper(Helper):
