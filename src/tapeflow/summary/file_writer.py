@@ -10,6 +10,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.public import public_methods
+from tapeflow.graph.graph import get_default_graph
 from tapeflow.summary.events import EventFile
 
 # The files of each session, by folder.
@@ -153,10 +154,10 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir):
-        """The writer of a folder, made when there is none."""
+        """The writer of a folder, made when there is none: it begins with the default graph."""
         found = FileWriterCache._writers.get(logdir)
         if found is None:
-            found = FileWriterCache._writers[logdir] = FileWriter(logdir)
+            found = FileWriterCache._writers[logdir] = FileWriter(logdir, get_default_graph())
         return found
 
     @staticmethod

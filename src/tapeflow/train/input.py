@@ -37,12 +37,14 @@ _EAGER = (
 )
 
 
-def _refuse_eager():
+def refuse_eager():
+    """Raises RuntimeError if operations run eagerly."""
     if context.executing_eagerly():
         raise RuntimeError(_EAGER)
 
 
-def _summary(name, value):
+def add_summary(name, value):
+    """A summary of a number of the graph, which joins the collection of summaries."""
     graph = get_default_graph()
     with name_scope(name) as scope:
         graph.add_to_collection("summaries", summary.ScalarSummary(scope.rstrip("/"), value))
@@ -89,7 +91,7 @@ def input_producer(
 
     Raises RuntimeError if operations run eagerly, ValueError for rows of unknown shape.
     """
-    _refuse_eager()
+    refuse_eager()
     with name_scope(name or "input_producer"):
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(TensorShape(element_shape))
@@ -106,7 +108,7 @@ def input_producer(
         fill = queue.enqueue_many([input_tensor])
         add_queue_runner(QueueRunner(queue, [fill], cancel_op=cancel_op))
         if summary_name is not None:
-            _summary(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
+            add_summary(summary_name, cast(queue.size(), dtypes.float32) * (1.0 / capacity))
         return queue
 
 
@@ -119,7 +121,7 @@ def string_input_producer(
 
     Raises RuntimeError if operations run eagerly, ValueError for no strings.
     """
-    _refuse_eager()
+    refuse_eager()
     complaint = "string_input_producer requires a non-null input tensor"
     if not is_symbolic_tensor(string_tensor) and not isinstance(string_tensor, Variable):
         if len(string_tensor) == 0:
@@ -156,7 +158,7 @@ def slice_input_producer(
 
     Raises ValueError for no tensors.
     """
-    _refuse_eager()
+    refuse_eager()
     with name_scope(name or "input_producer"):
         tensors = [convert_to_tensor(x) for x in tensor_list]
         if not tensors:
@@ -171,14 +173,14 @@ def slice_input_producer(
 # Batches.
 
 
-def _as_list(tensors):
+def as_list(tensors):
     """The values of a list, or of a dict by its sorted keys."""
     if isinstance(tensors, dict):
         tensors = [tensors[key] for key in sorted(tensors, key=str)]
     return [x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in tensors]
 
 
-def _stored(values, many):
+def as_stored(values, many):
     """The values as tensors that queues can hold, sparse ones serialized."""
     found = []
     for x in values:
@@ -189,7 +191,7 @@ def _stored(values, many):
     return found
 
 
-def _restored(tensors, values, many):
+def as_given(tensors, values, many):
     """What a queue gave, with sparse tensors in the places of those in `values`."""
     listed = tensors if isinstance(tensors, list) else [tensors]
     found = []
@@ -205,14 +207,15 @@ def _restored(tensors, values, many):
     return found if isinstance(tensors, list) else found[0]
 
 
-def _like(original, tensors):
+def in_structure_of(original, tensors):
+    """The tensors, as a dict where `original` is one."""
     if not isinstance(original, dict):
         return tensors
     keys = sorted(original, key=str)
     return dict(zip(keys, tensors if isinstance(tensors, list) else [tensors], strict=True))
 
 
-def _shapes(lists, shapes, many):
+def common_shapes(lists, shapes, many):
     """The shapes of elements that all lists have in common."""
     if shapes is not None:
         return [TensorShape(s) for s in shapes]
@@ -231,7 +234,7 @@ def _shapes(lists, shapes, many):
     return found
 
 
-def _keep(keep_input, many):
+def checked_keep(keep_input, many):
     """A bool scalar, or with `many` a vector. Raises ValueError for other shapes."""
     keep_input = convert_to_tensor(keep_input)
     rank = keep_input.shape.rank
@@ -278,18 +281,18 @@ def _batched(
     allow_smaller=False, shared_name=None, name=None, shuffled=None, seed=None,
 ):  # fmt: skip
     """What all functions of batches do; `shuffled`: how many elements stay behind to be mixed, or None."""
-    _refuse_eager()
+    refuse_eager()
     if not originals:
         raise ValueError(f"Expected at least one set of tensors in {label}().")
     with name_scope(name or label) as scope:
         if isinstance(originals[0], dict) and any(set(x) != set(originals[0]) for x in originals):
             raise ValueError("All dictionaries must have the same keys")
-        values = [_as_list(x) for x in originals]
-        lists = [_stored(x, many) for x in values]
+        values = [as_list(x) for x in originals]
+        lists = [as_stored(x, many) for x in values]
         _check_join(lists)
-        keep_input = _keep(keep_input, many)
+        keep_input = checked_keep(keep_input, many)
         types = [x.dtype.base_dtype for x in lists[0]]
-        shapes = _shapes(lists, shapes, many)
+        shapes = common_shapes(lists, shapes, many)
         if shuffled is not None:
             if capacity <= shuffled:
                 raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {shuffled}.")
@@ -303,13 +306,13 @@ def _batched(
         _fill(queue, lists, many, keep_input, threads)
         held = cast(queue.size(), dtypes.float32)
         if shuffled is None:
-            _summary(f"fraction_of_{capacity}_full", held * (1.0 / capacity))
+            add_summary(f"fraction_of_{capacity}_full", held * (1.0 / capacity))
         else:
             over = maximum(0.0, held - shuffled) * (1.0 / (capacity - shuffled))
-            _summary(f"fraction_over_{shuffled}_of_{capacity - shuffled}_full", over)
+            add_summary(f"fraction_over_{shuffled}_of_{capacity - shuffled}_full", over)
         take = queue.dequeue_up_to if allow_smaller else queue.dequeue_many
-        taken = _restored(take(batch_size, name=scope), values[0], many)
-        return _like(originals[0], taken)
+        taken = as_given(take(batch_size, name=scope), values[0], many)
+        return in_structure_of(originals[0], taken)
 
 
 @public

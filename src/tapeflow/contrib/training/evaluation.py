@@ -35,7 +35,7 @@ def get_or_create_eval_step():
     )  # fmt: skip
 
 
-def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint, seconds_to_sleep=1, timeout=None):
+def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None):
     """The newest checkpoint, once it is another than the last; None where that takes too long."""
     end = None if timeout is None else time.time() + timeout
     while True:
@@ -95,12 +95,12 @@ class SummaryAtEndHook(SessionRunHook):
         from tapeflow.compat.v1 import summary
 
         if self._writer is None and self._log_dir:
-            self._writer = summary.FileWriter(self._log_dir)
+            self._writer = summary.FileWriterCache.get(self._log_dir)
 
     def end(self, session):
-        step = session.run(self._global_step)
         if self._summary_op is not None:
-            self._writer.add_summary(session.run(self._summary_op, self._feed_dict), step)
+            values, step = session.run([self._summary_op, self._global_step], self._feed_dict)
+            self._writer.add_summary(values, step)
         if self._writer is not None:
             self._writer.flush()
 

@@ -7,12 +7,22 @@ import numbers
 import re
 from typing import Any
 
-__all__ = ["HParamDef", "HParams", "parse_values"]
+from tapeflow import protos
+
+__all__ = ["HParams", "parse_values"]
 
 _PARAMETER = re.compile(
     r"(?P<name>[a-zA-Z][\w.]*)(?:\[\s*(?P<index>\d+)\s*\])?\s*=\s*"
     r"(?:(?P<value>[^,\[]*)|\[(?P<values>[^\]]*)\])(?:$|,\s*)"
 )
+
+
+# The fields of `HParamDef.HParamType`, by the type of values; bools are integers too.
+_FIELDS = {bool: "bool", int: "int64", float: "float", str: "bytes", bytes: "bytes"}
+
+
+def _as_bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
 
 
 def _unparsable(name: str, var_type: type, value: Any, values: Any) -> ValueError:
@@ -117,11 +127,30 @@ class HParams:
             self.add_hparam(name, value)
 
     def _init_from_proto(self, hparam_def: Any) -> None:
-        if isinstance(hparam_def, HParams):
-            for name, value in hparam_def.values().items():
-                self.add_hparam(name, value)
-            return
-        raise TypeError(f"hparam_def must be HParams, got {type(hparam_def)}")
+        assert isinstance(hparam_def, protos.HParamDef), f"hparam_def must be a HParamDef, got {type(hparam_def)}"
+        for name, held in hparam_def.hparam.items():
+            kind = held.WhichOneof("kind")
+            value = getattr(held, kind)
+            value = list(value.value) if kind.endswith("_list") else value
+            if kind.startswith("bytes"):
+                value = [each.decode() for each in value] if isinstance(value, list) else value.decode()
+            self.add_hparam(name, value)
+
+    def to_proto(self, export_scope: Any = None) -> Any:
+        """The values as a `HParamDef` message. Raises ValueError for values that are neither numbers nor texts."""
+        made = protos.HParamDef()
+        for name, value in self.values().items():
+            kind, is_list = self._hparam_types[name]
+            field = next((field for each, field in _FIELDS.items() if issubclass(kind, each)), None)
+            if field is None:
+                raise ValueError(f"Unsupported type of the hyperparameter {name}: {kind}")
+            if field == "bytes":
+                value = [_as_bytes(each) for each in value] if is_list else _as_bytes(value)
+            if is_list:
+                getattr(made.hparam[name], f"{field}_list").value.extend(value)
+            else:
+                setattr(made.hparam[name], f"{field}_value", value)
+        return made
 
     def add_hparam(self, name: str, value: Any) -> None:
         """A hyperparameter more. Raises ValueError for a name in use and for an empty list."""
@@ -217,6 +246,3 @@ class HParams:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({sorted(self.values().items())})"
-
-
-HParamDef = HParams
