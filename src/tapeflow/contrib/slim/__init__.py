@@ -82,10 +82,21 @@ from tapeflow.contrib.layers import (
     softmax,
     spatial_softmax,
     stack,
-    summaries,
     unit_norm,
     variance_scaling_initializer,
     xavier_initializer,
     xavier_initializer_conv2d,
 )
-from tapeflow.contrib.slim import evaluation, learning
+from tapeflow.contrib.slim import (
+    data_decoder,
+    data_provider,
+    dataset,
+    dataset_data_provider,
+    evaluation,
+    learning,
+    parallel_reader,
+    prefetch_queue,
+    queues,
+    summaries,
+    tfexample_decoder,
+)

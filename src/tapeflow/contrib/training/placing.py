@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any
 
 from tapeflow.core.dtypes import as_dtype
@@ -14,7 +15,7 @@ def byte_size_load_fn(op: Any) -> int:
     # A device function sees a variable before it has outputs.
     shape = TensorShape(op.get_attr("shape"))
     shape.assert_is_fully_defined()
-    return shape.num_elements() * as_dtype(op.get_attr("dtype")).size
+    return math.prod(size or 0 for size in shape.as_list()) * as_dtype(op.get_attr("dtype")).size
 
 
 class GreedyLoadBalancingStrategy:
