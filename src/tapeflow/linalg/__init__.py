@@ -9,12 +9,14 @@ from tapeflow.ops.einsum import einsum
 from tapeflow.ops.linear_operator import LinearOperator
 from tapeflow.ops.linear_operator_algebra import (
     LinearOperatorAdjoint,
-    LinearOperatorBlockDiag,
-    LinearOperatorBlockLowerTriangular,
     LinearOperatorComposition,
     LinearOperatorInversion,
     LinearOperatorKronecker,
     LinearOperatorLowRankUpdate,
+)
+from tapeflow.ops.linear_operator_blocks import (
+    LinearOperatorBlockDiag,
+    LinearOperatorBlockLowerTriangular,
 )
 from tapeflow.ops.linear_operator_circulant import (
     LinearOperatorCirculant,
@@ -24,14 +26,16 @@ from tapeflow.ops.linear_operator_circulant import (
 from tapeflow.ops.linear_operator_matrix import (
     LinearOperatorDiag,
     LinearOperatorFullMatrix,
-    LinearOperatorHouseholder,
     LinearOperatorIdentity,
     LinearOperatorLowerTriangular,
-    LinearOperatorPermutation,
     LinearOperatorScaledIdentity,
+    LinearOperatorZeros,
+)
+from tapeflow.ops.linear_operator_structured import (
+    LinearOperatorHouseholder,
+    LinearOperatorPermutation,
     LinearOperatorToeplitz,
     LinearOperatorTridiag,
-    LinearOperatorZeros,
 )
 from tapeflow.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
 from tapeflow.ops.matmul import matmul, matvec, tensordot

@@ -12,29 +12,30 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.module import Module
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
-from tapeflow.ops import arithmetic, casting, comparison, elementwise, layout, reduction
-from tapeflow.ops.array import Shape
+from tapeflow.ops import arithmetic, assertions, elementwise, layout, reduction
+from tapeflow.ops.array import Shape, Size
 from tapeflow.ops.broadcasting import BroadcastTo, broadcast_dynamic_shape
+from tapeflow.ops.complex_numbers import real
 from tapeflow.ops.conjugate import conj
 from tapeflow.ops.decomposition import cholesky, eigvalsh, svd
 from tapeflow.ops.diagonal import diag_part
 from tapeflow.ops.joining import concat
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.matrix_function import adjoint as adjoint_of
-from tapeflow.ops.solve import det, slogdet, solve
-from tapeflow.ops.static import static_value
+from tapeflow.ops.solve import cholesky_solve, det, slogdet, solve
 
 
 class LinearOperator(Module):
     """A matrix, or a stack of them, of shape batch_shape + [range_dimension, domain_dimension].
 
     The hints `is_non_singular`, `is_self_adjoint`, `is_positive_definite` and `is_square` are promises that allow
-    better algorithms; None promises nothing. A kind of operator defines `_shape`, `_to_dense` and, as far as it knows
-    better ways, `_matmul`, `_solve`, `_determinant`, `_log_abs_determinant`, `_diag_part`, `_trace`, `_eigvals`.
-    Raises ValueError for hints that contradict each other.
+    better algorithms; None promises nothing. A kind of operator defines `_shape` (what is known of the shape without
+    running anything), `_shape_tensor`, `_to_dense` or `_matmul` and, as far as it knows better ways, `_solve`,
+    `_determinant`, `_log_abs_determinant`, `_diag_part`, `_trace`, `_eigvals`, `_cond`, the assertions, and
+    `_adjoint`, `_inverse`, `_cholesky`, `_product`, `_quotient` where these are of a simple kind too. Variables are
+    read at each use, so that gradients reach them. Raises ValueError for hints that contradict each other.
     """
 
     def __init__(
@@ -72,19 +73,33 @@ class LinearOperator(Module):
     def _shape(self) -> TensorShape:
         raise TypeError(f"{type(self).__name__} does not say its shape")
 
+    def _shape_tensor(self):
+        return Shape(self.to_dense())
+
     def _to_dense(self):
         return self._matmul(self._identity(), False)
 
     def _matmul(self, x, adjoint):
         return matmul(self.to_dense(), x, adjoint_a=adjoint)
 
+    def _can_use_cholesky(self):
+        return bool(self.is_self_adjoint and self.is_positive_definite)
+
     def _solve(self, rhs, adjoint):
-        return solve(*with_common_batch(self.to_dense(), rhs), adjoint=adjoint)
+        dense, rhs = with_common_batch(self.to_dense(), rhs)
+        if self._can_use_cholesky():
+            return cholesky_solve(cholesky(dense), rhs)
+        return solve(dense, rhs, adjoint=adjoint)
 
     def _determinant(self):
+        if self._can_use_cholesky():
+            return elementwise.Exp(self.log_abs_determinant())
         return det(self.to_dense())
 
     def _log_abs_determinant(self):
+        if self._can_use_cholesky():
+            diagonal = diag_part(cholesky(self.to_dense()))
+            return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), -1), 2)
         return slogdet(self.to_dense())[1]
 
     def _diag_part(self):
@@ -95,6 +110,60 @@ class LinearOperator(Module):
 
     def _eigvals(self):
         return eigvalsh(self.to_dense())
+
+    def _cond(self):
+        if self.is_self_adjoint:
+            values = elementwise.abs(self._eigvals())
+        else:
+            values = svd(self.to_dense(), compute_uv=False)
+        return arithmetic.RealDiv(
+            reduction.reduce_max(values, -1), reduction.reduce_min(values, -1)
+        )
+
+    def _adjoint(self):
+        from tapeflow.ops.linear_operator_algebra import LinearOperatorAdjoint
+
+        return LinearOperatorAdjoint(self)
+
+    def _inverse(self):
+        from tapeflow.ops.linear_operator_algebra import LinearOperatorInversion
+
+        return LinearOperatorInversion(self)
+
+    def _cholesky(self):
+        from tapeflow.ops.linear_operator_matrix import LinearOperatorLowerTriangular
+
+        return LinearOperatorLowerTriangular(cholesky(self.to_dense()), is_non_singular=True)
+
+    def _is_identity(self):
+        return False
+
+    def _product(self, other):
+        """The product with another operator as an operator of a simple kind, or None."""
+
+    def _quotient(self, other):
+        """The inverse times another operator as an operator of a simple kind, or None."""
+
+    def _assert_non_singular(self):
+        if self._can_use_cholesky():
+            return self.assert_positive_definite()
+        known = [d for d in self.shape.as_list()[-2:] if d] if self.shape.rank else []
+        eps = np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps * max([100, *known])
+        return assertions.assert_less(
+            self._cond(), 1 / eps, message="Singular matrix up to precision epsilon."
+        )
+
+    def _assert_positive_definite(self):
+        if not self.is_self_adjoint:
+            raise NotImplementedError("assert_positive_definite is not implemented.")
+        diagonal = real(diag_part(cholesky(self.to_dense())))
+        return assertions.assert_positive(diagonal, message="Matrix was not positive definite.")
+
+    def _assert_self_adjoint(self):
+        dense = self.to_dense()
+        return assertions.assert_equal(
+            dense, adjoint_of(dense), message="Matrix was not equal to its adjoint."
+        )
 
     # Properties.
 
@@ -162,29 +231,18 @@ class LinearOperator(Module):
     def H(self):
         return self.adjoint()
 
-    @property
-    def variables(self):
-        """The variables among the parameters."""
-        return tuple(v for v in self._parameters.values() if hasattr(v, "assign_add"))
-
-    @property
-    def trainable_variables(self):
-        return tuple(v for v in self.variables if v.trainable)
-
-    @property
-    def non_trainable_variables(self):
-        return tuple(v for v in self.variables if not v.trainable)
-
     def shape_tensor(self, name="shape_tensor"):
         """The shape as an int32 vector."""
         if self.shape.is_fully_defined():
             return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
-        return Shape(self.to_dense())
+        return self._shape_tensor()
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         return self.shape_tensor()[:-2]
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+        if self.tensor_rank is None:
+            return Size(self._shape_tensor())
         return convert_to_tensor(self.tensor_rank, dtype=dtypes.int32)
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
@@ -206,8 +264,8 @@ class LinearOperator(Module):
             raise TypeError(f"{what} is expected to have dtype {self.dtype} but got {x.dtype}.")
         return x
 
-    def _check_dimension(self, ours, x, at):
-        theirs = x.shape.as_list()[at] if x.shape.rank else None
+    def _check_dimension(self, axis, x, at):
+        ours, theirs = static_size(self.shape, axis), static_size(x.shape, at)
         if ours is not None and theirs is not None and ours != theirs:
             raise ValueError(
                 f"Dimensions are not compatible: operator of shape {self.shape} and argument of {x.shape}"
@@ -222,14 +280,10 @@ class LinearOperator(Module):
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = x.adjoint() if adjoint_arg else x
-            self._check_dimension(left.shape.as_list()[-1], right, -2)
-            from tapeflow.ops.linear_operator_algebra import LinearOperatorComposition
-
-            return LinearOperatorComposition([left, right])
+            left._check_dimension(-1, right, -2)
+            return product_of(left, right)
         x = self._operand(x, "x")
-        self._check_dimension(
-            self.shape.as_list()[-2 if adjoint else -1], x, -1 if adjoint_arg else -2
-        )
+        self._check_dimension(-2 if adjoint else -1, x, -1 if adjoint_arg else -2)
         return self._matmul(adjoint_of(x) if adjoint_arg else x, bool(adjoint))
 
     def __matmul__(self, other):
@@ -255,11 +309,12 @@ class LinearOperator(Module):
         self._require_solvable("Exact solve")
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return left.inverse().matmul(rhs, adjoint_arg=adjoint_arg)
+            right = rhs.adjoint() if adjoint_arg else rhs
+            left._check_dimension(-1, right, -2)
+            quotient = left._quotient(right)
+            return product_of(left.inverse(), right) if quotient is None else quotient
         rhs = self._operand(rhs, "rhs")
-        self._check_dimension(
-            self.shape.as_list()[-1 if adjoint else -2], rhs, -1 if adjoint_arg else -2
-        )
+        self._check_dimension(-1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
         return self._solve(adjoint_of(rhs) if adjoint_arg else rhs, bool(adjoint))
 
     def solvevec(self, rhs, adjoint=False, name="solve"):
@@ -269,11 +324,7 @@ class LinearOperator(Module):
 
     def adjoint(self, name="adjoint"):
         """The conjugate transpose."""
-        if self.is_self_adjoint:
-            return self
-        from tapeflow.ops.linear_operator_algebra import LinearOperatorAdjoint
-
-        return LinearOperatorAdjoint(self)
+        return self if self.is_self_adjoint else self._adjoint()
 
     def inverse(self, name="inverse"):
         """The inverse operator. Raises ValueError where there is known to be none."""
@@ -283,19 +334,15 @@ class LinearOperator(Module):
             )
         if self.is_non_singular is False:
             raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
-        from tapeflow.ops.linear_operator_algebra import LinearOperatorInversion
-
-        return LinearOperatorInversion(self)
+        return self._inverse()
 
     def cholesky(self, name="cholesky"):
         """The Cholesky factor as an operator. Raises ValueError unless known to be positive definite."""
-        if not self.is_self_adjoint or self.is_positive_definite is False:
+        if not self._can_use_cholesky():
             raise ValueError(
                 "Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix."
             )
-        from tapeflow.ops.linear_operator_matrix import LinearOperatorLowerTriangular
-
-        return LinearOperatorLowerTriangular(cholesky(self.to_dense()), is_non_singular=True)
+        return self._cholesky()
 
     def _require_square(self, what):
         if self.is_square is False:
@@ -329,46 +376,25 @@ class LinearOperator(Module):
 
     def cond(self, name="cond"):
         """The ratios of the largest to the smallest singular values."""
-        if self.is_self_adjoint:
-            values = elementwise.abs(self.eigvals())
-        else:
-            values = svd(self.to_dense(), compute_uv=False)
-        top, bottom = reduction.reduce_max(values, -1), reduction.reduce_min(values, -1)
-        return casting.cast(arithmetic.RealDiv(top, bottom), self.dtype)
+        return self._cond()
 
     def add_to_tensor(self, x, name="add_to_tensor"):
         """A plain tensor plus this operator."""
         return arithmetic.AddV2(self._operand(x, "x"), self.to_dense())
 
-    # Assertions: they look now where values are there, and promise nothing in a graph.
-
-    def _assert(self, holds, message):
-        truth = static_value(holds)
-        if truth is not None and not truth.all():
-            raise InvalidArgumentError(None, None, message)
+    # Assertions: they look at once in eager execution; in a graph they return the operation that does.
 
     def assert_non_singular(self, name="assert_non_singular"):
-        """Raises InvalidArgumentError where the condition number is infinite in its precision."""
-        largest = 1 / np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps
-        small = comparison.less(elementwise.abs(self.cond()), largest)
-        self._assert(small, "Singular matrix up to precision epsilon.")
+        """Check that the condition number is finite in the operator's precision. Raises InvalidArgumentError."""
+        return self._assert_non_singular()
 
     def assert_positive_definite(self, name="assert_positive_definite"):
-        """Raises InvalidArgumentError where its self-adjoint part is not positive definite."""
-        dense = self.to_dense()
-        values = eigvalsh(arithmetic.AddV2(dense, adjoint_of(dense)))
-        from tapeflow.ops.complex_numbers import real
-
-        self._assert(comparison.greater(real(values), 0), "Matrix was not positive definite.")
+        """Check that it is positive definite. Raises InvalidArgumentError where it is not."""
+        return self._assert_positive_definite()
 
     def assert_self_adjoint(self, name="assert_self_adjoint"):
-        """Raises InvalidArgumentError where it is not equal to its adjoint."""
-        dense = self.to_dense()
-        size = elementwise.abs(arithmetic.Sub(dense, adjoint_of(dense)))
-        limit = 1e3 * np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps
-        largest = reduction.reduce_max(elementwise.abs(dense))
-        close = comparison.less_equal(size, arithmetic.Mul(arithmetic.AddV2(largest, 1), limit))
-        self._assert(close, "Matrix was not equal to its adjoint.")
+        """Check that it is equal to its adjoint. Raises InvalidArgumentError where it is not."""
+        return self._assert_self_adjoint()
 
     def __repr__(self):
         return f"<tf.linalg.{type(self).__name__} {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
@@ -379,9 +405,42 @@ def parameters_of(scope: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
 
 
+def both(left, right, hint, false_wins=False):
+    """What the hints of two operators say of a commuting product: True if both are, False if one is singular."""
+    hints = getattr(left, hint), getattr(right, hint)
+    if false_wins and False in hints:
+        return False
+    return True if all(hints) else None
+
+
+def product_of(left, right):
+    """The product of two operators: of a simple kind where one of the two knows, else a composition."""
+    simple = left._product(right)
+    if simple is not None:
+        return simple
+    if right._is_identity():
+        return left
+    from tapeflow.ops.linear_operator_algebra import LinearOperatorComposition
+
+    ends = static_size(left.shape, -2), static_size(right.shape, -1)
+    square = True if left.is_square and right.is_square else None
+    if square is None and None not in ends:
+        square = ends[0] == ends[1]
+    non_singular = both(left, right, "is_non_singular", True) if square is not False else False
+    return LinearOperatorComposition([left, right], is_non_singular=non_singular, is_square=square)
+
+
+def static_size(shape, axis):
+    """A size of a shape of which the rank may be unknown: an int or None."""
+    return shape.as_list()[axis] if shape.rank is not None and shape.rank >= -axis else None
+
+
 def as_matrix_tensor(x, name, rank=2):
-    """`x` as a tensor of at least `rank` dimensions. Raises ValueError for less, TypeError for integers."""
-    x = convert_to_tensor(x)
+    """`x` as a tensor, or the variable itself, of at least `rank` dimensions.
+
+    Raises ValueError for less, TypeError for integers.
+    """
+    x = x if hasattr(x, "assign_add") else convert_to_tensor(x)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(
             f"Argument `{name}` must have a floating or complex dtype. Found: {x.dtype}"
@@ -395,8 +454,8 @@ def as_matrix_tensor(x, name, rank=2):
 
 def with_common_batch(*tensors):
     """Stacks of matrices, broadcast to one batch shape."""
-    batches = [x.shape.as_list()[:-2] for x in tensors]
-    if all(b == batches[0] and None not in b for b in batches):
+    batches = [x.shape[:-2] for x in tensors]
+    if all(b.is_fully_defined() and b == batches[0] for b in batches):
         return tensors
     batch = Shape(tensors[0])[:-2]
     for x in tensors[1:]:

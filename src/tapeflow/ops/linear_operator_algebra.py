@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
 
-from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import arithmetic, layout, shapes
+from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops import arithmetic, casting, layout, reduction
 from tapeflow.ops.array import Shape
-from tapeflow.ops.broadcasting import BroadcastTo
-from tapeflow.ops.construction import zeros
-from tapeflow.ops.joining import concat, split
-from tapeflow.ops.linear_operator import LinearOperator, as_matrix_tensor, parameters_of
+from tapeflow.ops.broadcasting import (
+    broadcast_dynamic_shape,
+    broadcast_static_shape,
+)
+from tapeflow.ops.conjugate import conj
+from tapeflow.ops.control import group
+from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.linear_operator import (
+    LinearOperator,
+    as_matrix_tensor,
+    parameters_of,
+    static_size,
+)
 from tapeflow.ops.linear_operator_matrix import LinearOperatorDiag, LinearOperatorIdentity
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.static import size_of
 
 
-def _checked(operators):
+def checked(operators):
     operators = list(operators)
     if not operators:
-        raise ValueError(f"Expected a non-empty list of operators. Found: {operators}")
+        raise ValueError(f"Expected a non-empty list: >=1 operators. Found: {operators}")
     if any(o.dtype != operators[0].dtype for o in operators):
         raise TypeError(
             "Expected all operators to have the same dtype. Found: "
@@ -29,15 +39,38 @@ def _checked(operators):
     return operators
 
 
-def _all(operators, hint):
-    return True if all(getattr(o, hint) for o in operators) else None
+HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
 
 
-def _batch(operators):
-    batch: shapes.Shape = ()
-    for o in operators:
-        batch = shapes.broadcast(batch, tuple(o.batch_shape.as_list()))
-    return TensorShape(batch)
+def implied_hint(operators, hint, given, what):
+    """A hint of an operator that has it if all `operators` do. Raises ValueError for a contradiction."""
+    if not all(getattr(o, hint) for o in operators):
+        return given
+    if given is False:
+        word = hint.removeprefix("is_").replace("_", "-")
+        raise ValueError(
+            f"The {what} of {word} operators is always {word}. Expected argument `{hint}` to be True. Received: False."
+        )
+    return True
+
+
+def batch_of(operators):
+    batch = operators[0].batch_shape
+    for o in operators[1:]:
+        batch = broadcast_static_shape(batch, o.batch_shape)
+    return batch
+
+
+def batch_tensor_of(operators):
+    batch = operators[0].batch_shape_tensor()
+    for o in operators[1:]:
+        batch = broadcast_dynamic_shape(batch, o.batch_shape_tensor())
+    return batch
+
+
+def together(operators, method):
+    """The assertions `method` of several operators as one."""
+    return group(*[getattr(o, method)() for o in operators])
 
 
 class _One(LinearOperator):
@@ -50,6 +83,18 @@ class _One(LinearOperator):
     @property
     def operator(self):
         return self._operator
+
+    def _assert_non_singular(self):
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self):
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self):
+        return self._operator.assert_self_adjoint()
+
+    def _cond(self):
+        return self._operator.cond()
 
 
 def _inherited(operator, given):
@@ -83,8 +128,24 @@ class LinearOperatorAdjoint(_One):
         shape = self._operator.shape
         return shape[:-2].concatenate(shape[-1:]).concatenate(shape[-2:-1])
 
+    def _shape_tensor(self):
+        shape = self._operator.shape_tensor()
+        return concat([shape[:-2], shape[-1:], shape[-2:-1]], 0)
+
     def _to_dense(self):
         return adjoint_of(self._operator.to_dense())
+
+    def _determinant(self):
+        return conj(self._operator.determinant())
+
+    def _log_abs_determinant(self):
+        return self._operator.log_abs_determinant()
+
+    def _trace(self):
+        return conj(self._operator.trace())
+
+    def _eigvals(self):
+        return conj(self._operator.eigvals())
 
     def _matmul(self, x, adjoint):
         return self._operator.matmul(x, adjoint=not adjoint)
@@ -92,7 +153,7 @@ class LinearOperatorAdjoint(_One):
     def _solve(self, rhs, adjoint):
         return self._operator.solve(rhs, adjoint=not adjoint)
 
-    def adjoint(self, name="adjoint"):
+    def _adjoint(self):
         return self._operator
 
 
@@ -119,8 +180,14 @@ class LinearOperatorInversion(_One):
     def _shape(self):
         return self._operator.shape
 
+    def _shape_tensor(self):
+        return self._operator.shape_tensor()
+
     def _to_dense(self):
         return self._operator.solve(self._identity())
+
+    def _eigvals(self):
+        return arithmetic.RealDiv(1.0, self._operator.eigvals())
 
     def _matmul(self, x, adjoint):
         return self._operator.solve(x, adjoint=adjoint)
@@ -134,11 +201,14 @@ class LinearOperatorInversion(_One):
     def _log_abs_determinant(self):
         return arithmetic.Mul(self._operator.log_abs_determinant(), -1)
 
-    def inverse(self, name="inverse"):
+    def _inverse(self):
         return self._operator
 
+    def _quotient(self, other):
+        return self._operator.matmul(other)
 
-class _Several(LinearOperator):
+
+class Several(LinearOperator):
     """An operator made of a list of others."""
 
     def __init__(self, operators, hints, name, parameters):
@@ -150,7 +220,7 @@ class _Several(LinearOperator):
         return self._operators
 
 
-class LinearOperatorComposition(_Several):
+class LinearOperatorComposition(Several):
     """The product of operators: the last is applied first."""
 
     def __init__(
@@ -163,9 +233,8 @@ class LinearOperatorComposition(_Several):
         name=None,
     ):
         parameters = parameters_of(locals())
-        operators = _checked(operators)
-        if is_non_singular is None:
-            is_non_singular = _all(operators, "is_non_singular")
+        operators = checked(operators)
+        is_non_singular = implied_hint(operators, HINTS[0], is_non_singular, "composition")
         name = name or "_o_".join(o.name for o in operators)
         hints = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
         for left, right in pairwise(operators):
@@ -176,8 +245,16 @@ class LinearOperatorComposition(_Several):
         super().__init__(operators, hints, name, parameters)
 
     def _shape(self):
-        ends = self._operators[0].shape[-2:-1].concatenate(self._operators[-1].shape[-1:])
-        return _batch(self._operators).concatenate(ends)
+        ends = [
+            static_size(self._operators[0].shape, -2),
+            static_size(self._operators[-1].shape, -1),
+        ]
+        return batch_of(self._operators).concatenate(ends)
+
+    def _shape_tensor(self):
+        first, last = self._operators[0], self._operators[-1]
+        ends = [first.range_dimension_tensor(), last.domain_dimension_tensor()]
+        return concat([batch_tensor_of(self._operators), stack(ends)], 0)
 
     def _to_dense(self):
         dense = self._operators[-1].to_dense()
@@ -196,20 +273,20 @@ class LinearOperatorComposition(_Several):
         return rhs
 
     def _determinant(self):
-        return _combined(self._operators, "determinant", arithmetic.Mul)
+        return functools.reduce(arithmetic.Mul, [o.determinant() for o in self._operators])
 
     def _log_abs_determinant(self):
-        return _combined(self._operators, "log_abs_determinant", arithmetic.AddV2)
+        return functools.reduce(
+            arithmetic.AddV2, [o.log_abs_determinant() for o in self._operators]
+        )
+
+    def _assert_non_singular(self):
+        if all(o.is_square for o in self._operators):
+            return together(self._operators, "assert_non_singular")
+        return super()._assert_non_singular()
 
 
-def _combined(operators, method, combine):
-    total = getattr(operators[0], method)()
-    for operator in operators[1:]:
-        total = combine(total, getattr(operator, method)())
-    return total
-
-
-class LinearOperatorKronecker(_Several):
+class LinearOperatorKronecker(Several):
     """The Kronecker product of operators."""
 
     def __init__(
@@ -222,21 +299,28 @@ class LinearOperatorKronecker(_Several):
         name=None,
     ):
         parameters = parameters_of(locals())
-        operators = _checked(operators)
-        given = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
-        names = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
-        hints = [_all(operators, n) if g is None else g for n, g in zip(names, given, strict=True)]
-        super().__init__(
-            operators, hints, name or "_x_".join(o.name for o in operators), parameters
-        )
+        operators = checked(operators)
+        given = (is_non_singular, is_self_adjoint, is_positive_definite)
+        hints = [
+            implied_hint(operators, *pair, "Kronecker product")
+            for pair in zip(HINTS, given, strict=True)
+        ]
+        if is_square is None and all(o.is_square for o in operators):
+            is_square = True
+        name = name or "_x_".join(o.name for o in operators)
+        super().__init__(operators, [*hints, is_square], name, parameters)
 
     def _shape(self):
         rows = columns = 1
         for o in self._operators:
-            m, n = o.shape.as_list()[-2:]
+            m, n = static_size(o.shape, -2), static_size(o.shape, -1)
             rows = None if None in (rows, m) else rows * m
             columns = None if None in (columns, n) else columns * n
-        return _batch(self._operators).concatenate([rows, columns])
+        return batch_of(self._operators).concatenate([rows, columns])
+
+    def _shape_tensor(self):
+        sizes = [o.shape_tensor()[-2:] for o in self._operators]
+        return concat([batch_tensor_of(self._operators), reduction.reduce_prod(stack(sizes), 0)], 0)
 
     def _to_dense(self):
         from tapeflow.ops.einsum import Einsum
@@ -244,174 +328,71 @@ class LinearOperatorKronecker(_Several):
         dense = self._operators[0].to_dense()
         for operator in self._operators[1:]:
             product = Einsum([dense, operator.to_dense()], "...ij,...kl->...ikjl")
-            *batch, i, k, j, l = product.shape.as_list()
-            dense = layout.Reshape(product, [*batch, i * k, j * l])
+            sizes = Shape(product)
+            both = stack([sizes[-4] * sizes[-3], sizes[-2] * sizes[-1]])
+            dense = layout.Reshape(product, concat([sizes[:-4], both], 0))
+        dense.set_shape(self.shape)
         return dense
 
-
-class _Blocks(_Several):
-    """An operator of blocks; the argument of a product may be one tensor, or a list with a part for each block."""
-
-    def _block_sizes(self, adjoint):
-        at = -2 if adjoint else -1
-        return [_size(o, at) for o in self._diagonal()]
-
-    def _split(self, x, adjoint):
-        return split(x, self._block_sizes(adjoint), axis=-2)
-
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
-        if isinstance(x, (list, tuple)):
-            parts = [adjoint_of(p) if adjoint_arg else p for p in x]
-            joined = super().matmul(concat(parts, -2), adjoint)
-            return split(joined, self._block_sizes(not adjoint), axis=-2)
-        return super().matmul(x, adjoint, adjoint_arg)
-
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
-        if isinstance(rhs, (list, tuple)):
-            parts = [adjoint_of(p) if adjoint_arg else p for p in rhs]
-            joined = super().solve(concat(parts, -2), adjoint)
-            return split(joined, self._block_sizes(adjoint), axis=-2)
-        return super().solve(rhs, adjoint, adjoint_arg)
-
     def _determinant(self):
-        return _combined(self._diagonal(), "determinant", arithmetic.Mul)
+        return functools.reduce(arithmetic.Mul, self._powers("determinant", arithmetic.Pow))
 
     def _log_abs_determinant(self):
-        return _combined(self._diagonal(), "log_abs_determinant", arithmetic.AddV2)
-
-    def _sum_of_shapes(self):
-        sizes = [o.shape.as_list()[-2:] for o in self._diagonal()]
-        total = [None if None in axis else sum(axis) for axis in zip(*sizes, strict=True)]
-        return _batch(self._everything()).concatenate(total)
-
-    def _shape(self):
-        return self._sum_of_shapes()
-
-
-def _size(operator, at):
-    """Rows (-2) or columns (-1) of an operator: an int where it is known, else a scalar tensor."""
-    static = operator.shape
-    size = static.as_list()[at] if static.rank is not None else None
-    return Shape(operator.to_dense())[at] if size is None else size
-
-
-def _zero_block(like_rows, like_columns, batch, kind):
-    return zeros([*batch, like_rows, like_columns], kind)
-
-
-def _to_batch(x, batch):
-    return BroadcastTo(x, concat([batch, Shape(x)[-2:]], 0)) if len(batch) else x
-
-
-class LinearOperatorBlockDiag(_Blocks):
-    """The operator with others on its diagonal and zeros elsewhere."""
-
-    def __init__(
-        self,
-        operators,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=True,
-        name=None,
-    ):
-        parameters = parameters_of(locals())
-        operators = _checked(operators)
-        given = (is_non_singular, is_self_adjoint, is_positive_definite)
-        names = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
-        hints = [_all(operators, n) if g is None else g for n, g in zip(names, given, strict=True)]
-        super().__init__(
-            operators,
-            [*hints, is_square],
-            name or "_ds_".join(o.name for o in operators),
-            parameters,
+        return functools.reduce(
+            arithmetic.AddV2, self._powers("log_abs_determinant", arithmetic.Mul)
         )
 
-    def _diagonal(self):
-        return self._operators
-
-    def _everything(self):
-        return self._operators
-
-    def _to_dense(self):
-        batch = self.batch_shape.as_list()
-        columns = self._block_sizes(False)
-        rows = []
-        for i, o in enumerate(self._operators):
-            m = _size(o, -2)
-            parts = [_zero_block(m, n, batch, self.dtype) for n in columns]
-            parts[i] = _to_batch(o.to_dense(), batch)
-            rows.append(concat(parts, -1))
-        return concat(rows, -2)
-
-    def _matmul(self, x, adjoint):
-        parts = self._split(x, adjoint)
-        return _joined(
-            [o.matmul(p, adjoint=adjoint) for o, p in zip(self._operators, parts, strict=True)]
-        )
-
-    def _solve(self, rhs, adjoint):
-        parts = self._split(rhs, not adjoint)
-        return _joined(
-            [o.solve(p, adjoint=adjoint) for o, p in zip(self._operators, parts, strict=True)]
-        )
+    def _powers(self, method, raised):
+        """What `method` says of each factor, `raised` to the number of times that it is in the product."""
+        total = self.domain_dimension_tensor()
+        for o in self._operators:
+            value = getattr(o, method)()
+            times = casting.cast(total // o.domain_dimension_tensor(), value.dtype)
+            yield raised(value, times)
 
     def _diag_part(self):
-        return concat([o.diag_part() for o in self._operators], -1)
+        return self._outer("diag_part")
 
+    def _eigvals(self):
+        return self._outer("eigvals")
 
-def _joined(parts):
-    batch: shapes.Shape = ()
-    for p in parts:
-        batch = shapes.broadcast(batch, tuple(p.shape.as_list()[:-2]))
-    return concat([_to_batch(p, list(batch or ())) for p in parts], -2)
+    def _outer(self, method):
+        """The products of all elements of the factors' vectors."""
+        total = getattr(self._operators[0], method)()
+        for o in self._operators[1:]:
+            part = layout.ExpandDims(getattr(o, method)(), -2)
+            pairs = arithmetic.Mul(layout.ExpandDims(total, -1), part)
+            total = layout.Reshape(pairs, concat([Shape(pairs)[:-2], [-1]], 0))
+        return total
 
+    def _trace(self):
+        return functools.reduce(arithmetic.Mul, [o.trace() for o in self._operators])
 
-class LinearOperatorBlockLowerTriangular(_Blocks):
-    """The operator of a lower triangle of blocks: `operators` is a list of rows of 1, 2, 3... operators."""
+    def _like(self, operators):
+        return LinearOperatorKronecker(operators, *self._hints)
 
-    def __init__(
-        self,
-        operators,
-        is_non_singular=None,
-        is_self_adjoint=None,
-        is_positive_definite=None,
-        is_square=None,
-        name="LinearOperatorBlockLowerTriangular",
-    ):
-        parameters = parameters_of(locals())
-        rows = [list(row) for row in operators]
-        for i, row in enumerate(rows):
-            if len(row) != i + 1:
-                raise ValueError(
-                    f"The {i}-th row of blocks must have {i + 1} operators. Found: {len(row)}"
-                )
-        flat = _checked([o for row in rows for o in row])
-        if is_non_singular is None:
-            is_non_singular = _all([row[-1] for row in rows], "is_non_singular")
-        self._rows = rows
-        hints = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
-        super().__init__(flat, hints, name, parameters)
+    def _adjoint(self):
+        return self._like([o.adjoint() for o in self._operators])
 
-    @property
-    def operators(self):
-        return self._rows
+    def _inverse(self):
+        return self._like([o.inverse() for o in self._operators])
 
-    def _diagonal(self):
-        return [row[-1] for row in self._rows]
+    def _cholesky(self):
+        factors = [o.cholesky() for o in self._operators]
+        return LinearOperatorKronecker(factors, True, None, None, True)
 
-    def _everything(self):
-        return self._operators
+    def _of_squares(self, method):
+        if not all(o.is_square for o in self._operators):
+            raise InvalidArgumentError(
+                None, None, "All Kronecker factors must be square for the product to be invertible."
+            )
+        return together(self._operators, method)
 
-    def _to_dense(self):
-        batch, columns = self.batch_shape.as_list(), self._block_sizes(False)
-        rows = []
-        for row in self._rows:
-            m = _size(row[0], -2)
-            parts = [_to_batch(o.to_dense(), batch) for o in row]
-            parts += [_zero_block(m, n, batch, self.dtype) for n in columns[len(row) :]]
-            rows.append(concat(parts, -1))
-        return concat(rows, -2)
+    def _assert_non_singular(self):
+        return self._of_squares("assert_non_singular")
+
+    def _assert_self_adjoint(self):
+        return self._of_squares("assert_self_adjoint")
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
@@ -480,10 +461,18 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return LinearOperatorDiag(self._diag_update, is_positive_definite=self._positive)
 
     def _shape(self):
-        batch = shapes.broadcast(
-            tuple(self._base.batch_shape.as_list()), tuple(self._u.shape.as_list()[:-2])
-        )
-        return TensorShape(batch).concatenate(self._base.shape[-2:])
+        batch = broadcast_static_shape(self._base.batch_shape, self._u.shape[:-2])
+        sizes = [static_size(self._base.shape, -2), static_size(self._base.shape, -1)]
+        return batch.concatenate(sizes)
+
+    def _shape_tensor(self):
+        batch = broadcast_dynamic_shape(self._base.batch_shape_tensor(), Shape(self._u)[:-2])
+        return concat([batch, self._base.shape_tensor()[-2:]], 0)
+
+    def _assert_self_adjoint(self):
+        if self._u is self._v and self._diag_update is None:
+            return self._base.assert_self_adjoint()
+        return super()._assert_self_adjoint()
 
     def _to_dense(self):
         scaled = matmul(self._u, self.diag_operator.matmul(adjoint_of(self._v)))

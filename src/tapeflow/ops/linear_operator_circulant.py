@@ -9,7 +9,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import arithmetic, comparison, elementwise, reduction
+from tapeflow.ops import arithmetic, assertions, elementwise, reduction
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
 from tapeflow.ops.complex_numbers import complex as complex_
@@ -19,6 +19,7 @@ from tapeflow.ops.construction import ones, zeros_like
 from tapeflow.ops.joining import concat, stack
 from tapeflow.ops.layout import expand_dims, reshape
 from tapeflow.ops.linear_operator import LinearOperator, parameters_of
+from tapeflow.ops.linear_operator_matrix import assert_is_real, assert_no_zeros, commuting_hints
 from tapeflow.ops.matrix_function import matrix_transpose
 from tapeflow.ops.spectral import BACKWARD, FORWARD
 
@@ -28,11 +29,6 @@ def _as_complex(x):
         return x
     kind = dtypes.complex128 if x.dtype == dtypes.float64 else dtypes.complex64
     return cast(x, kind)
-
-
-def _both(left, right):
-    """What two hints say of a product: true only if both are."""
-    return True if left and right else None
 
 
 class _BlockCirculant(LinearOperator):
@@ -96,26 +92,28 @@ class _BlockCirculant(LinearOperator):
         return cast(BACKWARD[self.depth](_as_complex(self._values())), self.dtype)
 
     def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
-        """Raises InvalidArgumentError where the kernel has an imaginary part."""
+        """Check that the kernel is real. Raises InvalidArgumentError."""
         size = elementwise.abs(imag(self.convolution_kernel()))
         eps = float(np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps)
         limit = eps * cast(self.domain_dimension_tensor(), size.dtype)
-        self._assert(comparison.less(size, limit), "Spectrum was not Hermitian")
+        return assertions.assert_less(size, limit, message="Spectrum was not Hermitian")
 
-    def assert_non_singular(self, name="assert_non_singular"):
-        """Raises InvalidArgumentError where the spectrum has zeros."""
-        nonzero = comparison.greater(elementwise.abs(self._values()), 0)
-        self._assert(nonzero, "Singular operator:  Spectrum contained zero values.")
+    def _assert_non_singular(self):
+        return assert_no_zeros(
+            self._values(), "Singular operator:  Spectrum contained zero values."
+        )
 
-    def assert_positive_definite(self, name="assert_positive_definite"):
-        """Raises InvalidArgumentError where the real part of the spectrum is not positive."""
-        positive = comparison.greater(real(self._values()), 0)
-        self._assert(positive, "Not positive definite:  Real part of spectrum was not all positive.")
+    def _assert_positive_definite(self):
+        return assertions.assert_positive(
+            real(self._values()),
+            message="Not positive definite:  Real part of spectrum was not all positive.",
+        )
 
-    def assert_self_adjoint(self, name="assert_self_adjoint"):
-        """Raises InvalidArgumentError where the spectrum has an imaginary part."""
-        none = comparison.equal(imag(_as_complex(self._values())), 0)
-        self._assert(none, "Not self-adjoint:  The spectrum contained non-zero imaginary part.")
+    def _assert_self_adjoint(self):
+        return assert_is_real(
+            self._values(),
+            "Not self-adjoint:  The spectrum contained non-zero imaginary part.",
+        )
 
     def _values(self):
         return convert_to_tensor(self._spectrum)
@@ -129,10 +127,7 @@ class _BlockCirculant(LinearOperator):
         n = math.prod(sizes.as_list()) if sizes.is_fully_defined() else None
         return shape[: -self.depth].concatenate(TensorShape([n, n]))
 
-    def shape_tensor(self, name="shape_tensor"):
-        """The shape as an int32 vector."""
-        if self.shape.is_fully_defined():
-            return convert_to_tensor(self.shape.as_list(), dtype=dtypes.int32)
+    def _shape_tensor(self):
         shape = shape_of(self._spectrum)
         n = reduction.reduce_prod(shape[-self.depth :])
         return concat([shape[: -self.depth], stack([n, n])], 0)
@@ -183,8 +178,7 @@ class _BlockCirculant(LinearOperator):
     def _eigvals(self):
         return self._flat(self._values())
 
-    def cond(self, name="cond"):
-        """The ratios of the largest to the smallest magnitudes in the spectrum."""
+    def _cond(self):
         sizes = elementwise.abs(self._flat(self._values()))
         return arithmetic.RealDiv(reduction.reduce_max(sizes, -1), reduction.reduce_min(sizes, -1))
 
@@ -199,35 +193,22 @@ class _BlockCirculant(LinearOperator):
             is_square=True,
         )
 
-    def adjoint(self, name="adjoint"):
-        """The circulant operator of the conjugate spectrum."""
+    def _adjoint(self):
         values = self._values()
         return self._like(conj(values) if values.dtype.is_complex else values)
 
-    def inverse(self, name="inverse"):
-        """The circulant operator of the inverse spectrum. Raises ValueError where it is known to be singular."""
-        if self.is_non_singular is False:
-            raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
+    def _inverse(self):
         return self._like(1.0 / self._values())
 
-    def _combined(self, other, spectrum):
-        pairs = zip(self._hints[:3], other._hints[:3], strict=True)
-        return self._like(spectrum, tuple(_both(a, b) for a, b in pairs))
+    def _product(self, other):
+        if type(other) is not type(self):
+            return None
+        return self._like(self._values() * other._values(), commuting_hints(self, other))
 
-    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
-        """The product with `x`; with an operator of the same kind, one of that kind."""
-        if type(x) is type(self):
-            left, right = self.adjoint() if adjoint else self, x.adjoint() if adjoint_arg else x
-            return left._combined(right, left._values() * right._values())
-        return super().matmul(x, adjoint, adjoint_arg)
-
-    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
-        """The X of A @ X = rhs; for an operator of the same kind, one of that kind."""
-        if type(rhs) is type(self):
-            self._require_solvable("Exact solve")
-            left, right = self.adjoint() if adjoint else self, rhs.adjoint() if adjoint_arg else rhs
-            return left._combined(right, right._values() / left._values())
-        return super().solve(rhs, adjoint, adjoint_arg)
+    def _quotient(self, other):
+        if type(other) is not type(self):
+            return None
+        return self._like(other._values() / self._values(), commuting_hints(self, other))
 
 
 class LinearOperatorCirculant(_BlockCirculant):
