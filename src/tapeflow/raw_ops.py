@@ -12,6 +12,7 @@ from typing import Any
 from tapeflow import ops
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
+from tapeflow.ops.raw_function import RAW_FUNCTIONS
 from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
 
@@ -103,6 +104,27 @@ def _as_kind(kind: str, value: Any) -> Any:
     return as_dtype(value) if kind == "type" else value
 
 
+@cache
+def _composed_function(name: str) -> Callable[..., Any]:
+    """The function of an op that is a composition."""
+    composed = RAW_FUNCTIONS[name]
+    signature = inspect.signature(composed)
+    required = [key for key, p in signature.parameters.items() if p.default is p.empty]
+
+    def function(**arguments: Any) -> Any:
+        missing = [key for key in required if key not in arguments]
+        if missing:
+            raise TypeError(f"{name} missing required argument {missing[0]!r}")
+        return composed(**arguments)
+
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values()]
+    )
+    function.__doc__ = f"The op {name}: {composed.__doc__}"
+    return public(function)
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
     if name.startswith("_"):
         raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
@@ -112,9 +134,11 @@ def __getattr__(name: str) -> Callable[..., Any]:
         return _function(name)
     if name in RESOURCE_OPS:
         return _resource_function(name)
+    if name in RAW_FUNCTIONS:
+        return _composed_function(name)
     raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     _load_all()
-    return sorted({*REGISTRY, *RESOURCE_OPS})
+    return sorted({*REGISTRY, *RESOURCE_OPS, *RAW_FUNCTIONS})

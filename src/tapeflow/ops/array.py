@@ -12,6 +12,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
+from tapeflow.ops.raw_function import raw_function
 from tapeflow.ops.table import ANY, Sample, dtype, op
 from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import index_kind, invalid, shape_text
@@ -46,6 +47,7 @@ def identity(input, name=None):
     return Identity(input)
 
 
+@raw_function("IdentityN")
 @tensor_function
 def identity_n(input, name=None):
     """The identities of a list of tensors of any dtypes."""

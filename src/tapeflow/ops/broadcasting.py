@@ -286,7 +286,16 @@ def repeat(input, repeats, axis=None, name=None):
     input = convert_to_tensor(input)
     if axis is None:
         input, axis = Reshape(input, [-1]), 0
-    elif input.shape.rank is not None:
+    if not isinstance(axis, (int, np.integer)):
+        raise TypeError(
+            f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}"
+        )
+    input = _at_least_vector(input)
+    if input.shape.rank is None and axis < 0:
+        raise ValueError(f"axis={axis} may only be negative if rank(data) is statically known.")
+    if input.shape.rank is not None:
+        if not -input.shape.rank <= axis < input.shape.rank:
+            raise ValueError(f"axis={axis} out of bounds: expected -{input.shape.rank}<=axis<{input.shape.rank}")
         # So that the gradient is dense, as TensorFlow's, and not the rows that were read.
         input = Reshape(input, as_shape(sizes_of(input)))
     if not isinstance(repeats, _native.Tensor) and getattr(repeats, "dtype", None) != np.int64:
@@ -298,12 +307,15 @@ def repeat(input, repeats, axis=None, name=None):
             )
         repeats = given if given.dtype.is_integer else convert_to_tensor(repeats, dtypes.int32)
     times, size = static_value(repeats), size_of(input, axis)
+    known = repeats.shape.as_list() if times is None and repeats.shape.rank else []
+    if times is not None:
+        known = list(times.shape)
+    if len(known) > 1:
+        raise ValueError(f"Shape {tuple(known)} must have rank at most 1")
+    if known and isinstance(size, int) and known[0] not in (None, 1, size):
+        raise ValueError(f"Dimensions {size} and {known[0]} are not compatible")
     if times is None or not isinstance(size, int):
         return gather(input, _repeated(repeats, size), axis=axis)
-    if times.ndim > 1:
-        raise ValueError(f"Shape {times.shape} must have rank at most 1")
-    if times.size not in (1, size):
-        raise ValueError(f"Dimensions {size} and {times.size} are not compatible")
     if (times < 0).any():
         raise invalid(f"Argument `repeats` must be >= 0, got {times.tolist()}")
     times = np.broadcast_to(times, (size,))
@@ -314,6 +326,19 @@ def repeat(input, repeats, axis=None, name=None):
     except MemoryError:
         raise ResourceExhaustedError(None, None, f"OOM when repeating {size} elements") from None
     return gather(input, where, axis=axis)
+
+
+def _at_least_vector(x):
+    """`x`, a scalar as a vector of one element."""
+    if x.shape.rank is not None:
+        return x if x.shape.rank else Reshape(x, [1])
+    from tapeflow.ops.arithmetic import Maximum
+    from tapeflow.ops.array import Rank, Shape
+    from tapeflow.ops.construction import fill
+    from tapeflow.ops.joining import ConcatV2, stack
+
+    missing = Maximum(1 - Rank(x), 0)
+    return Reshape(x, ConcatV2([fill(stack([missing]), 1), Shape(x)], 0))
 
 
 def _repeated(times, size):

@@ -272,10 +272,10 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
 
 
 def _of_ragged(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    args = tuple(_made(v) for v in args)
+    kwargs = {k: _made(v) for k, v in kwargs.items()}
     unary, binary, ternary, of_lists, _ = _sets()
     if function in unary:
-        args = tuple(_made(v) for v in args)
-        kwargs = {k: _made(v) for k, v in kwargs.items()}
         return ragged_functions.map_flat_values(function, *args, **kwargs)
     if function in binary or function in ternary:
         given = [*args, *(v for k, v in kwargs.items() if k != "name")]
@@ -292,7 +292,12 @@ def _of_ragged(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _made(value: Any) -> Any:
-    return as_ragged_or_tensor(value) if isinstance(value, RaggedTensorValue) else value
+    """`value` with ragged tensors in place of the values that stand for them, also in lists."""
+    if isinstance(value, RaggedTensorValue):
+        return as_ragged_or_tensor(value)
+    if type(value) in (list, tuple) and any(isinstance(v, RaggedTensorValue) for v in value):
+        return type(value)(_made(v) for v in value)
+    return value
 
 
 def _of_sparse(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
