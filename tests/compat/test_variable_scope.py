@@ -1,5 +1,6 @@
 """tf.variable_scope, tf.get_variable and the functions of 1.x around variables, eagerly."""
 
+import numpy as np
 import pytest
 
 import tapeflow
@@ -146,3 +147,50 @@ def test_a_scope_in_a_function_stays_in_it():
                 return a + 1
 
         assert tf.Session().run(f()) == 2
+
+
+@pytest.fixture(params=["eager", "graph"])
+def mode(request):
+    """Runs the test eagerly and in a graph; evaluates what it is called with."""
+    if request.param == "eager":
+        yield lambda x: x.numpy()
+        return
+    with tf.Graph().as_default(), tf.Session() as session:
+
+        def value(x):
+            session.run(tf.global_variables_initializer())
+            return session.run(x)
+
+        yield value
+
+
+def test_partitioned_variables(mode):
+    with tf.variable_scope("part", partitioner=tf.fixed_size_partitioner(2)):
+        whole = tf.get_variable("whole", initializer=np.arange(8.0).reshape(4, 2))
+        scalar = tf.get_variable("scalar", shape=[], initializer=tf.ones_initializer())
+    assert [tuple(part.shape) for part in whole] == [(2, 2), (2, 2)]
+    assert [part.name for part in whole] == ["part/whole/part_0:0", "part/whole/part_1:0"]
+    np.testing.assert_array_equal(mode(whole.as_tensor()), np.arange(8.0).reshape(4, 2))
+    np.testing.assert_array_equal(mode(tf.nn.embedding_lookup(list(whole), [1, 2])), [[4.0, 5.0], [2.0, 3.0]])
+    assert mode(scalar + 0) == 1  # a number has no parts
+
+
+def test_initializers_are_told_which_part_they_fill(mode):
+    seen = []
+
+    def initializer(shape, dtype, partition_info):
+        seen.append(partition_info and (list(shape), *partition_info))
+        return tf.ones(shape, dtype)
+
+    tf.get_variable("parted", [5, 2], initializer=initializer, partitioner=tf.fixed_size_partitioner(2))
+    tf.get_variable("alone", [5, 2], initializer=initializer)
+    assert seen == [([3, 2], [5, 2], [0, 0]), ([2, 2], [5, 2], [3, 0]), None]
+
+
+def test_the_variance_of_a_part_is_that_of_the_whole(mode):
+    initializer = tf.variance_scaling_initializer(mode="fan_in", distribution="uniform")
+    parts = tf.get_variable(
+        "scaled", [1000, 100], initializer=initializer, partitioner=tf.fixed_size_partitioner(10)
+    )
+    value = mode(parts.as_tensor())
+    np.testing.assert_allclose(np.abs(value).max(), np.sqrt(3 / 1000), rtol=1e-2)

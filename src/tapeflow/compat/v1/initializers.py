@@ -32,7 +32,12 @@ class Initializer:
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtypes.as_dtype(self.dtype if dtype is None else dtype)
-        return self._make(TensorShape(shape).as_list(), dtype)
+        sizes = TensorShape(shape).as_list()
+        return self._make_part(sizes, dtype, partition_info.full_shape if partition_info else sizes)
+
+    def _make_part(self, sizes, dtype, whole):
+        """A part of a variable of which the sizes are `whole`."""
+        return self._make(sizes, dtype)
 
     def _make(self, sizes, dtype):
         raise TypeError(f"{type(self).__name__} does not say how it makes values")
@@ -163,12 +168,12 @@ class variance_scaling_initializer(Initializer):
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed, self.dtype = seed, _floating(dtype)
 
-    def _make(self, sizes, dtype):
-        field = math.prod(sizes[:-2])
-        if len(sizes) < 2:
-            fan_in = fan_out = sizes[0] if sizes else 1
+    def _make_part(self, sizes, dtype, whole):
+        field = math.prod(whole[:-2])
+        if len(whole) < 2:
+            fan_in = fan_out = whole[0] if whole else 1
         else:
-            fan_in, fan_out = sizes[-2] * field, sizes[-1] * field
+            fan_in, fan_out = whole[-2] * field, whole[-1] * field
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
@@ -15,6 +15,13 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.joining import concat
 from tapeflow.ops.save_slice import SaveSliceInfo
 from tapeflow.ops.slicing import slice_
+
+
+class PartitionInfo(NamedTuple):
+    """Which part of a whole an initializer fills: the whole's shape, and where the part begins."""
+
+    full_shape: list[int]
+    var_offset: list[int]
 
 
 class PartitionedVariable:
@@ -125,6 +132,7 @@ def partitioned_variable(
             shape=own_shape,
             initializer=part_initializer,
             regularizer=regularizer,
+            partition_info=PartitionInfo(sizes, start),
         )
         variable._save_slice_info = SaveSliceInfo(name, sizes, start, own)
         parts.append(variable)

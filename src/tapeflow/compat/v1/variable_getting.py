@@ -15,7 +15,6 @@ from typing import Any
 from tapeflow.compat.v1 import initializers
 from tapeflow.compat.v1.losses import REGULARIZATION_LOSSES
 from tapeflow.compat.v1.variable_scoping import (
-    refuse_partitioner,
     scopes,
     variable_scope,
     wrapped,
@@ -102,7 +101,6 @@ def get_variable(
 
     Raises ValueError where the shape is not known, or a found variable has another shape or dtype.
     """
-    refuse_partitioner(partitioner)
     scope = scopes.current
     if initializer is not None and not callable(initializer):
         initializer = convert_to_tensor(initializer)
@@ -139,13 +137,13 @@ def _made(
     name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None,
     trainable=None, collections=None, caching_device=None, partitioner=None, validate_shape=True,
     use_resource=None, constraint=None, synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
+    aggregation=VariableAggregation.NONE, partition_info=None,
 ):  # fmt: skip
-    """The variable of that whole name in the store, or a new one."""
+    """The variable of that whole name in the store, or a new one; `partition_info`: which part of a whole it is."""
     store = scopes.store
     dtype = dtypes.as_dtype(dtype)
     wanted = TensorShape(shape)
-    if partitioner is not None:
+    if partitioner is not None and wanted.rank != 0:
         from tapeflow.compat.v1.partitioned import partitioned_variable
 
         make = functools.partial(
@@ -186,7 +184,7 @@ def _made(
                 "specified."
             )
         initializer = _default_initializer(name, dtype)
-    value, kept = _initial_value(shape, wanted, dtype, initializer)
+    value, kept = _initial_value(shape, wanted, dtype, initializer, partition_info)
     variable = VariableV1(
         value, trainable, collections, validate_shape, caching_device, name, dtype=kept,
         constraint=constraint, synchronization=synchronization, aggregation=aggregation,
@@ -218,7 +216,7 @@ def _default_initializer(name: str, dtype) -> Any:
     raise ValueError(f"An initializer for variable {name} of {dtype!r} is required")
 
 
-def _initial_value(shape, wanted, dtype, initializer) -> tuple[Any, Any]:
+def _initial_value(shape, wanted, dtype, initializer, partition_info) -> tuple[Any, Any]:
     """What a variable starts from, and the dtype to give to it (None: the value's own)."""
     if not callable(initializer):
         if shape is not None:
@@ -226,9 +224,12 @@ def _initial_value(shape, wanted, dtype, initializer) -> tuple[Any, Any]:
         return convert_to_tensor(initializer), None
     if inspect.isclass(initializer):
         initializer = initializer()
+    named = inspect.signature(initializer).parameters
     if wanted.is_fully_defined():
-        return functools.partial(initializer, wanted.as_list(), dtype=dtype), dtype
-    parameters = inspect.signature(initializer).parameters.values()
+        # Initializers of 1.x take which part they fill.
+        part = {"partition_info": partition_info} if "partition_info" in named else {}
+        return functools.partial(initializer, wanted.as_list(), dtype=dtype, **part), dtype
+    parameters = named.values()
     free = all(
         p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
     )

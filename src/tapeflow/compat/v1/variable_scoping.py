@@ -31,13 +31,6 @@ _INHERITED = (
 )  # fmt: skip
 
 
-def refuse_partitioner(partitioner: Any) -> None:
-    if partitioner is not None and not _in_graph():
-        raise NotImplementedError(
-            "Partitioned variables are not yet supported when eager execution is enabled."
-        )
-
-
 def _in_graph() -> bool:
     """Whether variables are nodes of a graph here, not functions' or eager ones."""
     graph = context.current_graph()
@@ -72,7 +65,6 @@ class VariableScope:
         use_resource=None,
         constraint=None,
     ):
-        refuse_partitioner(partitioner)
         self.name = name
         self.reuse = reuse if _in_graph() else AUTO_REUSE
         self.original_name_scope = name_scope
@@ -131,8 +123,7 @@ class VariableScope:
             )
 
     def set_partitioner(self, partitioner):
-        """Sets the default partitioner. Raises NotImplementedError for any eagerly."""
-        refuse_partitioner(partitioner)
+        """Sets the default partitioner."""
         self.partitioner = partitioner
 
     def set_custom_getter(self, custom_getter):
@@ -282,7 +273,6 @@ class variable_scope:
             raise ValueError(
                 "When eager execution is enabled, use_resource cannot be set to false."
             )
-        refuse_partitioner(partitioner)
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._named = auxiliary_name_scope
