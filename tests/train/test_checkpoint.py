@@ -315,3 +315,45 @@ def test_variables_restored_on_create(tmp_path):
         assert v1.get_variable("v", initializer=5.0).numpy() == 2
         with pytest.raises(tf.errors.NotFoundError, match="w not found in checkpoint"):
             v1.get_variable("w", initializer=5.0)
+
+
+def _nested():
+    inner = tf.Module()
+    inner.v = tf.Variable(0.0)
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("make", "variable"),
+    [
+        (lambda: tf.Variable(0.0), lambda x: x),
+        (lambda: [tf.Variable(0.0)], lambda x: x[0]),
+        (lambda: {"k": tf.Variable(0.0)}, lambda x: x["k"]),
+        (_nested, lambda x: x.v),
+    ],
+    ids=["variable", "list", "dict", "module"],
+)
+@pytest.mark.parametrize("owner", [tf.Module, tf.train.Checkpoint, tf.keras.Sequential])
+def test_attributes_that_come_after_the_restoration(owner, make, variable, tmp_path):
+    saved = owner()
+    saved.part = make()
+    variable(saved.part).assign(3.0)
+    path = tf.train.Checkpoint(owner=saved).save(str(tmp_path / "c"))
+    later = owner()
+    status = tf.train.Checkpoint(owner=later).restore(path)
+    later.part = make()
+    assert variable(later.part).numpy() == 3.0
+    status.assert_existing_objects_matched()
+
+
+def test_lists_of_modules_that_grow_after_the_restoration(tmp_path):
+    saved = tf.Module()
+    saved.parts = [tf.Variable(1.0), tf.Variable(2.0)]
+    path = tf.train.Checkpoint(owner=saved).save(str(tmp_path / "c"))
+    later = tf.Module()
+    checkpoint = tf.train.Checkpoint(owner=later)
+    checkpoint.restore(path)
+    later.parts = []
+    for _ in range(2):
+        later.parts.append(tf.Variable(0.0))
+    assert [v.numpy() for v in later.parts] == [1.0, 2.0]

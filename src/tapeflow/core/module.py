@@ -11,6 +11,7 @@ from tapeflow import _native
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import Bounded, boundary
+from tapeflow.core.restorable import Restorable
 
 
 class SetByInit:
@@ -32,7 +33,7 @@ class SetByInit:
         )
 
 
-class Module(Bounded):
+class Module(Restorable, Bounded):
     """Base of objects that hold variables.
 
     Args:

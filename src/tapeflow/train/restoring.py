@@ -124,6 +124,12 @@ class Restoration:
             if child["local_name"] == name and trackable.is_trackable(value):
                 self.bind(child["node_id"], value)
 
+    def awaited(self, number: int, name: str, value: Any) -> Any:
+        """`value`, which an object gets as an attribute: a list or dict that is waited for tells what it gets."""
+        if any(child["local_name"] == name for child in self.nodes[number]["children"]):
+            return trackable.told(value)
+        return value
+
     def match_again(self) -> None:
         """Looks for objects that came without being announced."""
         for optimizer in {key[0] for key in self._slots if key not in self._restored_slots}:

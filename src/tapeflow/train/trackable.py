@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core.module import Module
+from tapeflow.core.restorable import Restorable
 from tapeflow.ops.variable import Variable
 
 _PRIVATE = {"_pending_restores", "_tracked", "_tracked_variables", "_own_weights"}
@@ -116,24 +117,15 @@ class DictWrapper(dict):
         return found
 
 
-def _awaited(pending: Any, name: str, value: Any) -> Any:
-    """A list or dict that tells what is put into it, if a checkpoint waits for one of this name; else the value."""
-    for restoration, node in pending:
-        if any(child["local_name"] == name for child in restoration.nodes[node]["children"]):
-            return ListWrapper(value) if isinstance(value, list) else DictWrapper(value)
-    return value
+def told(value: Any) -> Any:
+    """A list or dict that tells what is put into it; anything else as it is."""
+    if type(value) is list:
+        return ListWrapper(value)
+    return DictWrapper(value) if type(value) is dict else value
 
 
-class AutoTrackable:
+class AutoTrackable(Restorable):
     """An object whose attributes checkpoints follow."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        pending = self.__dict__.get("_pending_restores")
-        if pending and type(value) in (list, dict):
-            value = _awaited(pending, name, value)
-        object.__setattr__(self, name, value)
-        if pending:
-            attached(self, name, value)
 
     def _trackable_children(self) -> dict[str, Any]:
         return {
