@@ -92,3 +92,60 @@ def test_gradients_go_through_samples():
         tape.watch(scale)
         total = tf.reduce_mean(D.Normal(0.0, scale).sample(2000, seed=1) ** 2)
     np.testing.assert_allclose(tape.gradient(total, scale), 4.0, rtol=0.15)
+
+
+BAD_PARAMETERS = [
+    ("Bernoulli", {"probs": 1.2}, "probs has components greater than 1"),
+    ("Bernoulli", {"probs": -0.2}, "x >= 0"),
+    ("Normal", {"loc": 0.0, "scale": -1.0}, "x > 0"),
+    ("Laplace", {"loc": 0.0, "scale": -1.0}, "x > 0"),
+    ("Uniform", {"low": 2.0, "high": 1.0}, "low >= high"),
+    ("Gamma", {"concentration": -1.0, "rate": 1.0}, "x > 0"),
+    ("Exponential", {"rate": -1.0}, "x > 0"),
+    ("Beta", {"concentration0": -1.0, "concentration1": 1.0}, "must be positive"),
+    ("StudentT", {"df": -1.0, "loc": 0.0, "scale": 1.0}, "x > 0"),
+    ("Categorical", {"probs": [0.1, 0.2]}, "does not sum to 1"),
+    ("Dirichlet", {"concentration": [-1.0, 1.0]}, "must be positive"),
+    ("Multinomial", {"total_count": -2.0, "probs": [0.5, 0.5]}, "must be non-negative"),
+    ("DirichletMultinomial", {"total_count": 2.5, "concentration": [0.5, 0.5]}, "fractional"),
+]
+BAD_EVENTS = [
+    ("Bernoulli", {"probs": [0.2, 0.3]}, [1, -1], "must be non-negative"),
+    ("Bernoulli", {"probs": [0.2, 0.3]}, [1, 2], "cannot exceed 1"),
+    ("Gamma", {"concentration": 1.0, "rate": 1.0}, -1.0, "x > 0"),
+    ("Exponential", {"rate": 1.0}, -1.0, "x > 0"),
+    ("Beta", {"concentration0": 1.0, "concentration1": 1.0}, 1.5, "less than"),
+    ("Dirichlet", {"concentration": [1.0, 1.0]}, [0.2, 0.1], "must sum to"),
+    ("Multinomial", {"total_count": 2.0, "probs": [0.5, 0.5]}, [1.0, 2.0], "must sum to"),
+    ("DirichletMultinomial", {"total_count": 2.0, "concentration": [0.5, 0.5]}, [1.5, 0.5], "fractional"),
+]
+
+
+@pytest.fixture(params=["eager", "graph"])
+def evaluate(request):
+    """Runs a function and evaluates what it returns, eagerly or in a session."""
+    if request.param == "eager":
+        yield lambda f: f().numpy()
+        return
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        yield lambda f: session.run(f())
+
+
+@pytest.mark.parametrize(("name", "parameters", "message"), BAD_PARAMETERS)
+def test_parameters_are_checked_on_demand(evaluate, name, parameters, message):
+    kind = getattr(tf.compat.v1.distributions, name)
+
+    def use():
+        return kind(**parameters, validate_args=True).sample()
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        evaluate(use)
+    kind(**parameters)
+
+
+@pytest.mark.parametrize(("name", "parameters", "event", "message"), BAD_EVENTS)
+def test_events_are_checked_on_demand(evaluate, name, parameters, event, message):
+    kind = getattr(tf.compat.v1.distributions, name)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        evaluate(lambda: kind(**parameters, validate_args=True).prob(event))
+    evaluate(lambda: kind(**parameters).prob(event))

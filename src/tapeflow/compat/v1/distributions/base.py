@@ -63,6 +63,14 @@ def broadcast(*shapes: TensorShape) -> TensorShape:
     return TensorShape(out)
 
 
+def checked(tensor: Any, validate_args: bool, *checks: Any) -> Any:
+    """The tensor, once the checks have run, if `validate_args`."""
+    if not validate_args:
+        return tensor
+    with control_dependencies([check() for check in checks]):
+        return identity(tensor)
+
+
 class Distribution:
     """A distribution, or a batch of them.
 
@@ -294,10 +302,7 @@ class Distribution:
 
     def _checked(self, tensor: Any, *checks: Any) -> Any:
         """The tensor, once the checks have run, where arguments are validated."""
-        if not self._validate_args:
-            return tensor
-        with control_dependencies([check() for check in checks]):
-            return identity(tensor)
+        return checked(tensor, self._validate_args, *checks)
 
     def _or_nan(self, exists: Any, value: Any, statistic: str) -> Any:
         """A statistic, or NaN where it does not exist (an error where that is not allowed)."""

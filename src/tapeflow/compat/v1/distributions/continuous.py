@@ -233,6 +233,7 @@ class Gamma(Distribution):
         return random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
+        x = self._checked(x, lambda: assert_positive(x))
         normal = lgamma(self.concentration) - self.concentration * log(self.rate)
         return xlogy(self.concentration - 1.0, x) - self.rate * x - normal
 
@@ -274,6 +275,7 @@ class Exponential(Gamma):
         return -log(u) / self.rate
 
     def _log_prob(self, x):
+        x = self._checked(x, lambda: assert_positive(x))
         return log(self.rate) - self.rate * x
 
     def _log_survival_function(self, x):

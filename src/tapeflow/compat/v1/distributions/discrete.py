@@ -6,6 +6,7 @@ from tapeflow.compat.v1.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
     Distribution,
+    checked,
 )
 from tapeflow.compat.v1.distributions.continuous import numbers
 from tapeflow.core import dtypes
@@ -15,16 +16,20 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.activation import softplus
 from tapeflow.ops.argmax import argmax
 from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.assertions import assert_equal_v1 as assert_equal
+from tapeflow.ops.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.assertions import assert_non_negative_v1 as assert_non_negative
 from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import greater
 from tapeflow.ops.construction import one_hot, ones_like, zeros_like
 from tapeflow.ops.construction import range as range_
+from tapeflow.ops.control import no_op
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.diagonal import set_diag
 from tapeflow.ops.division_no_nan import xlogy
-from tapeflow.ops.elementwise import log, log1p, rsqrt, sqrt
+from tapeflow.ops.elementwise import floor, log, log1p, rsqrt, sqrt
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.loss import (
@@ -43,14 +48,21 @@ from tapeflow.ops.trigonometric import sigmoid
 __all__ = ["Bernoulli", "Categorical", "Dirichlet", "DirichletMultinomial", "Multinomial"]
 
 
-def logits_and_probs(logits, probs, several):
-    """Both, of the one that is given. Raises ValueError for neither and for both."""
+def logits_and_probs(logits, probs, several, validate_args=False):
+    """Both, of the one that is given; probabilities are checked if `validate_args`. Raises ValueError for neither."""
     if (probs is None) == (logits is None):
         raise ValueError("Must pass probs or logits, but not both.")
     if probs is None:
         (logits,) = numbers(logits)
         return logits, softmax(logits) if several else sigmoid(logits)
-    (probs,) = numbers(probs)
+    (given,) = numbers(probs)
+    if several:
+        total = reduce_sum(given, -1)
+        known = lambda: assert_near(total, ones_like(total), message="probs does not sum to 1.")  # noqa: E731
+    else:
+        one = convert_to_tensor(1, given.dtype)
+        known = lambda: assert_less_equal(given, one, message="probs has components greater than 1.")  # noqa: E731
+    probs = checked(given, validate_args, lambda: assert_non_negative(given), known)
     return (log(probs) if several else log(probs) - log1p(-probs)), probs
 
 
@@ -62,7 +74,7 @@ class Bernoulli(Distribution):
         name="Bernoulli",
     ):  # fmt: skip
         given = dict(locals())
-        self._logits, self._probs = logits_and_probs(logits, probs, False)
+        self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
         self._parts = (self._logits,)
         super().__init__(
             dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
@@ -79,6 +91,14 @@ class Bernoulli(Distribution):
         return convert_to_tensor(value)
 
     def _log_prob(self, event):
+        event = self._checked(
+            event,
+            lambda: assert_non_negative(event, message="Elements must be non-negative."),
+            lambda: assert_whole(event, "Elements must be integers."),
+            lambda: assert_less_equal(
+                event, convert_to_tensor(1, event.dtype), message="Elements cannot exceed 1."
+            ),
+        )
         event = cast(event, self.logits.dtype)
         wide = zeros_like(event + self.logits)
         return -sigmoid_cross_entropy_with_logits(labels=event + wide, logits=self.logits + wide)
@@ -104,7 +124,7 @@ class Categorical(Distribution):
         name="Categorical",
     ):  # fmt: skip
         given = dict(locals())
-        self._logits, self._probs = logits_and_probs(logits, probs, True)
+        self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
         self._parts = (self._logits,)
         super().__init__(
             dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
@@ -167,8 +187,9 @@ class Multinomial(Distribution):
         name="Multinomial",
     ):  # fmt: skip
         given = dict(locals())
-        self._logits, self._probs = logits_and_probs(logits, probs, True)
-        self._total_count = convert_to_tensor(total_count, self._logits.dtype)
+        self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
+        total_count = convert_to_tensor(total_count, self._logits.dtype)
+        self._total_count = checked(total_count, validate_args, *_counting(total_count))
         self._mean_value = expand_dims(self._total_count, -1) * self._probs
         self._parts = (self._mean_value,)
         self._event_shape = self._mean_value.shape[-1:]
@@ -191,6 +212,7 @@ class Multinomial(Distribution):
         return _counts(self._logits, self._total_count, self._mean_value, n, self.dtype, seed)
 
     def _log_prob(self, counts):
+        counts = self._checked(counts, *_counting(counts, self._total_count, "counts"))
         weights = reduce_sum(counts * log_softmax(self._logits), -1)
         return weights + _log_ways(self._total_count, counts)
 
@@ -204,6 +226,20 @@ class Multinomial(Distribution):
         p = self._probs * ones_like(expand_dims(self._total_count, -1))
         outer = matmul(expand_dims(self._mean_value, -1), expand_dims(p, -2))
         return set_diag(-outer, self._variance())
+
+
+def assert_whole(x, message):
+    """Check that the elements of `x` have no fractions."""
+    return assert_equal(x, floor(x), message=message) if x.dtype.is_floating else no_op()
+
+
+def _counting(counts, total=None, what=""):
+    """What must hold of counts, and of their sum where a total is given."""
+    yield lambda: assert_non_negative(counts, message=f"'{counts}' must be non-negative.")
+    yield lambda: assert_whole(counts, f"'{counts}' cannot contain fractional components.")
+    if total is not None:
+        message = f"{what} must sum to `self.total_count`"
+        yield lambda: assert_equal(total, reduce_sum(counts, -1), message=message)
 
 
 def _log_ways(total, counts):
@@ -293,8 +329,14 @@ class DirichletMultinomial(Distribution):
         name="DirichletMultinomial",
     ):  # fmt: skip
         given = dict(locals())
-        (self._concentration,) = numbers(concentration)
-        self._total_count = convert_to_tensor(total_count, self._concentration.dtype)
+        (concentration,) = numbers(concentration)
+        self._concentration = checked(
+            concentration,
+            validate_args,
+            lambda: assert_positive(concentration, message="Concentration parameter must be positive."),
+        )
+        total_count = convert_to_tensor(total_count, self._concentration.dtype)
+        self._total_count = checked(total_count, validate_args, *_counting(total_count))
         self._total = reduce_sum(self._concentration, -1)
         self._parts = (self._total,)
         self._event_shape = TensorShape(self._concentration.shape[-1:])
@@ -313,6 +355,7 @@ class DirichletMultinomial(Distribution):
         return drawn[0]
 
     def _log_prob(self, counts):
+        counts = self._checked(counts, *_counting(counts, self._total_count, "counts last-dimension"))
         ordered = lbeta(self._concentration + counts) - lbeta(self._concentration)
         return ordered + _log_ways(self._total_count, counts)
 
