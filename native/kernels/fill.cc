@@ -168,7 +168,7 @@ bool broadcast_to(KernelCall& c) {
   for (int i = 0; i < dims.n; ++i) {
     const int64_t d = i < shift ? 1 : x->dim(i - shift);
     if (d != 1 && d != dims.v[i]) {
-      throw invalid("Incompatible shapes: ", x->shape->str(), " vs. ", shape->str());
+      throw invalid("Unable to broadcast tensor of shape ", x->shape->str(), " to tensor of shape ", shape->str());
     }
     from[i] = d == 1 ? 0 : strides[i - shift];
   }

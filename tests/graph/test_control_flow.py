@@ -199,3 +199,14 @@ def test_stop_gradients(graph):
     z = y * x
     assert run(tf.gradients(z, x)) == [27.0]
     assert run(tf.gradients(z, x, stop_gradients=[y])) == [9.0]
+
+
+def test_the_dtype_of_a_loop_variable_is_fixed():
+    @tf.function
+    def loop():
+        x = tf.constant(1.0, name="start")
+        return tf.while_loop(lambda x: x < 3, lambda x: tf.cast(x, tf.float16), [x])
+
+    message = r"start:0 enters the loop with type <dtype: 'float32'> but has type <dtype: 'float16'> after 1 iteration"
+    with pytest.raises(TypeError, match=message):
+        loop()

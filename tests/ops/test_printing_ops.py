@@ -72,3 +72,8 @@ def test_a_string_alone_is_printed_as_it_is(capsys):
     tf.print(tf.constant(["Buzz"]))
     tf.print("a", tf.constant("Buzz"))
     assert capsys.readouterr().err == 'Buzz\n["Buzz"]\na "Buzz"\n'
+
+
+def test_print_of_python_values(capfd):
+    tf.compat.v1.Print(tf.constant(1.0), ["hello", 1, [2.5, 3.0]], message="m: ")
+    assert capfd.readouterr().err == "m: [hello][1][2.5 3]\n"

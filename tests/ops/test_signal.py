@@ -130,3 +130,32 @@ def test_short_time_transform_and_back():
 def test_names_of_1x():
     assert v1.fft is v1.spectral.fft is tf.signal.fft
     assert v1.signal is tf.signal
+
+
+@pytest.mark.parametrize("pad_end", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "length", "step", "axis"),
+    [([1, 2, 3, 4], None, 1, 1), ([None, 5, None, 20, 5, 3], 4, 3, 3), ([None, 7], 2, None, -1), ([2, None], 2, 2, -1)],
+)
+def test_what_is_known_of_frames(shape, length, step, axis, pad_end):
+    specs = [tf.TensorSpec(shape), tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.int32)]
+
+    @tf.function(input_signature=specs)
+    def frames(signal, own_length, own_step):
+        given = own_length if length is None else length, own_step if step is None else step
+        return tf.signal.frame(signal, *given, pad_end=pad_end, axis=axis)
+
+    known = frames.get_concrete_function().output_shapes
+    signal = np.ones([6 if size is None else size for size in shape], np.float32)
+    found = frames(signal, 4 if length is None else length, 2 if step is None else step).shape
+    assert known.is_compatible_with(found)
+    at = axis % len(shape)
+    assert [*known[:at], *known[at + 2 :]] == [*shape[:at], *shape[at + 1 :]]
+    assert known[at + 1] == length
+    if None not in (length, step, shape[at]):
+        assert known[at] == found[at]
+
+
+def test_the_padding_of_frames_is_one_number():
+    with pytest.raises(ValueError, match="pad_value must be a scalar"):
+        tf.signal.frame([1.0], 1, 1, pad_end=True, pad_value=[1.0])

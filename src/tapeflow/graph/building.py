@@ -354,9 +354,7 @@ def _checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
             ):
                 allowed = '", "'.join(sorted(kind.choices))
                 raise ValueError(
-                    f"Value passed to parameter '{key}' of op '{row.name}' has value \"{value}\" not "
-                    "in list of allowed "
-                    f'values: "{allowed}".'
+                    f"Attr '{key}' of '{row.name}' Op passed string '{value}' not in: \"{allowed}\"."
                 )
         result[key] = value
     return result

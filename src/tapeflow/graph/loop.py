@@ -173,11 +173,11 @@ def _less_specific(a: TensorShape, b: TensorShape) -> bool:
 
 
 def _check(flat: Sequence[Any], steps: FuncGraph, shapes: Sequence[Any], name: str) -> None:
-    for x, inner, y, shape in zip(flat, steps.inputs, steps.outputs, shapes, strict=False):
+    for x, y, shape in zip(flat, steps.outputs, shapes, strict=False):
         if x.dtype != y.dtype:
             raise TypeError(
-                f"Loop var {inner.name} enters the loop with type {x.dtype!r} but has type "
-                f"{y.dtype!r} after 1 iteration."
+                f"Loop var {x.name} enters the loop with type {x.dtype} but has type {y.dtype} after 1 iteration. "
+                f"{x.name} type should remain constant."
             )
         if not _less_specific(TensorShape(shape), TensorShape(y.shape_tuple)):
             raise ValueError(

@@ -145,7 +145,9 @@ def BroadcastTo(xp, input, shape):
         )
     tail = target[len(target) - input.ndim :]
     if any(a not in (1, b) for a, b in zip(input.shape, tail, strict=True)):
-        raise invalid(f"Incompatible shapes: {shape_text(input.shape)} vs. {shape_text(target)}")
+        raise invalid(
+            f"Unable to broadcast tensor of shape {shape_text(input.shape)} to tensor of shape {shape_text(target)}"
+        )
     return xp.array(xp.broadcast_to(input, target))
 
 

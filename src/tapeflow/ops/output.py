@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -251,7 +252,7 @@ def values_text(data, message: str, summarize: int) -> str:
     """What `tf.Print` prints."""
     parts = []
     for x in data:
-        flat = concrete_value(x).ravel()
+        flat = concrete_value(convert_to_tensor(x)).ravel()
         limit = flat.size if summarize < 0 else min(summarize, flat.size)
         words = [_number(v).strip('"') for v in flat[:limit]] + ["..."] * (limit < flat.size)
         parts.append("[" + " ".join(words) + "]")

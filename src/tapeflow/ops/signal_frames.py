@@ -55,6 +55,8 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     if isinstance(length, int) and length < 0:
         raise ValueError(f"frame_length must not be negative, got {length}")
     where = _count(axis, "axis")
+    if pad_end and convert_to_tensor(pad_value, signal.dtype).shape.rank not in (0, None):
+        raise ValueError(f"pad_value must be a scalar, got {pad_value}")
     rank = signal.shape.rank
     if rank is not None:
         if not -rank <= where < rank:
@@ -62,7 +64,14 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         where %= rank
     size = size_of(signal, where)
     if not all(isinstance(n, int) for n in (length, step, size)):
-        return _dynamic_frames(signal, length, step, pad_end, pad_value, where, size)
+        frames = _dynamic_frames(signal, length, step, pad_end, pad_value, where, size)
+        if rank is not None:
+            known = signal.shape.as_list()
+            count = None
+            if pad_end and isinstance(size, int) and isinstance(step, int):
+                count = -(-size // step)
+            frames.set_shape([*known[:where], count, length if isinstance(length, int) else None, *known[where + 1 :]])
+        return frames
     length, step = int_array((length, step)).tolist()
     if pad_end:
         count = -(-size // step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -92,6 +93,8 @@ NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.ui
 _REAL_NUMBER = re.compile(
     rb"\s*[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)\s*", re.I
 )
+_HEXADECIMAL_NUMBER = re.compile(rb"\s*[+-]?0x([0-9a-f]+(\.[0-9a-f]*)?|\.[0-9a-f]+)(p[+-]?\d+)?\s*", re.I)
+_NAN_WITH_PAYLOAD = re.compile(rb"\s*[+-]?nan\(\w*\)\s*", re.I)
 _WHOLE_NUMBER = re.compile(rb"\s*[+-]?\d+\s*")
 
 
@@ -113,12 +116,23 @@ def StringToNumber(xp, string_tensor, out_type):
             limits = np.iinfo(kind)
             if limits.min <= int(text) <= limits.max:
                 return int(text)
+        if kind.kind == "f" and _HEXADECIMAL_NUMBER.fullmatch(text):
+            return _from_hexadecimal(text)
+        if kind.kind == "f" and _NAN_WITH_PAYLOAD.fullmatch(text):
+            return math.nan
         raise invalid(
             f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
         )
 
     with np.errstate(over="ignore"):
         return each(parsed, string_tensor, kind=kind)
+
+
+def _from_hexadecimal(text: bytes) -> float:
+    try:
+        return float.fromhex(text.decode())
+    except OverflowError:
+        return -math.inf if text.lstrip().startswith(b"-") else math.inf
 
 
 StringToNumber.gradient(None)
@@ -128,6 +142,9 @@ StringToNumber.gradient(None)
 def _(rng):
     yield Sample(texts("1", " 2.5 ", "-1e3"), expect=np.array([1, 2.5, -1000], np.float32))
     yield Sample(texts(" 12 ", "-7"), out_type=dtypes.int32, expect=np.array([12, -7], np.int32))
+    yield Sample(texts("0xF", "-0X1.8p3", " 0x.8 "), expect=np.array([15, -12, 0.5], np.float32))
+    yield Sample(texts("0x1p9999", "-0x1p9999", "nan(1)"), expect=np.array([np.inf, -np.inf, np.nan], np.float32))
+    yield Sample(texts("0xF"), out_type=dtypes.int32, raises=InvalidArgumentError)
     yield Sample(texts("a"), raises=InvalidArgumentError)
     yield Sample(texts(""), raises=InvalidArgumentError)
     yield Sample(texts("1_0"), raises=InvalidArgumentError)

@@ -314,16 +314,49 @@ def compact(diagonals, form):
 
     if form == "matrix":
         dense = convert_to_tensor(diagonals)
+        rows, columns = _known_size(dense, -2), _known_size(dense, -1)
+        if None not in (rows, columns) and rows != columns:
+            raise ValueError(
+                f"Expected last two dimensions of diagonals to be same, got {rows} and {columns}"
+            )
         return MatrixDiagPartV3(dense, [-1, 1], 0, "LEFT_RIGHT")
     if form == "sequence":
+        if len(diagonals) != 3:
+            raise ValueError("Expected diagonals to be a sequence of length 3.")
         above, main, below = (convert_to_tensor(d) for d in diagonals)
         n = size_of(main, -1)
+        for name, beside in (("superdiagonal", above), ("subdiagonal", below)):
+            length = _known_size(beside, -1)
+            if isinstance(n, int) and length not in (None, n, n - 1):
+                raise ValueError(f"Expected {name} to have length {n} or {n - 1}, got {length}.")
         above = _as_long(above, n, (0, 1))
         below = _as_long(below, n, (1, 0))
         return stack([above, main, below], -2)
     if form != "compact":
         raise ValueError(f"Unrecognized diagonals_format: {form}")
     return convert_to_tensor(diagonals)
+
+
+def _known_size(x, axis):
+    """The size of a dimension where it is known, else None."""
+    rank = x.shape.rank
+    return x.shape.as_list()[axis] if rank is not None and rank >= -axis else None
+
+
+def _require_fit(diagonals, rhs):
+    """Raise ValueError where `diagonals`, compact, and `rhs` are known not to fit."""
+    rank, other = diagonals.shape.rank, rhs.shape.rank
+    if rank is not None and rank < 2:
+        raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
+    if _known_size(diagonals, -2) not in (None, 3):
+        raise ValueError(f"Expected 3 diagonals got {_known_size(diagonals, -2)}")
+    if rank is None or other is None:
+        return
+    if other not in (rank - 1, rank):
+        raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {other}")
+    batch, own = rhs.shape[: rank - 2], diagonals.shape[:-2]
+    if not own.is_compatible_with(batch):
+        raise ValueError(f"Batch shapes {own} and {batch} are incompatible")
 
 
 def _as_long(diagonal, n, place):
@@ -366,6 +399,7 @@ def tridiagonal_solve(
         raise ValueError("partial_pivoting must be True if perturb_singular is.")
     d = compact(diagonals, diagonals_format)
     rhs = convert_to_tensor(rhs, dtype=d.dtype)
+    _require_fit(d, rhs)
     vector = None not in (rhs.shape.rank, d.shape.rank) and rhs.shape.rank == d.shape.rank - 1
     if vector:
         rhs = layout.ExpandDims(conj(rhs) if conjugate_rhs else rhs, -1)
@@ -373,6 +407,9 @@ def tridiagonal_solve(
         rhs = layout.transpose(rhs, layout.last_swapped(rhs), conjugate=conjugate_rhs)
     elif conjugate_rhs:
         rhs = conj(rhs)
+    rows, sides = _known_size(d, -1), _known_size(rhs, -2)
+    if None not in (rows, sides) and rows != sides:
+        raise ValueError(f"Expected number of left-hand sides and right-hand sides to be equal, got {rows} and {sides}")
     x = TridiagonalSolve(d, rhs, bool(partial_pivoting), bool(perturb_singular))
     return layout.Squeeze(x, [-1]) if vector else x
 
