@@ -33,8 +33,9 @@ REASONS: dict[str, str] = {
         "keras.remat keras.optimizers.MultiOptimizer keras.optimizers.Muon keras.optimizers.OptimizerMap "
         "keras.optimizers.ScheduleFreeAdamW optimizers.MultiOptimizer optimizers.Muon optimizers.OptimizerMap "
         "optimizers.ScheduleFreeAdamW",
-    "Rewriting graphs for float16 is for GPUs": "mixed_precision.* train.experimental.*LossScale* "
-        "train.experimental.*mixed_precision_graph_rewrite train.experimental.DynamicLossScale",
+    "Rewriting graphs for float16 is for GPUs": "mixed_precision.*mixed_precision_graph_rewrite "
+        "mixed_precision.MixedPrecisionLossScaleOptimizer train.experimental.MixedPrecisionLossScaleOptimizer "
+        "train.experimental.*mixed_precision_graph_rewrite",
     "The profiler of 1.x reads traces of TensorFlow's own executor": "profiler.*",
     "Ops of estimators": "train.sdca_* train.do_quantize_training_on_graphdef",
     "Helpers of TensorFlow's own tests":

@@ -75,3 +75,30 @@ def test_variables_go_to_servers_in_turn():
         assert (first.device, second.device) == ("/job:ps/task:0", "/job:ps/task:1")
         assert tf.constant(1).device == "/job:worker"
     assert tf.train.replica_device_setter() is None
+
+
+@pytest.mark.parametrize("saved_parts", [1, 3])
+@pytest.mark.parametrize("parts", [None, 1, 2, 3])
+@pytest.mark.parametrize("way", ["variable", "name", "scope", "warm_start", "vocabulary"])
+def test_parts_begin_with_their_share_of_a_whole(saved_parts, parts, way, tmp_path):
+    whole = np.arange(8.0, dtype=np.float32).reshape(4, 2)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("s/w", initializer=whole, partitioner=tf.fixed_size_partitioner(saved_parts))
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, str(tmp_path / "model"))
+    words = tmp_path / "words.txt"
+    words.write_text("a\nb\nc\nd\n")
+    with tf.Graph().as_default():
+        partitioner = None if parts is None else tf.fixed_size_partitioner(parts)
+        new = tf.get_variable("s/w", [4, 2], partitioner=partitioner)
+        if way == "warm_start":
+            tf.train.warm_start(path)
+        elif way == "vocabulary":
+            info = tf.train.VocabInfo(str(words), 4, 0, str(words))
+            tf.train.warm_start(path, var_name_to_vocab_info={"s/w": info})
+        else:
+            target = new if parts is None else list(new)
+            mapping = {"variable": {"s/w": target}, "name": {"s/w": "s/w"}, "scope": {"s/": "s/"}}[way]
+            tf.train.init_from_checkpoint(path, mapping)
+        (found,) = initialised(tf.convert_to_tensor(new))
+    np.testing.assert_array_equal(found, whole)

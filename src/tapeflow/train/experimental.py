@@ -1,5 +1,6 @@
 """`tf.train.experimental`."""
 
+from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
 from tapeflow.train.sharding import (
     MaxShardSizePolicy,
     ShardableTensor,
@@ -9,6 +10,9 @@ from tapeflow.train.sharding import (
 from tapeflow.train.trackable import PythonState
 
 __all__ = [
+    "DynamicLossScale",
+    "FixedLossScale",
+    "LossScale",
     "MaxShardSizePolicy",
     "PythonState",
     "ShardByTaskPolicy",

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core import context
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.variable import Variable
 from tapeflow.train.checkpoint_reading import load_checkpoint
@@ -17,28 +18,67 @@ from tapeflow.train.checkpoint_state import latest_checkpoint
 from tapeflow.train.saving_nodes import restore_node
 
 
-def _name(variable):
-    return variable.name.removesuffix(":0")
+class _Whole:
+    """A variable, or all parts of a partitioned one, which a checkpoint has as one."""
+
+    def __init__(self, name, parts):
+        self.name, self.parts = name, list(parts)
+        slice_info = _slice(self.parts[0])
+        self.shape = self.parts[0].shape if slice_info is None else TensorShape(slice_info.full_shape)
+        self.dtype = self.parts[0].dtype.base_dtype
+
+    def begin_with_tensor(self, path, tensor_name):
+        """Lets the initializers read the checkpoint; eager variables are set at once."""
+        for part in self.parts:
+            where = _slice(part)
+            if part._parts is None:
+                part.assign(_part_of(load_checkpoint(path).get_tensor(tensor_name), where))
+                continue
+            with part.graph.as_default(), name_scope("checkpoint_initializer"), _apart():
+                slices = None if where is None else [where.spec]
+                kind = (self.dtype, part.shape)
+                (value,) = restore_node(path, [tensor_name], [kind], slices=slices)
+                _begin_with_value(part, value)
+
+    def begin_with(self, value):
+        """Lets the initializers give an array; eager variables are set at once."""
+        for part in self.parts:
+            own = _part_of(value, _slice(part))
+            if part._parts is None:
+                part.assign(own)
+            else:
+                with _apart():
+                    _begin_with_value(part, own)
+
+
+def _slice(variable):
+    return getattr(variable, "_save_slice_info", None)
+
+
+def _part_of(value, where):
+    if where is None:
+        return value
+    return value[tuple(slice(o, o + n) for o, n in zip(where.var_offset, where.var_shape, strict=True))]
+
+
+def _wholes(variables):
+    """The variables by their names in checkpoints, parts together."""
+    parts = {}
+    for v in variables:
+        where = _slice(v)
+        found = parts.setdefault(v.name.removesuffix(":0") if where is None else where.full_name, [])
+        if not any(v is other for other in found):
+            found.append(v)
+    return {name: _Whole(name, of_name) for name, of_name in parts.items()}
 
 
 def _graph_variables():
     graph = get_default_graph()
-    found = graph.get_collection("variables") + graph.get_collection("local_variables")
-    return {_name(v): v for v in found}
+    return _wholes(graph.get_collection("variables") + graph.get_collection("local_variables"))
 
 
 def _prefix(path):
     return latest_checkpoint(path) or path
-
-
-def _begin_with(variable, path, tensor_name):
-    """Lets a variable's initializer read the checkpoint; eagerly it is set at once."""
-    if variable._parts is None:
-        variable.assign(load_checkpoint(path).get_tensor(tensor_name))
-        return
-    with variable.graph.as_default(), name_scope("checkpoint_initializer"), _apart():
-        (value,) = restore_node(path, [tensor_name], [(variable.dtype.base_dtype, variable.shape)])
-        _begin_with_value(variable, value)
 
 
 def _apart():
@@ -50,12 +90,12 @@ def _begin_with_value(variable, value):
     variable._parts.initial_value = value
 
 
-def _check(variable, tensor_name, shapes, path):
+def _check(whole, tensor_name, shapes, path):
     if tensor_name not in shapes:
         raise ValueError(f"Tensor {tensor_name} is not found in {path} checkpoint {shapes}")
-    if not variable.shape.is_compatible_with(shapes[tensor_name]):
+    if not whole.shape.is_compatible_with(shapes[tensor_name]):
         raise ValueError(
-            f"Shape of variable {_name(variable)} ({variable.shape}) doesn't match with shape of tensor {tensor_name} "
+            f"Shape of variable {whole.name} ({whole.shape}) doesn't match with shape of tensor {tensor_name} "
             f"({shapes[tensor_name]}) from checkpoint reader."
         )
 
@@ -76,16 +116,13 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     for source, target in sorted(pairs, key=lambda pair: str(pair[0])):
         known = _graph_variables() if isinstance(target, str) else {}
         if isinstance(target, str) and target in known:
-            target = known[target]
-        if isinstance(target, Variable):
-            _check(target, source, shapes, path)
-            _begin_with(target, path, source)
-        elif isinstance(target, (list, tuple)):
-            for variable in target:
-                _check(variable, source, shapes, path)
-                _begin_with(variable, path, source)
-        else:
+            target = known[target].parts
+        if isinstance(target, str):
             _init_scope(source, target, known, shapes, path)
+            continue
+        for whole in _wholes([target] if isinstance(target, Variable) else target).values():
+            _check(whole, source, shapes, path)
+            whole.begin_with_tensor(path, source)
 
 
 def _init_scope(source, target, known, shapes, path):
@@ -102,7 +139,7 @@ def _init_scope(source, target, known, shapes, path):
         if full not in shapes:
             raise ValueError(f"Tensor {full} ({name} in {target}) is not found in {path} checkpoint")
         _check(known[name], full, shapes, path)
-        _begin_with(known[name], path, full)
+        known[name].begin_with_tensor(path, full)
 
 
 class VocabInfo(
@@ -130,15 +167,15 @@ def _words(path, size):
     return words if size is None or size < 0 else words[:size]
 
 
-def _remapped(variable, old, info):
+def _remapped(whole, old, info):
     """The old values in the order of the new words."""
-    shape = tuple(variable.shape.as_list())
+    shape = tuple(whole.shape.as_list())
     make = info.backup_initializer
     if make is None:
         new = np.zeros(shape, old.dtype)
     else:
         with context.eager_mode():
-            new = np.array(make(shape, dtype=variable.dtype.base_dtype).numpy())
+            new = np.array(make(shape, dtype=whole.dtype).numpy())
     places = {word: i for i, word in enumerate(_words(info.old_vocab, info.old_vocab_size))}
     for i, word in enumerate(_words(info.new_vocab, info.new_vocab_size)):
         at = places.get(word)
@@ -188,28 +225,23 @@ def warm_start(
     path = _prefix(ckpt_to_initialize_from)
     reader = load_checkpoint(path)
     shapes = reader.get_variable_to_shape_map()
-    variables = {_name(v): v for v in _wanted(vars_to_warm_start)}
+    variables = _wholes(_wanted(vars_to_warm_start))
     known = _graph_variables()
     variables.update({name: known[name] for name in vocabularies if name in known})
     used = set()
-    for name, variable in sorted(variables.items()):
+    for name, whole in sorted(variables.items()):
         source = previous.get(name, name)
         used.add(name)
         if name in vocabularies:
             info = vocabularies.pop(name)
             if source not in shapes:
                 raise ValueError(f"Tensor {source} is not found in {path} checkpoint {shapes}")
-            value = _remapped(variable, reader.get_tensor(source), info)
-            if variable._parts is None:
-                variable.assign(value)
-            else:
-                with _apart():
-                    _begin_with_value(variable, value)
+            whole.begin_with(_remapped(whole, reader.get_tensor(source), info))
         else:
             if source not in shapes and vars_to_warm_start != ".*":
                 raise ValueError(f"Tensor {source} is not found in {path} checkpoint {shapes}")
-            _check(variable, source, shapes, path)
-            _begin_with(variable, path, source)
+            _check(whole, source, shapes, path)
+            whole.begin_with_tensor(path, source)
     unused = sorted(set(previous) - used)
     if unused:
         raise ValueError("You provided the following variables in var_name_to_prev_var_name that were not used: "

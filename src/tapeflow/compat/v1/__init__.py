@@ -424,6 +424,7 @@ _LAZY_ROOMS = {
     "lookup": "tapeflow.lookup",
     "losses": "tapeflow.compat.v1.losses",
     "metrics": "tapeflow.compat.v1.metrics",
+    "mixed_precision": "tapeflow.compat.v1.mixed_precision",
     "nest": "tapeflow.nest",
     "python_io": "tapeflow.compat.v1.python_io",
     "quantization": "tapeflow.quantization",

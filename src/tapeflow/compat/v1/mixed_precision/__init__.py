@@ -1,0 +1,6 @@
+"""tf.compat.v1.mixed_precision: loss scales."""
+
+from tapeflow.compat.v1.mixed_precision import experimental
+from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
+
+__all__ = ["DynamicLossScale", "FixedLossScale", "LossScale", "experimental"]
