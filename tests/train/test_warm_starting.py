@@ -102,3 +102,15 @@ def test_parts_begin_with_their_share_of_a_whole(saved_parts, parts, way, tmp_pa
             tf.train.init_from_checkpoint(path, mapping)
         (found,) = initialised(tf.convert_to_tensor(new))
     np.testing.assert_array_equal(found, whole)
+
+
+def test_warm_start_from_a_checkpoint_of_objects(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        old = tf.get_variable("fruit", initializer=[1.0, 2.0])
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Checkpoint(v=old).save(str(tmp_path / "c"), session=session)
+    with tf.Graph().as_default():
+        new = tf.get_variable("fruit", [2])
+        tf.train.warm_start(path)
+        (found,) = initialised(new)
+    assert found.tolist() == [1.0, 2.0]

@@ -15,6 +15,7 @@ from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.broadcasting import tile as tile_dense
 from tapeflow.ops.casting import cast
 from tapeflow.ops.control import control_dependencies
+from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_broadcast import elementwise
 from tapeflow.ops.ragged_convert import columns_of
 from tapeflow.ops.ragged_functions import (
@@ -28,16 +29,6 @@ from tapeflow.ops.ragged_functions import (
 from tapeflow.ops.ragged_tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.static import static_value
-
-
-def _axis_in(axis: Any, rank: int | None, name: str = "axis") -> int:
-    """`axis` counted from the front. Raises ValueError where that is not known or out of range."""
-    axis = int(axis)
-    if axis < 0 and rank is None:
-        raise ValueError(f"{name} may only be negative if the rank is known")
-    if rank is not None and not -rank <= axis < rank:
-        raise ValueError(f"{name}={axis} out of bounds: expected {-rank}<={name}<{rank}")
-    return axis + rank if axis < 0 and rank is not None else axis
 
 
 def _known_list(value: Any, what: str) -> list[int]:
@@ -105,7 +96,7 @@ def reverse(tensor, axis, name=None):
         axis = [axis]
     out = tensor
     for a in _known_list(axis, "axis"):
-        out = _reversed(out, _axis_in(a, rank))
+        out = _reversed(out, positive_axis(a, rank))
     return out
 
 
@@ -134,7 +125,7 @@ def squeeze(input, axis=None, name=None):
     rank = input.shape.rank
     axes = [axis] if isinstance(axis, int) else _known_list(axis, "axis")
     out = input
-    for a in sorted({_axis_in(a, rank) for a in axes}, reverse=True):
+    for a in sorted({positive_axis(a, rank) for a in axes}, reverse=True):
         out = _squeezed(out, a)
     return out
 
@@ -168,7 +159,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         if indices.shape.rank is None:
             raise ValueError("batch_dims may only be negative if the rank of indices is known")
         batch += indices.shape.rank
-    at = _axis_in(batch if axis is None else axis, params.shape.rank)
+    at = positive_axis(batch if axis is None else axis, params.shape.rank)
     if at < batch:
         raise ValueError(f"axis={at} must be greater than or equal to batch_dims={batch}")
     return _gathered(params, indices, at, batch)
@@ -395,7 +386,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     rank = indices.shape.rank
     inner = -1
     if axis is not None and axis != -1:
-        at = _axis_in(axis, None if rank is None else rank + 1)
+        at = positive_axis(axis, None if rank is None else rank + 1)
         if at <= indices.ragged_rank:
             raise ValueError(
                 f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank})."
@@ -419,7 +410,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name=None):
     rank = value.shape.rank
     if isinstance(num_or_size_splits, int) and num_or_size_splits < 1:
         raise ValueError("num_splits must be positive")
-    at = _axis_in(axis, rank)
+    at = positive_axis(axis, rank)
     if at == 0:
         return _split_rows(value, num_or_size_splits, num)
     if at > value.ragged_rank:
@@ -489,7 +480,7 @@ def softmax(logits, axis=None, name=None):
     from tapeflow.ops.elementwise import exp
 
     rank = logits.shape.rank
-    at = _axis_in(-1 if axis is None else axis, rank)
+    at = positive_axis(-1 if axis is None else axis, rank)
     if at > logits.ragged_rank:
         return logits.with_flat_values(
             dense_softmax.softmax(logits.flat_values, at - logits.ragged_rank)

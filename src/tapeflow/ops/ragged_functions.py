@@ -20,6 +20,7 @@ from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.elementwise import ceil
+from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_tensor import (
     RaggedTensor,
     as_ragged_or_tensor,
@@ -265,11 +266,7 @@ def expand_dims(input, axis, name=None):
     if not isinstance(value, RaggedTensor):
         return dense_layout.expand_dims(value, axis)
     rank = value.shape.rank
-    if rank is not None and not -rank - 1 <= axis <= rank:
-        raise ValueError(f"axis={axis} out of bounds: expected {-rank - 1}<=axis<{rank + 1}")
-    if axis < 0 and rank is None:
-        raise ValueError("axis may only be negative if the rank is known")
-    axis = axis if axis >= 0 else axis + rank + 1
+    axis = positive_axis(axis, rank, extra=1)
     kind = value.row_splits.dtype
     if axis == 0:
         return RaggedTensor.from_uniform_row_length(value, value.nrows(), cast(1, kind))
@@ -317,15 +314,7 @@ def _require_fitting(values):
 
 def _axis(axis, values, extra=0):
     rank = next((v.shape.rank for v in values if v.shape.rank is not None), None)
-    if axis < 0:
-        if rank is None:
-            raise ValueError("axis may only be negative if the rank is known")
-        axis += rank + extra
-    if rank is not None and not 0 <= axis < rank + extra:
-        raise ValueError(
-            f"axis={axis} out of bounds: expected {-rank - extra}<=axis<{rank + extra}"
-        )
-    return axis
+    return positive_axis(axis, rank, extra=extra)
 
 
 def _joined(values, axis):

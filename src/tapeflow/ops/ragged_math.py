@@ -24,6 +24,7 @@ from tapeflow.ops.construction import ones_like, zeros
 from tapeflow.ops.control import control_dependencies
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
+from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_broadcast import elementwise as of_both
 from tapeflow.ops.ragged_convert import columns_of
 from tapeflow.ops.ragged_functions import map_flat_values
@@ -72,13 +73,7 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
         else [int(known)]
     )
     rank = value.shape.rank
-    if any(a < 0 for a in axes):
-        if rank is None:
-            raise ValueError("axis may only be negative if the rank is known")
-        axes = [a + rank if a < 0 else a for a in axes]
-    for a in axes:
-        if rank is not None and not 0 <= a < rank:
-            raise ValueError(f"axis={a} out of bounds: expected {-rank}<=axis<{rank}")
+    axes = [positive_axis(a, rank) for a in axes]
     out: Any = value
     for a in sorted(set(axes), reverse=True):
         out = _reduce_one(of_all, aggregate, out, a)

@@ -22,6 +22,7 @@ from tapeflow.ops.cumulative import cumsum
 from tapeflow.ops.gather import gather
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import reshape
+from tapeflow.ops.ragged_axis import positive_axis
 from tapeflow.ops.ragged_partitions import (
     INDEX,
     LENGTHS,
@@ -299,8 +300,7 @@ class RaggedTensor:
 
     def row_lengths(self, axis=1, name=None):
         """The lengths of the rows in dimension `axis`, ragged where that is inside of another ragged dimension."""
-        if axis < 0 or (self.shape.rank is not None and axis >= self.shape.rank):
-            raise ValueError(f"axis={axis} out of bounds: expected 0<=axis<{self.shape.rank}")
+        axis = positive_axis(axis, self.shape.rank)
         if axis == 0:
             return self.nrows()
         if axis == 1:

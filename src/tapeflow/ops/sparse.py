@@ -196,6 +196,11 @@ def reshape(sp_input, shape, name=None):
             raise ValueError(
                 f"Cannot reshape a tensor with {total} elements to shape {wanted} ({int(np.prod(wanted))} elements)."
             )
+        others = int(np.prod([d for d in wanted if d != -1]))
+        if wanted.count(-1) == 1 and (total % others if others else total):
+            shown = [None if d == -1 else d for d in wanted]
+            nearest = total // others * others if others else 0
+            raise ValueError(f"Cannot reshape a tensor with {total} elements to shape {shown} ({nearest} elements).")
         if wanted.count(-1) > 1:
             raise ValueError(f"At most one dimension can be inferred (-1). Found: {wanted}")
     indices, dense_shape = SparseReshape(sp_input.indices, sp_input.dense_shape, shape)

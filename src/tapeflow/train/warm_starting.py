@@ -13,8 +13,10 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.variable import Variable
+from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train.checkpoint_reading import load_checkpoint
 from tapeflow.train.checkpoint_state import latest_checkpoint
+from tapeflow.train.saved_items import keys_by_name
 from tapeflow.train.saving_nodes import restore_node
 
 
@@ -228,9 +230,11 @@ def warm_start(
     variables = _wholes(_wanted(vars_to_warm_start))
     known = _graph_variables()
     variables.update({name: known[name] for name in vocabularies if name in known})
+    keys = keys_by_name(BundleReader(path)) or {}  # of a checkpoint of objects
     used = set()
     for name, whole in sorted(variables.items()):
         source = previous.get(name, name)
+        source = source if source in shapes else keys.get(source, source)
         used.add(name)
         if name in vocabularies:
             info = vocabularies.pop(name)

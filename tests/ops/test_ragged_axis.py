@@ -1,0 +1,41 @@
+"""The dimensions that functions of ragged tensors take: counted from either end, refused beyond them."""
+
+import pytest
+
+import tapeflow as tf
+
+RT = tf.ragged.constant([[[1, 2], [3]], [], [[4, 5, 6]]])
+# function, how many dimensions it adds
+FUNCTIONS = {
+    "row_lengths": (lambda axis: RT.row_lengths(axis), 0),
+    "concat": (lambda axis: tf.concat([RT, RT], axis), 0),
+    "stack": (lambda axis: tf.stack([RT, RT], axis), 1),
+    "expand_dims": (lambda axis: tf.expand_dims(RT, axis), 1),
+    "gather": (lambda axis: tf.gather(RT[:, :0], [], axis=axis), 0),
+    "reduce_sum": (lambda axis: tf.reduce_sum(RT, axis), 0),
+    "reverse": (lambda axis: tf.reverse(RT, [axis]), 0),
+}
+
+
+def plain(value):
+    return value.to_list() if isinstance(value, tf.RaggedTensor) else value.numpy().tolist()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_axes_count_from_both_ends(name):
+    function, extra = FUNCTIONS[name]
+    rank = 3 + extra
+    for axis in range(rank):
+        assert plain(function(axis - rank)) == plain(function(axis))
+    for axis in (-rank - 2, -rank - 1, rank, rank + 1):
+        with pytest.raises(ValueError, match=rf"axis={axis} out of bounds: expected -{rank}<="):
+            function(axis)
+
+
+@pytest.mark.parametrize("name", ["row_lengths", "concat", "stack", "expand_dims", "gather"])
+@pytest.mark.parametrize("axis", ["x", 1.0, None])
+def test_axes_are_integers(name, axis):
+    if name == "gather" and axis is None:
+        return  # the first dimension that is no batch
+    with pytest.raises(TypeError, match="axis must be an int"):
+        FUNCTIONS[name][0](axis)
