@@ -81,6 +81,37 @@ void parse_list(PyObject* o, const OpDef* op, const AttrSpec& spec, bool unknown
 
 }  // namespace
 
+bool is_whole(PyObject* o, AttrKind kind) {
+  if (kind == AttrKind::kInt) return PyLong_Check(o);
+  if (kind != AttrKind::kInts || (!PyList_Check(o) && !PyTuple_Check(o))) return true;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
+    if (!PyLong_Check(PySequence_Fast_GET_ITEM(o, i))) return false;
+  }
+  return true;
+}
+
+Ref truncated(PyObject* o) {
+  const PyNumberMethods* number = Py_TYPE(o)->tp_as_number;
+  if (PyLong_Check(o) || PyIndex_Check(o) || !number || !number->nb_int || PyObject_TypeCheck(o, TensorBaseType)) {
+    return Ref();
+  }
+  PyObject* whole = PyNumber_Long(o);
+  if (!whole) forget_error();  // what cannot be one, as infinity, is refused where it is parsed
+  return whole ? Ref(whole) : Ref();
+}
+
+Ref truncated_list(PyObject* o) {
+  const Ref copy(PySequence_List(o));  // the conversion of an element may run code that changes the list
+  bool changed = false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(copy.get()); ++i) {
+    Ref whole = truncated(PyList_GET_ITEM(copy.get(), i));
+    if (!whole.get()) continue;
+    changed = true;
+    PyList_SetItem(copy.get(), i, whole.release());
+  }
+  return changed ? Ref(Py_NewRef(copy.get())) : Ref();
+}
+
 void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, Arena* arena) {
   out->object = o;
   switch (spec.kind) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "op.h"
+#include "ref.h"
 
 namespace tapeflow {
 
@@ -30,6 +31,12 @@ class Arena {
 
 // Fills `out` from what the caller gave; out->object borrows it. Throws PythonError (TypeError) or InvalidArgument.
 void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, Arena* arena);
+
+// A number that is no integer as the integer that int() makes of it, for attrs of integers; null: as it is. For a list
+// or tuple with such elements, the list of integers.
+bool is_whole(PyObject* o, AttrKind kind);  // needs nothing of this: an integer, integers, or another kind of attr
+Ref truncated(PyObject* o);
+Ref truncated_list(PyObject* o);
 
 // For messages: never raise.
 std::string py_str(PyObject* o);

@@ -95,7 +95,18 @@ class Call {
       if (!attr_objects_[i] && (*op_->attrs)[i].required) {
         type_error(*op_->name + " missing required argument: '" + py_str((*op_->attrs)[i].name) + "'");
       }
+      if (attr_objects_[i]) truncate(i);
     }
+  }
+
+  // Numbers with a fraction that are given for an attr of integers lose it, as in TensorFlow.
+  void truncate(size_t i) {
+    const AttrKind kind = (*op_->attrs)[i].kind;
+    if (is_whole(attr_objects_[i], kind)) return;
+    Ref whole = kind == AttrKind::kInt ? truncated(attr_objects_[i]) : truncated_list(attr_objects_[i]);
+    if (!whole.get()) return;
+    attr_objects_[i] = whole.get();
+    truncated_.push_back(std::move(whole));
   }
 
   void bind_keyword(PyObject* name, PyObject* value) {
@@ -314,7 +325,8 @@ class Call {
 
   OpDef* op_;
   std::vector<PyObject*> values_;            // borrowed, one an input
-  PyObject* attr_objects_[kMaxAttrs] = {};   // borrowed; null: default
+  PyObject* attr_objects_[kMaxAttrs] = {};   // borrowed, from the caller or from truncated_; null: default
+  std::vector<Ref> truncated_;               // attrs that were given as numbers with a fraction
   bool symbolic_ = false;
   bool weak_ = false;
   PyObject* promoted_ = nullptr;             // owns values_ that promotion made
@@ -358,6 +370,7 @@ PyObject* fast_call(OpDef* op, PyObject* const* args, size_t nargs) {
     for (size_t i = 0; i < n_attrs; ++i) {
       const AttrSpec& spec = (*op->attrs)[i];
       if (i < given && args[n + i] != Py_None) {
+        if (!is_whole(args[n + i], spec.kind)) return nullptr;
         attr_objects[i] = args[n + i];
         parse_attr(args[n + i], op, spec, &attrs[i], &arena);
       } else {

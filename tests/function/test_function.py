@@ -473,3 +473,16 @@ def test_a_variable_has_no_value_while_tracing():
 
     with pytest.raises(NotImplementedError, match="only available when eager execution is enabled"):
         f()
+
+
+@pytest.mark.parametrize("autograph", [True, False])
+def test_parameters_with_names_that_no_node_can_have(autograph):
+    def f(_, _a, *, __b=1.0):
+        return _ + _a * __b
+
+    traced = tf.function(f, autograph=autograph)
+    one, two, three = map(tf.constant, (1.0, 2.0, 3.0))
+    assert traced(one, two, __b=three).numpy() == 7.0
+    assert tf.function(lambda _: _ + 1)(one).numpy() == 2.0
+    names = [x.op.name for x in traced.get_concrete_function(one, two, __b=three).inputs]
+    assert len(set(names)) == 3

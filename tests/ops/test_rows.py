@@ -117,6 +117,39 @@ def test_result_is_the_reference(row, sample):
         close(a, b, a.dtype)
 
 
+WHOLE = {0: lambda v: np.float32(v + 0.5), 6: lambda v: [x + 0.5 for x in v]}
+
+
+def truncated(row, sample):
+    """The attrs of a sample, those of integers at least 0 as numbers with a fraction."""
+    out = dict(sample.attrs)
+    for key, value in sample.attrs.items():
+        number = row.attrs[key].number
+        if number in WHOLE and value is not None and np.all(np.asarray(value) >= 0):
+            out[key] = WHOLE[number](value)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("row", "sample"),
+    cases(lambda row, s: s.raises is None and not row.stateful and truncated(row, s) != s.attrs),
+)
+@pytest.mark.parametrize("how", ["eager", "function"])
+def test_attrs_of_integers_lose_their_fractions(row, sample, how):
+    attrs = truncated(row, sample)
+    call = lambda: leaves(row(*sample.inputs, **attrs))  # noqa: E731
+    got = call() if how == "eager" else tf.function(call, autograph=False)()
+    for ours, theirs in zip(got, leaves(row(*sample.inputs, **sample.attrs)), strict=True):
+        np.testing.assert_array_equal(array(ours), array(theirs))
+
+
+def test_attrs_of_integers_are_numbers():
+    value = tf.ones([2])
+    for bad in ("2", b"2", np.inf, np.nan, None, [2]):
+        with pytest.raises(TypeError, match="Expected int for argument 'num_split'"):
+            tf.raw_ops.Split(axis=0, value=value, num_split=bad)
+
+
 @pytest.mark.parametrize(
     ("row", "sample"), cases(lambda row, s: s.raises is None and bool(row.native_dtypes()))
 )

@@ -107,25 +107,63 @@ class Module(Restorable, Bounded):
         return vars(self)
 
     def _found(self, kind: type) -> Iterator[Any]:
-        """Each object of `kind` once, breadth first."""
+        """Each object of `kind` once: those of the attributes, then those of each module among them."""
+        return self._flatten(predicate=lambda leaf: isinstance(leaf, kind))
+
+    # What attributes are never looked into; subclasses add to it. The name is TensorFlow's.
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """The leaves of the attributes, in the order of their names, then those of each module among them.
+
+        Args:
+          recursive: whether to look into modules.
+          predicate: which leaves are wanted; None: all.
+          attribute_traversal_key: the key by which the names of attributes are sorted.
+          with_path: give (path, leaf), once for each path; else each leaf once.
+          expand_composites: whether to give the tensors of composites.
+        """
+        wanted = predicate or (lambda leaf: True)
         seen = {id(self)}
-        waiting: list[Module] = [self]
-        for module in waiting:
+        active: set[int] = set()
+
+        def walk(module: Module, path: tuple[Any, ...]) -> Iterator[Any]:
             attributes = module._attributes()
-            for key in sorted(attributes):
-                for leaf in _leaves(key, attributes[key], module):
-                    if id(leaf) in seen or not isinstance(leaf, (kind, Module)):
-                        continue
-                    seen.add(id(leaf))
-                    if isinstance(leaf, kind):
-                        yield leaf
+            deeper = []
+            for key in sorted(attributes, key=attribute_traversal_key):
+                if key in module._TF_MODULE_IGNORED_PROPERTIES:
+                    continue
+                for own, leaf in _leaves(key, attributes[key], module, with_path, expand_composites):
+                    if not with_path:
+                        if id(leaf) in seen:
+                            continue
+                        seen.add(id(leaf))
+                    if wanted(leaf):
+                        yield ((*path, key, *own), leaf) if with_path else leaf
                     if isinstance(leaf, Module):
-                        waiting.append(leaf)
+                        deeper.append(((*path, key, *own), leaf))
+            if not recursive or id(module) in active:
+                return
+            active.add(id(module))
+            for place, child in deeper:
+                yield from walk(child, place)
+            active.discard(id(module))
+
+        return walk(self, ())
 
 
-def _leaves(key: str, value: Any, module: Module) -> list[Any]:
+def _leaves(key: str, value: Any, module: Module, with_path: bool, expand_composites: bool) -> Iterator[Any]:
     try:
-        return nest.flatten(value)
+        if with_path:
+            return iter(nest.flatten_with_tuple_paths(value, expand_composites))
+        return iter([((), leaf) for leaf in nest.flatten(value, expand_composites)])
     except Exception as error:
         raise ValueError(f"Error processing property {key!r} of {module!r}") from error
 

@@ -315,10 +315,20 @@ def _fits(value: Any, dtype: DType) -> bool:
 
 
 _checkers: dict[int, Any] = {
-    0: (lambda v: isinstance(v, (int, np.integer)) or hasattr(type(v), "__index__"), "int"),
+    0: (lambda v: isinstance(v, (int, np.integer)) or hasattr(type(v), "__index__"), "int"),  # after `_whole`
     2: (lambda v: isinstance(v, (bool, np.bool_)), "bool"),
     4: (lambda v: isinstance(v, (str, bytes)), "string"),
 }
+
+
+def _whole(value: Any) -> Any:
+    """A number with a fraction, given for an attr of integers, without it; anything else as it is."""
+    if isinstance(value, (str, bytes)) or hasattr(type(value), "__index__") or not hasattr(type(value), "__int__"):
+        return value
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _check_graphs(graph: Graph, values: Sequence[Any]) -> None:
@@ -340,7 +350,11 @@ def _checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
             value = None if value.rank is None else tuple(value.as_list())
         elif kind.number == 5 and isinstance(value, list):
             value = tuple(value)
-        elif kind.number in _checkers and value is not None:
+        elif kind.number == 0:
+            value = _whole(value)
+        elif kind.number == 6 and isinstance(value, (list, tuple)):
+            value = [_whole(v) for v in value]
+        if kind.number in _checkers and value is not None:
             check, label = _checkers[kind.number]
             if not check(value):
                 raise TypeError(f"Expected {label} for argument '{key}' not {value!r}.")

@@ -12,6 +12,7 @@ from tapeflow.core.creation_lock import CreationLock
 from tapeflow.graph import building, misuse
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
 from tapeflow.graph.misuse import InaccessibleTensorError as InaccessibleTensorError
+from tapeflow.graph.names import is_op
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Eager = _native.EagerTensor
@@ -224,6 +225,7 @@ class FuncGraph(Graph):
 
     def add_input(self, dtype: Any, shape: Any, name: str) -> SymbolicTensor:
         """A new placeholder, after the other inputs."""
+        name = name if is_op(name) else "Placeholder"  # a parameter may be called _
         inner = building.placeholder(self, dtype, shape, name)
         self.inputs.append(inner)
         return inner

@@ -9,9 +9,14 @@ _OP = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
 
+def is_op(name: str) -> bool:
+    """Whether `name` can be an operation's."""
+    return isinstance(name, str) and _OP.match(name) is not None
+
+
 def check_op(name: str) -> None:
     """Raises ValueError unless `name` can be an operation's."""
-    if not isinstance(name, str) or not _OP.match(name):
+    if not is_op(name):
         raise ValueError(
             f"'{name}' is not a valid node name. Accepted names conform to Regex {_OP.pattern!r}"
         )
