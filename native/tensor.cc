@@ -1,4 +1,5 @@
 // The tensor object: its birth and death, and its face in Python.
+#include "ref.h"
 #include "tensor.h"
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -314,14 +315,37 @@ PyGetSetDef eager_getset[] = {
 
 // -- methods ---------------------------------------------------------------------------------------
 
+// What the elements are for NumPy: those of quantized dtypes are plain integers there.
+DType shown_as(DType d) {
+  switch (d) {
+    case DType::kQInt8: return DType::kInt8;
+    case DType::kQUInt8: return DType::kUInt8;
+    case DType::kQInt16: return DType::kInt16;
+    case DType::kQUInt16: return DType::kUInt16;
+    case DType::kQInt32: return DType::kInt32;
+    default: return d;
+  }
+}
+
+PyObject* to_shown_array(Tensor* t, bool own) {
+  PyObject* a = to_array(t, own);
+  const DType shown = shown_as(t->dtype);
+  if (!a || shown == t->dtype || !PyArray_Check(a)) return a;
+  const Ref array(a);
+  PyObject* d = numpy_dtype_object(shown);
+  if (!d) return nullptr;
+  Py_INCREF(d);  // PyArray_View takes it over
+  return PyArray_View(reinterpret_cast<PyArrayObject*>(a), reinterpret_cast<PyArray_Descr*>(d), nullptr);
+}
+
 PyObject* numpy(PyObject* o, PyObject*) {
   Tensor* t = tensor(o);
   if (plain_scalar(t)) {
-    if (PyObject* d = numpy_dtype_object(t->dtype)) {
+    if (PyObject* d = numpy_dtype_object(shown_as(t->dtype))) {
       return PyArray_Scalar(t->data, reinterpret_cast<PyArray_Descr*>(d), nullptr);
     }
   }
-  PyObject* a = guarded([&] { return to_array(t, true); });
+  PyObject* a = guarded([&] { return to_shown_array(t, true); });
   if (!a || !PyArray_Check(a)) return a;
   return PyArray_Return(reinterpret_cast<PyArrayObject*>(a));  // an array of rank 0 becomes its element
 }
@@ -336,7 +360,7 @@ PyObject* to_ndarray(PyObject* o, PyObject* args, PyObject* kwargs) {
   if (dtype != Py_None && !PyArray_DescrConverter(dtype, &d)) return nullptr;
   // Strings lie in an array that could be written to.
   const bool own = wants_copy || (is_object(tensor(o)->dtype) && copy == Py_None);
-  PyObject* a = guarded([&] { return to_array(tensor(o), own); });
+  PyObject* a = guarded([&] { return to_shown_array(tensor(o), own); });
   if (!a || !d || PyArray_EquivTypes(d, PyArray_DESCR(reinterpret_cast<PyArrayObject*>(a)))) {
     Py_XDECREF(d);
     return a;

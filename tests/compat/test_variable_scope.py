@@ -194,3 +194,9 @@ def test_the_variance_of_a_part_is_that_of_the_whole(mode):
     )
     value = mode(parts.as_tensor())
     np.testing.assert_allclose(np.abs(value).max(), np.sqrt(3 / 1000), rtol=1e-2)
+
+
+def test_parts_have_the_dtype_of_their_values(mode):
+    parts = tf.create_partitioned_variables([4], [2], tf.constant([1, 2, 3, 4]))
+    assert [part.dtype.base_dtype for part in parts] == [tf.int32, tf.int32]
+    np.testing.assert_array_equal(mode(tf.concat([part.value() for part in parts], 0)), [1, 2, 3, 4])

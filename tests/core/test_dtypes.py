@@ -5,6 +5,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import tapeflow as tf
 from tapeflow.core import dtypes
 
 
@@ -151,3 +152,17 @@ def test_immutable():
         dtypes.float32.name = "other"
     with pytest.raises(AttributeError, match="no attribute 'foo'"):
         _ = dtypes.float32.foo
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [(tf.qint8, "int8"), (tf.quint8, "uint8"), (tf.qint16, "int16"), (tf.quint16, "uint16"), (tf.qint32, "int32")],
+)
+def test_quantized_elements_are_integers_for_numpy(kind, shown):
+    for value in ([1, 2], 3, [[1], [2]]):
+        x = tf.constant(value, kind)
+        for array in (x.numpy(), np.asarray(x)):
+            assert array.dtype == shown
+            assert array.tolist() == value
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        assert session.run(tf.constant([1, 2], kind)).dtype == shown

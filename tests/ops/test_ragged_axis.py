@@ -39,3 +39,19 @@ def test_axes_are_integers(name, axis):
         return  # the first dimension that is no batch
     with pytest.raises(TypeError, match="axis must be an int"):
         FUNCTIONS[name][0](axis)
+
+
+@pytest.mark.parametrize("axis", ["x", [None], 1.0])
+def test_squeezed_axes_are_integers(axis):
+    with pytest.raises(TypeError, match="list or tuple of integers"):
+        tf.squeeze(tf.ragged.constant([[1], [2]]), axis)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "function"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(([0], [3], [0]), "Requires delta != 0"), ((0.0, 3.0, 0.0), "Requires delta != 0"), (([0, 1], [3]), "same shape")],
+)
+def test_ranges_that_cannot_be(wrap, arguments, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        wrap(lambda: tf.ragged.range(*arguments))()

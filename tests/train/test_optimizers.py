@@ -232,3 +232,20 @@ def test_moving_average():
     w.assign(2.0)
     average.apply([w])
     np.testing.assert_allclose(average.average(w).numpy(), 1.1, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.0, 0.0), (0.001, 0.0), (0.0, 2.0), (0.001, 2.0)])
+def test_dual_averaging_counts_steps_from_one(l1, l2):
+    rate, start, gradient = 3.0, 0.1, np.array([0.1, 0.2])
+    step = tf.Variable(0, dtype=tf.int64)
+    w = tf.Variable([4.0, 3.0])
+    optimizer = train.AdagradDAOptimizer(
+        rate, step, initial_gradient_squared_accumulator_value=start,
+        l1_regularization_strength=l1, l2_regularization_strength=l2,
+    )  # fmt: skip
+    total, squares = np.zeros(2), np.full(2, start)
+    for t in range(1, 4):
+        optimizer.apply_gradients([(tf.constant(gradient, tf.float32), w)], global_step=step)
+        total, squares = total + gradient, squares + gradient**2
+        cut = np.sign(total) * np.maximum(np.abs(total) - l1 * t, 0)
+        np.testing.assert_allclose(w, -rate * cut / (np.sqrt(squares) + l2 * t * rate), rtol=1e-4)

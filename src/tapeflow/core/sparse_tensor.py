@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
@@ -122,6 +123,9 @@ class SparseTensor:
 
     def __mul__(self, other):
         return _operators["mul"](self, other)
+
+    def __rmul__(self, other):
+        return _operators["mul"](self, other) if isinstance(other, Tensor) else NotImplemented
 
     def __truediv__(self, other):
         return _operators["truediv"](self, other)

@@ -123,7 +123,9 @@ def squeeze(input, axis=None, name=None):
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
     rank = input.shape.rank
-    axes = [axis] if isinstance(axis, int) else _known_list(axis, "axis")
+    axes = [axis] if isinstance(axis, int) else axis
+    if not isinstance(axes, (list, tuple)) or not all(hasattr(a, "__index__") for a in axes):
+        raise TypeError("Axis must be a list or tuple of integers.")
     out = input
     for a in sorted({positive_axis(a, rank) for a in axes}, reverse=True):
         out = _squeezed(out, a)

@@ -6,12 +6,18 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import arithmetic, joining
 from tapeflow.ops import gather as dense_gather
 from tapeflow.ops import layout as dense_layout
-from tapeflow.ops.array import Shape
-from tapeflow.ops.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
+from tapeflow.ops.array import Shape, identity
+from tapeflow.ops.assertions import (
+    assert_equal_v1,
+    assert_less_v1,
+    assert_non_negative_v1,
+    assert_none_equal,
+)
 from tapeflow.ops.broadcasting import repeat
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal, where
@@ -168,6 +174,11 @@ def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtyp
     for part, what in ((starts, "starts"), (limits, "limits"), (deltas, "deltas")):
         if part.shape.rank is not None and part.shape.rank > 1:
             raise ValueError(f"{what} must be a scalar or vector")
+    lengths = {x.shape.as_list()[0] for x in (starts, limits, deltas) if x.shape.rank == 1} - {None}
+    if len(lengths) > 1:
+        raise InvalidArgumentError(None, None, "starts, limits, and deltas must have the same shape")
+    with control_dependencies([assert_none_equal(deltas, zeros([], dtype), message="Requires delta != 0")]):
+        deltas = identity(deltas)
     total = starts * 0 + limits * 0 + deltas * 0
     total = dense_layout.reshape(total, [-1])
     starts, limits, deltas = starts + total, limits + total, deltas + total

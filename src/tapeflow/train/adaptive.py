@@ -134,7 +134,9 @@ class AdagradDAOptimizer(Optimizer):
             ("gradient_squared_accumulator", self._initial),
         )
         scalars = [self._number(value, dtype) for value in self._settings]
-        return Update(training.AdagradDA, slots, (*scalars, cast(self._global_step, "int64")))
+        # The number of the step that is made: the program counts it once it is done.
+        step = cast(self._global_step, "int64") + 1
+        return Update(training.AdagradDA, slots, (*scalars, step))
 
 
 class AdadeltaOptimizer(Optimizer):

@@ -219,7 +219,7 @@ def create_partitioned_variables(
         own = scope.name[len(outer) + 1 :] if outer else scope.name
     with variable_scoping.variable_scope(variable_scoping.get_variable_scope(), reuse=reuse):
         whole = variable_getting.get_variable(
-            own, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable,
-            collections=collections, partitioner=lambda **_: list(slicing),
+            own, shape=shape, dtype=dtype if callable(initializer) else None, initializer=initializer,
+            trainable=trainable, collections=collections, partitioner=lambda **_: list(slicing),
         )  # fmt: skip
     return list(whole)
