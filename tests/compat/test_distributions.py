@@ -149,3 +149,13 @@ def test_events_are_checked_on_demand(evaluate, name, parameters, event, message
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         evaluate(lambda: kind(**parameters, validate_args=True).prob(event))
     evaluate(lambda: kind(**parameters).prob(event))
+
+
+def test_counts_for_each_of_a_batch(evaluate):
+    """The covariance over one axis of counts and another of concentrations, against one at a time."""
+    counts, alphas = np.array([[3.0], [5.0]], np.float32), np.array([1.0, 2.0, 3.0], np.float32)
+    kind = tf.compat.v1.distributions.DirichletMultinomial
+    for method in ("mean", "variance", "covariance"):
+        got = evaluate(lambda: getattr(kind(counts, alphas[None]), method)())  # noqa: B023
+        want = [evaluate(lambda: getattr(kind(n[0], alphas), method)()) for n in counts]  # noqa: B023
+        np.testing.assert_allclose(got, want, rtol=1e-5)

@@ -143,7 +143,7 @@ def test_partial_runs(graph):
         handle = sess.partial_run_setup([r1, r2], [a, b])
         assert sess.partial_run(handle, r1, {a: 2.0}) == 3.0
         assert sess.partial_run(handle, r2, {b: 5.0}) == 15.0
-        with pytest.raises(tf.errors.InvalidArgumentError, match="already fetched"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has already been fetched"):
             sess.partial_run(handle, r2)
 
 

@@ -319,7 +319,7 @@ class BaseSession:
                 )
             if id(x) in state.known:
                 raise errors.InvalidArgumentError(
-                    None, None, f"The feed {x.name} had already been fed."
+                    None, None, f"The feed {x.name} has already been fed."
                 )
             state.known[id(x)] = (x, value)
         taken = Fetches(self._graph, fetches)
@@ -330,7 +330,7 @@ class BaseSession:
                 )
             if id(x) in state.done:
                 raise errors.InvalidArgumentError(
-                    None, None, f"The fetch {x.name} was already fetched."
+                    None, None, f"The fetch {x.name} has already been fetched."
                 )
         needed = order.needed(
             self._graph, taken.tensors, taken.operations, [x for x, _ in state.known.values()]
@@ -338,7 +338,7 @@ class BaseSession:
         for op in needed:
             if op.type == "Placeholder" and id(op.outputs[0]) not in state.known:
                 raise errors.InvalidArgumentError(
-                    None, op, f"Fetch depends on the placeholder {op.name}, which has not been fed."
+                    None, op, f"You must feed a value for placeholder tensor '{op.name}': what is fetched depends on it"
                 )
         kept = [
             y for op in needed if op.type != "Const" for y in op.outputs if id(y) not in state.known

@@ -32,13 +32,13 @@ def set_seed(seed):
     call draws a seed of its own, the same ones in every run. With a seed given to the op, calls that have the same
     arguments continue one stream, from the start again after `set_seed`.
 
-    Raises TypeError when `seed` is not a whole number.
+    None takes the global seed away. Raises TypeError when `seed` is not a whole number.
     """
     global _global_seed, _draws, _starts
     if seed is None and not context.executing_eagerly():
         context.current_graph().seed = None
         return
-    value = _whole(seed)
+    value = None if seed is None else _whole(seed)
     if context.executing_eagerly():
         _global_seed = value
         _draws = random.Random(value)

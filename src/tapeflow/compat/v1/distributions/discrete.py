@@ -364,7 +364,7 @@ class DirichletMultinomial(Distribution):
 
     def _scale(self):
         total = self._total[..., None]
-        return sqrt((1.0 + total / self._total_count[..., None]) / (1.0 + total))
+        return sqrt((1.0 + total / self._total_count) / (1.0 + total))
 
     def _variance(self):
         x = self._scale() * self._mean()
