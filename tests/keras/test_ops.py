@@ -13,8 +13,8 @@ keras, ops = tf.keras, tf.keras.ops
 
 # What takes functions, or gives no tensors.
 NOT_TENSOR_FUNCTIONS = {
-    "cond", "convert_to_numpy", "convert_to_tensor", "dtype", "fori_loop", "is_tensor", "map", "ndim", "shape",
-    "vectorized_map", "while_loop",
+    "associative_scan", "cond", "convert_to_numpy", "convert_to_tensor", "custom_gradient", "dtype", "fori_loop",
+    "is_tensor", "jvp", "map", "ndim", "scan", "shape", "switch", "vectorize", "vectorized_map", "while_loop",
 }  # fmt: skip
 
 
@@ -77,6 +77,46 @@ def test_gradients_flow():
 )  # fmt: skip
 def test_result_type(types, expected):
     assert result_type(*types) == expected
+
+
+def test_namespaces_hold_the_functions_of_ops():
+    for namespace in (ops.numpy, ops.nn, ops.linalg):
+        for name in vars(namespace).keys() & set(ops.__all__):
+            assert getattr(namespace, name) is getattr(ops, name)
+    assert ops.linalg.norm is ops.numpy.norm
+    assert not hasattr(ops, "tf_abs")
+
+
+def test_argpartition_divides_at_a_place():
+    x = np.random.RandomState(0).randint(0, 9, (4, 11))
+    for k in (0, 5, 10):
+        order = np.asarray(ops.argpartition(x, k))
+        parts = np.take_along_axis(x, order, -1)
+        assert (parts[:, :k] <= parts[:, k : k + 1]).all()
+        assert (parts[:, k:] >= parts[:, k : k + 1]).all()
+        np.testing.assert_array_equal(np.sort(order), np.tile(np.arange(11), (4, 1)))
+
+
+def test_elastic_transform_moves_pixels_smoothly():
+    image = np.tile(np.arange(32, dtype="float32")[:, None, None], (1, 32, 1))
+    still = ops.image.elastic_transform(image, alpha=0.0, seed=1)
+    np.testing.assert_allclose(still, image, atol=1e-4)
+    moved = np.asarray(ops.image.elastic_transform(image, alpha=5.0, sigma=2.0, seed=1))
+    assert 0.1 < np.abs(moved - image).mean() < 8
+    np.testing.assert_array_equal(moved, ops.image.elastic_transform(image, alpha=5.0, sigma=2.0, seed=1))
+
+
+def test_map_coordinates_fills_as_scipy():
+    x = np.arange(4.0, dtype="float32")
+    at = np.arange(-5.0, 9.0, dtype="float32")[None]
+    expected = {
+        "reflect": [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0], "mirror": [1, 2, 3, 2, 1, 0, 1, 2, 3, 2, 1, 0, 1, 2],
+        "wrap": [3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0], "nearest": [0] * 5 + [0, 1, 2, 3] + [3] * 5,
+        "constant": [9] * 5 + [0, 1, 2, 3] + [9] * 5,
+    }  # fmt: skip
+    for mode, values in expected.items():
+        for order in (0, 1):
+            np.testing.assert_array_equal(ops.image.map_coordinates(x, at, order, mode, 9), values)
 
 
 def test_result_type_of_strings():

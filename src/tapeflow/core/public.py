@@ -111,3 +111,13 @@ def public_methods(cls: C) -> C:
         if isinstance(method, FunctionType) and (name in _SPECIAL or not name.startswith("_")):
             setattr(cls, name, public(method))
     return cls
+
+
+def public_names(module: dict[str, Any]) -> list[str]:
+    """Return the names of the public functions and classes that a module defines, in their order.
+
+    Args:
+      module: the `globals()` of the module.
+    """
+    own = module["__name__"]
+    return [name for name, value in module.items() if name[0] != "_" and getattr(value, "__module__", None) == own]

@@ -515,7 +515,10 @@ def Bitcast(xp, input, type):
     if new < old:
         input = input.reshape((*input.shape, 1))
     output = xp.ascontiguousarray(input).view(type.as_numpy_dtype)
-    return output.reshape(input.shape[:-1]) if new > old else output
+    if new < old:
+        return output
+    # NumPy makes a scalar contiguous as a vector.
+    return output.reshape(input.shape[:-1] if new > old else input.shape)
 
 
 def _enum(numpy_dtype) -> int:
@@ -535,6 +538,8 @@ def _(rng):
     yield Sample(np.array([1.0, 2.0], np.float32), type=dtypes.int32)
     yield Sample(np.array([[1.0, 2.0]], np.float32), type=dtypes.float64)
     yield Sample(np.array([1.0, 2.0], np.float32), type=dtypes.uint8)
+    yield Sample(np.float32(1.0), type=dtypes.int32)
+    yield Sample(np.float32(1.0), type=dtypes.uint8)
     yield Sample(
         np.array([1.0, 2.0, 3.0], np.float32), type=dtypes.float64, raises=InvalidArgumentError
     )

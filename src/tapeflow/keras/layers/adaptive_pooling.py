@@ -10,6 +10,16 @@ from tapeflow.ops.joining import concat
 from tapeflow.ops.reduction import reduce_max, reduce_mean
 
 
+def pool_evenly(x, axis, count, reduce):
+    """Return `count` reduced windows along an axis, which cover it evenly. Raises ValueError if its size is unknown."""
+    size = x.shape[axis]
+    if size is None:
+        raise ValueError(f"Adaptive pooling needs the size of axis {axis} of its inputs, got shape {x.shape}.")
+    before = (slice(None),) * axis
+    windows = (x[(*before, slice(i * size // count, -(-(i + 1) * size // count)))] for i in range(count))
+    return concat([reduce(window, axis=axis, keepdims=True) for window in windows], axis)
+
+
 class _AdaptivePooling(Layer):
     """Output i along an axis is made of the inputs from floor(i n / m) up to ceil((i + 1) n / m)."""
 
@@ -32,20 +42,8 @@ class _AdaptivePooling(Layer):
         return 2 if self.data_format == "channels_first" else 1
 
     def call(self, inputs):
-        sizes = inputs.shape.as_list()
         for axis, count in enumerate(self.output_size, self._start()):
-            size = sizes[axis]
-            if size is None:
-                raise ValueError(
-                    f"{type(self).__name__} needs the size of axis {axis} of its inputs, which have the "
-                    f"shape {tuple(sizes)}."
-                )
-            parts = []
-            for i in range(count):
-                window = [slice(None)] * len(sizes)
-                window[axis] = slice(i * size // count, -(-(i + 1) * size // count))
-                parts.append(self._reduce(inputs[tuple(window)], axis=axis, keepdims=True))
-            inputs = concat(parts, axis)
+            inputs = pool_evenly(inputs, axis, count, self._reduce)
         return inputs
 
     def compute_output_shape(self, input_shape):

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.core.convert import is_tensor as tf_is_tensor
-from tapeflow.core.public import public, tensor_function
+from tapeflow.core.public import public, public_names, tensor_function
 from tapeflow.keras.ops.conversion import tensor
 from tapeflow.ops.array import shape as tf_shape
 from tapeflow.ops.array import size as tf_size
@@ -224,3 +224,6 @@ def _segments(data, segment_ids, num_segments, reduce):
     if num_segments is None:
         num_segments = tf_reduce_max(ids) + 1
     return reduce(tensor(data), ids, num_segments)
+
+
+__all__ = public_names(globals())

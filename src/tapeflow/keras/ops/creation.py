@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import tensor_function
+import math
+
+from tapeflow.core.public import public_names, tensor_function
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import promoted, tensor
 from tapeflow.keras.ops.promotion import result_type
@@ -22,8 +24,12 @@ from tapeflow.ops.construction import ones_like as tf_ones_like
 from tapeflow.ops.construction import range as tf_range
 from tapeflow.ops.construction import zeros as tf_zeros
 from tapeflow.ops.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.elementwise import abs as tf_abs
+from tapeflow.ops.elementwise import log as tf_log
+from tapeflow.ops.elementwise import sign as tf_sign
 from tapeflow.ops.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.reorder import reverse as tf_reverse
 
 
 @tensor_function
@@ -130,6 +136,26 @@ def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
 
 
 @tensor_function
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """Return `num` numbers of which each is the same multiple of the one before."""
+    dtype = dtype or settings.floatx()
+    start, stop = tensor(start, dtype), tensor(stop, dtype)
+    scale = tf_cast(math.log(10), start.dtype)
+    first, last = tf_log(tf_abs(start)) / scale, tf_log(tf_abs(stop)) / scale
+    return logspace(first, last, num, endpoint, dtype=dtype, axis=axis) * tf_sign(start)
+
+
+@tensor_function
+def vander(x, N=None, increasing=False):
+    """Return the powers of the elements of x, one row for each; from the highest down unless `increasing`."""
+    x = tensor(x)
+    powers = tf_range(tf_shape(x)[0] if N is None else N)
+    powers = powers if increasing else tf_reverse(powers, [0])
+    dtype = result_type(x.dtype, "float32")
+    return tf_cast(tf_pow(tf_expand_dims(tf_cast(x, dtype), -1), tf_cast(powers, dtype)), x.dtype)
+
+
+@tensor_function
 def eye(N, M=None, k=0, dtype=None):
     """Return a matrix of zeros with ones on a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
@@ -163,3 +189,6 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None):
     inputs = tensor(inputs)
     reduced = 1 if inputs.shape.rank > 1 else 0
     return tf_reduce_max(one_hot(inputs, num_classes, axis, dtype), reduced)
+
+
+__all__ = public_names(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import public_names, tensor_function
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import floating, floats, promoted, static_rank, tensor
 from tapeflow.ops.arithmetic import add as tf_add
@@ -383,3 +383,6 @@ def conjugate(x):
 
 
 conj = conjugate
+
+
+__all__ = public_names(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import public_names, tensor_function
 from tapeflow.keras.ops.conversion import axis_of, floating, floats, promoted, static_rank, tensor
 from tapeflow.ops.casting import cast as tf_cast
 from tapeflow.ops.comparison import logical_and as tf_logical_and
@@ -190,3 +190,6 @@ def solve_triangular(a, b, lower=False):
     if static_rank(b) == static_rank(a) - 1:
         return tf_squeeze(tf_triangular_solve(a, tf_expand_dims(b, -1), lower=lower), [-1])
     return tf_triangular_solve(a, b, lower=lower)
+
+
+__all__ = public_names(globals())

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import tensor_function
-from tapeflow.keras.ops.conversion import axes_of, floating, promoted, static_rank, tensor, wide
+import builtins
+
+from tapeflow.core.public import public_names, tensor_function
+from tapeflow.keras.ops.conversion import (
+    axes_of,
+    axis_of,
+    floating,
+    promoted,
+    static_rank,
+    tensor,
+    wide,
+)
 from tapeflow.ops.argmax import argmax as tf_argmax
 from tapeflow.ops.argmax import argmin as tf_argmin
 from tapeflow.ops.arithmetic import maximum as tf_maximum
@@ -285,3 +295,23 @@ def digitize(x, bins):
     x, bins = promoted(x, tensor(bins))
     found = tf_searchsorted(bins, tf_reshape(x, [-1]), "right")
     return tf_reshape(found, tf_shape(x))
+
+
+@tensor_function
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """Return the integral along an axis by the trapezoidal rule, of points x or at distances `dx`."""
+    y = promoted(tensor(y), more=(float,))[0]
+    at = axis_of(axis, static_rank(y))
+    before = (builtins.slice(None),) * at
+    means = (y[(*before, builtins.slice(1, None))] + y[(*before, builtins.slice(None, -1))]) / 2
+    if x is None:
+        return tf_reduce_sum(means * tf_cast(dx, y.dtype), at)
+    x = tensor(x, y.dtype)
+    along = (builtins.slice(None),) * axis_of(axis, static_rank(x)) if x.shape.rank > 1 else ()
+    steps = x[(*along, builtins.slice(1, None))] - x[(*along, builtins.slice(None, -1))]
+    if x.shape.rank == 1:
+        steps = tf_reshape(steps, [-1] + [1] * (y.shape.rank - 1 - at))
+    return tf_reduce_sum(means * steps, at)
+
+
+__all__ = public_names(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import public_names, tensor_function
 from tapeflow.keras.ops.conversion import axes_of, axis_of, promoted, static_rank, tensor
 from tapeflow.ops.arithmetic import maximum as tf_maximum
 from tapeflow.ops.arithmetic import minimum as tf_minimum
@@ -390,3 +390,6 @@ def tril(x, k=0):
 def triu(x, k=0):
     """Return matrices with 0 below a diagonal."""
     return _triangle(x, k - 1, tf_less)
+
+
+__all__ = public_names(globals())

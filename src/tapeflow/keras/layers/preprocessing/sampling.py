@@ -76,7 +76,7 @@ def sample(images, x, y, interpolation="bilinear", fill_mode="reflect", fill_val
         x, y = _wrapped(x, width, fill_mode), _wrapped(y, height, fill_mode)
     if interpolation == "nearest":
         values = at(
-            _within(floor(x + 0.5), width, fill_mode), _within(floor(y + 0.5), height, fill_mode)
+            _within(_nearest(x), width, fill_mode), _within(_nearest(y), height, fill_mode)
         )
     else:
         left, top = floor(x), floor(y)
@@ -96,6 +96,14 @@ def stack_sizes(*sizes):
 def float_of(size):
     """A size as a number to compute with."""
     return float(size) if isinstance(size, int) else cast(size, dtypes.float32)
+
+
+def _nearest(x):
+    """The nearest whole number; halves go away from 0."""
+    low = floor(x)
+    # x + 0.5 would round up the number next to 0.5.
+    up = where(x > 0.0, x - low >= 0.5, x - low > 0.5)
+    return where(up, low + 1.0, low)
 
 
 def _within(x, size, mode):

@@ -1,0 +1,476 @@
+"""`keras.ops.image`: images in another size, place, color space, or cut into patches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from tapeflow.core.public import public_names, tensor_function
+from tapeflow.keras import settings
+from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
+from tapeflow.keras.layers.preprocessing.sampling import grid, project, sample
+from tapeflow.keras.ops.conversion import axis_of, floating, promoted, static_rank, tensor
+from tapeflow.keras.ops.convolution import conv
+from tapeflow.keras.random import normal
+from tapeflow.ops.arithmetic import floormod as tf_floormod
+from tapeflow.ops.arithmetic import maximum as tf_maximum
+from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.broadcasting import tile as tf_tile
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.clip import clip_by_value as tf_clip_by_value
+from tapeflow.ops.comparison import logical_and as tf_logical_and
+from tapeflow.ops.comparison import where as tf_where
+from tapeflow.ops.construction import ones_like as tf_ones_like
+from tapeflow.ops.construction import range as tf_range
+from tapeflow.ops.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.convolve_depthwise import depthwise_conv2d as tf_depthwise_conv2d
+from tapeflow.ops.elementwise import abs as tf_abs
+from tapeflow.ops.elementwise import exp as tf_exp
+from tapeflow.ops.elementwise import floor as tf_floor
+from tapeflow.ops.elementwise import round as tf_round
+from tapeflow.ops.gather import gather_nd as tf_gather_nd
+from tapeflow.ops.image_color import hsv_to_rgb as tf_hsv_to_rgb
+from tapeflow.ops.image_color import rgb_to_grayscale as tf_rgb_to_grayscale
+from tapeflow.ops.image_color import rgb_to_hsv as tf_rgb_to_hsv
+from tapeflow.ops.image_geometry import resize as tf_resize
+from tapeflow.ops.image_quality import sobel_edges as tf_sobel_edges
+from tapeflow.ops.image_quality import ssim as tf_ssim
+from tapeflow.ops.joining import stack as tf_stack
+from tapeflow.ops.joining import unstack as tf_unstack
+from tapeflow.ops.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.layout import reshape as tf_reshape
+from tapeflow.ops.layout import squeeze as tf_squeeze
+from tapeflow.ops.layout import transpose as tf_transpose
+from tapeflow.ops.matmul import tensordot as tf_tensordot
+from tapeflow.ops.padding import pad as tf_pad
+from tapeflow.ops.reduction import reduce_max as tf_reduce_max
+from tapeflow.ops.reduction import reduce_min as tf_reduce_min
+from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.solve import solve as tf_solve
+from tapeflow.ops.trigonometric import sin as tf_sin
+
+_INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
+_SAMPLINGS = ("nearest", "bilinear")
+_FILL_MODES = ("constant", "nearest", "wrap", "reflect")
+
+
+def _checked(value, name, allowed):
+    if value not in allowed:
+        raise ValueError(f"Invalid value for argument `{name}`. Expected of one {allowed}. Received: {name}={value}")
+
+
+def _batch(images, data_format, rank=2):
+    """Images as a batch with channels last, and how to bring a result back; also for one image without a batch."""
+    images = tensor(images)
+    if static_rank(images) not in (rank + 1, rank + 2):
+        raise ValueError(
+            f"Invalid images rank: expected rank {rank + 1} (single image) or rank {rank + 2} (batch of images). "
+            f"Received input with shape: images.shape={images.shape}"
+        )
+    single = images.shape.rank == rank + 1
+    x = tf_expand_dims(images, 0) if single else images
+    first = settings.normalize_data_format(data_format) == "channels_first"
+    x = tf_transpose(x, [0, *range(2, rank + 2), 1]) if first else x
+
+    def back(y):
+        rank = static_rank(y)
+        y = tf_transpose(y, [0, rank - 1, *range(1, rank - 1)]) if first else y
+        return tf_squeeze(y, [0]) if single else y
+
+    return x, back
+
+
+@tensor_function
+def rgb_to_grayscale(images, data_format=None):
+    """Return the brightness of pixels as one channel."""
+    x, back = _batch(images, data_format)
+    return back(tf_rgb_to_grayscale(x))
+
+
+@tensor_function
+def rgb_to_hsv(images, data_format=None):
+    """Return hue, saturation and value of pixels given as red, green and blue."""
+    x, back = _batch(_of_floats(images), data_format)
+    return back(tf_rgb_to_hsv(x))
+
+
+@tensor_function
+def hsv_to_rgb(images, data_format=None):
+    """Return red, green and blue of pixels given as hue, saturation and value."""
+    x, back = _batch(_of_floats(images), data_format)
+    return back(tf_hsv_to_rgb(x))
+
+
+def _of_floats(images):
+    images = tensor(images)
+    if not images.dtype.is_floating:
+        raise ValueError(f"Invalid images dtype: expected float dtype. Received: images.dtype={images.dtype.name}")
+    return images
+
+
+@tensor_function
+def sobel_edges(images, data_format=None):
+    """Return the changes of images along their heights and widths, as a last axis."""
+    images = tensor(images)
+    if settings.normalize_data_format(data_format) == "channels_last":
+        return tf_sobel_edges(images)
+    return tf_transpose(tf_sobel_edges(tf_transpose(images, [0, 2, 3, 1])), [0, 3, 1, 2, 4])
+
+
+@tensor_function
+def ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, data_format=None):
+    """Return the structural similarity of images."""
+    dtype = tensor(image1).dtype
+    first, second = (_batch(floating(image), data_format)[0] for image in (image1, image2))
+    alike = tf_cast(tf_ssim(first, second, max_val, filter_size, filter_sigma, k1, k2), dtype)
+    return tf_squeeze(alike, [0]) if static_rank(tensor(image1)) == 3 else alike
+
+
+@tensor_function
+def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspect_ratio=False,
+           pad_to_aspect_ratio=False, fill_mode="constant", fill_value=0.0, data_format=None):  # fmt: skip
+    """Return images in another size.
+
+    Args:
+      size: (height, width).
+      interpolation: "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
+      antialias: whether to smooth where the images become smaller.
+      crop_to_aspect_ratio: whether to cut the images to the shape of the target first.
+      pad_to_aspect_ratio: whether to fill the images up to the shape of the target first.
+      fill_mode: how to fill up; only "constant".
+    """
+    _checked(interpolation, "interpolation", _INTERPOLATIONS)
+    if fill_mode != "constant":
+        raise ValueError(f"Invalid value for argument `fill_mode`. Only 'constant' is supported, got {fill_mode!r}")
+    if pad_to_aspect_ratio and crop_to_aspect_ratio:
+        raise ValueError("Only one of `pad_to_aspect_ratio` & `crop_to_aspect_ratio` can be `True`.")
+    if len(size) != 2:
+        raise ValueError(f"Argument `size` must be a tuple of two elements (height, width). Received: size={size}")
+    x, back = _batch(images, data_format)
+    height, width = size
+    have = [tf_shape(x)[i] if x.shape[i] is None else x.shape[i] for i in (1, 2)]
+    if crop_to_aspect_ratio:
+        tall, wide = _cut(have[0], have[1] * height, width), _cut(have[1], have[0] * width, height)
+        top, left = (have[0] - tall) // 2, (have[1] - wide) // 2
+        x = x[:, top : top + tall, left : left + wide]
+    elif pad_to_aspect_ratio:
+        top = (tf_maximum(have[0], _share(have[1] * height, width)) - have[0]) // 2
+        left = (tf_maximum(have[1], _share(have[0] * width, height)) - have[1]) // 2
+        x = tf_pad(x, [[0, 0], [top, top], [left, left], [0, 0]], constant_values=tf_cast(fill_value, x.dtype))
+    dtype = x.dtype
+    resized = tf_resize(x, size, method=interpolation, antialias=antialias)
+    if dtype.is_integer and resized.dtype != dtype:
+        resized = tf_clip_by_value(tf_round(resized), tf_cast(dtype.min, "float32"), tf_cast(dtype.max, "float32"))
+    return back(tf_cast(resized, dtype))
+
+
+def _share(part, whole):
+    return tf_cast(tf_cast(part, "float32") / whole, "int32")
+
+
+def _cut(have, part, whole):
+    return tf_clip_by_value(_share(part, whole), 1, have)
+
+
+@tensor_function
+def affine_transform(images, transform, interpolation="bilinear", fill_mode="constant", fill_value=0, data_format=None):
+    """Return images whose pixel (x, y) is that of the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
+
+    Args:
+      transform: (8,) or (batch, 8): a0 a1 a2 b0 b1 b2 c0 c1, with k = c0 x + c1 y + 1.
+      interpolation: "nearest" or "bilinear".
+      fill_mode: what is beyond the images: "constant", "nearest", "wrap" or "reflect".
+    """
+    _checked(interpolation, "interpolation", _SAMPLINGS)
+    _checked(fill_mode, "fill_mode", _FILL_MODES)
+    transform = tensor(transform, "float32")
+    if static_rank(transform) not in (1, 2):
+        raise ValueError(
+            "Invalid transform rank: expected rank 1 (single transform) or rank 2 (batch of transforms). "
+            f"Received input with shape: transform.shape={transform.shape}"
+        )
+    x, back = _batch(images, data_format)
+    return back(project(x, tf_reshape(transform, [-1, 8]), interpolation, fill_mode, fill_value))
+
+
+@tensor_function
+def perspective_transform(images, start_points, end_points, interpolation="bilinear", fill_value=0, data_format=None):
+    """Return images warped such that four points of each move.
+
+    Args:
+      start_points: (4, 2) or (batch, 4, 2), pairs x, y.
+      end_points: where these end up.
+    """
+    _checked(interpolation, "interpolation", _SAMPLINGS)
+    start, end = tensor(start_points, "float32"), tensor(end_points, "float32")
+    for name, points in (("start_points", start), ("end_points", end)):
+        if points.shape.as_list()[-2:] != [4, 2] or static_rank(points) > 3:
+            raise ValueError(f"Invalid {name} shape: expected (4,2) for a single image or (N,4,2) for a batch. "
+                             f"Received shape: {points.shape}")  # fmt: skip
+    x, back = _batch(images, data_format)
+    transform = _homography(tf_reshape(start, [-1, 4, 2]), tf_reshape(end, [-1, 4, 2]))
+    return back(project(x, transform, interpolation, "constant", fill_value))
+
+
+def _homography(start, end):
+    """The projective map (batch, 8) from end points to start points: two linear equations for each point."""
+    u, v = end[..., 0], end[..., 1]
+    one, zero = tf_ones_like(u), tf_zeros_like(u)
+    rows = []
+    for axis, own in ((0, [u, v, one, zero, zero, zero]), (1, [zero, zero, zero, u, v, one])):
+        target = start[..., axis]
+        rows.append(tf_stack([*own, -target * u, -target * v], -1))
+    equations = tf_reshape(tf_stack(rows, 2), [-1, 8, 8])
+    return tf_squeeze(tf_solve(equations, tf_reshape(start, [-1, 8, 1])), [-1])
+
+
+def _patches(x, rank, size, strides, dilation_rate, padding, data_format):
+    size = normalize_tuple(size, rank, "size")
+    strides = size if strides is None else normalize_tuple(strides, rank, "strides")
+    x, back = _batch(x, data_format, rank)
+    channels = x.shape[-1]
+    count = channels * math.prod(size)
+    kernel = tf_reshape(_unit(count, x.dtype), [*size, channels, count])
+    return back(conv(x, kernel, strides, padding, "channels_last", dilation_rate))
+
+
+def _unit(n, dtype):
+    steps = tf_range(n)
+    return tf_cast(tf_expand_dims(steps, 0) == tf_expand_dims(steps, 1), dtype)
+
+
+@tensor_function
+def extract_patches(images, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+    """Return the patches of images as channels, each pixel by pixel."""
+    rank = len(size) if isinstance(size, (tuple, list)) else 2
+    return _patches(images, rank, size, strides, dilation_rate, padding, data_format)
+
+
+@tensor_function
+def extract_patches_3d(volumes, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+    """Return the patches of volumes as channels."""
+    return _patches(volumes, 3, size, strides, dilation_rate, padding, data_format)
+
+
+def _sizes(images, data_format):
+    """Images, their height and width, and their axes."""
+    images = tensor(images)
+    if static_rank(images) not in (3, 4):
+        raise ValueError(f"Invalid images rank: expected rank 3 (single image) or rank 4 (batch of images). "
+                         f"Received: images.shape={images.shape}")  # fmt: skip
+    last = settings.normalize_data_format(data_format) == "channels_last"
+    axes = [images.shape.rank - 3 + i for i in ((0, 1) if last else (1, 2))]
+    return images, [tf_shape(images)[i] if images.shape[i] is None else images.shape[i] for i in axes], axes
+
+
+def _two_of(before, after, target, have, names, cut):
+    """What to add or cut before and after, of which one of three numbers is left out."""
+    if sum(value is None for value in (before, after, target)) != 1:
+        raise ValueError(f"Must specify exactly two of {names}. Received: {before}, {after}, {target}")
+    change = None if target is None else (have - target if cut else target - have)
+    before = change - after if before is None else before
+    after = change - before if after is None else after
+    if min(value for value in (before, after, 0) if isinstance(value, int)) < 0:
+        raise ValueError(f"{names[0]} and {names[1]} must be >= 0. Received: {before} and {after}")
+    return before, after
+
+
+@tensor_function
+def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None, right_padding=None,
+               target_height=None, target_width=None, data_format=None):  # fmt: skip
+    """Return images with zeros around them; two of the paddings and the target are given for each axis."""
+    images, (height, width), axes = _sizes(images, data_format)
+    around = [[0, 0] for _ in range(images.shape.rank)]
+    around[axes[0]] = _two_of(top_padding, bottom_padding, target_height, height,
+                              ("top_padding", "bottom_padding", "target_height"), False)  # fmt: skip
+    around[axes[1]] = _two_of(left_padding, right_padding, target_width, width,
+                              ("left_padding", "right_padding", "target_width"), False)  # fmt: skip
+    return tf_pad(images, around)
+
+
+@tensor_function
+def crop_images(images, top_cropping=None, left_cropping=None, bottom_cropping=None, right_cropping=None,
+                target_height=None, target_width=None, data_format=None):  # fmt: skip
+    """Return images cut on their sides; two of the croppings and the target are given for each axis."""
+    images, (height, width), axes = _sizes(images, data_format)
+    part = [slice(None)] * images.shape.rank
+    top, bottom = _two_of(top_cropping, bottom_cropping, target_height, height,
+                          ("top_cropping", "bottom_cropping", "target_height"), True)  # fmt: skip
+    left, right = _two_of(left_cropping, right_cropping, target_width, width,
+                          ("left_cropping", "right_cropping", "target_width"), True)  # fmt: skip
+    part[axes[0]], part[axes[1]] = slice(top, height - bottom), slice(left, width - right)
+    return images[tuple(part)]
+
+
+def _curve(size, sigma, dtype):
+    """A bell curve over `size` pixels, with sum 1."""
+    x = tf_cast(tf_range(size), dtype) - tf_cast(size - 1, dtype) / 2
+    y = tf_exp(-0.5 * (x / tf_cast(sigma, dtype)) ** 2)
+    return y / tf_reduce_sum(y)
+
+
+@tensor_function
+def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
+    """Return images blurred by a bell curve.
+
+    Args:
+      kernel_size: over how many pixels, along the height and the width.
+      sigma: the standard deviations of the curve along the width and the height.
+    """
+    x, back = _batch(images, data_format)
+    rows, columns = _curve(kernel_size[0], sigma[0], x.dtype), _curve(kernel_size[1], sigma[1], x.dtype)
+    kernel = tf_reshape(tf_expand_dims(columns, 1) * rows, [*kernel_size, 1, 1])
+    kernel = tf_tile(kernel, [1, 1, x.shape[-1], 1])
+    return back(tf_depthwise_conv2d(x, kernel, (1, 1, 1, 1), "SAME"))
+
+
+@tensor_function
+def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
+                      seed=None, data_format=None):  # fmt: skip
+    """Return images whose pixels are moved by a smooth random field.
+
+    Args:
+      alpha: the strength of the field.
+      sigma: how far it is smoothed.
+    """
+    _checked(interpolation, "interpolation", _SAMPLINGS)
+    _checked(fill_mode, "fill_mode", _FILL_MODES)
+    x, back = _batch(images, data_format)
+    batch, height, width = (tf_shape(x)[i] if x.shape[i] is None else x.shape[i] for i in range(3))
+    size = 6 * int(sigma) | 1
+    noise = [normal((batch, height, width, 1), dtype="float32", seed=seed) * sigma for _ in range(2)]
+    dx, dy = (tf_reshape(gaussian_blur(n, (size, size), (sigma, sigma), "channels_last"), [batch, -1]) for n in noise)
+    xs, ys = grid(height, width)
+    return back(sample(x, xs + alpha * dx, ys + alpha * dy, interpolation, fill_mode, fill_value))
+
+
+def _of_nearest(coordinate):
+    coordinate = coordinate if coordinate.dtype.is_integer else tf_round(coordinate)
+    return [(tf_cast(coordinate, "int32"), tf_ones_like(tf_cast(coordinate, "float32")))]
+
+
+def _of_two(coordinate):
+    coordinate = tf_cast(coordinate, "float32") if coordinate.dtype.is_integer else coordinate
+    low = tf_floor(coordinate)
+    weight = coordinate - low
+    index = tf_cast(low, "int32")
+    return [(index, 1 - weight), (index + 1, weight)]
+
+
+def _brought_inside(index, size, mode):
+    """Indices within the size, and whether they were, where that matters."""
+    if mode == "constant":
+        return tf_clip_by_value(index, 0, size - 1), tf_logical_and(index >= 0, index < size)
+    if mode == "nearest":
+        return tf_clip_by_value(index, 0, size - 1), None
+    if mode == "wrap":
+        return tf_floormod(index, size), None
+    if mode == "reflect":
+        index = tf_floormod(index, 2 * size)
+        return tf_where(index < size, index, 2 * size - 1 - index), None
+    if size == 1:
+        return tf_zeros_like(index), None
+    return size - 1 - tf_abs(size - 1 - tf_floormod(index, 2 * (size - 1))), None
+
+
+@tensor_function
+def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value=0):
+    """Return elements of an array at positions between its elements.
+
+    Args:
+      coordinates: for each axis of the inputs the positions along it, of any shape.
+      order: 0 for the nearest element, 1 for linear interpolation.
+      fill_mode: what is beyond the array: "constant", "nearest", "wrap", "mirror" or "reflect".
+    """
+    _checked(fill_mode, "fill_mode", (*_FILL_MODES, "mirror"))
+    if order not in (0, 1):
+        raise NotImplementedError("map_coordinates currently requires order<=1")
+    inputs, coordinates = tensor(inputs), tensor(coordinates)
+    if coordinates.shape[0] != static_rank(inputs):
+        raise ValueError(
+            "First dim of `coordinates` must be the same as the rank of `inputs`. "
+            f"Received inputs with shape: {inputs.shape} and coordinate leading dim of {coordinates.shape[0]}"
+        )
+    if static_rank(coordinates) < 2:
+        raise ValueError(f"Invalid coordinates rank: expected at least rank 2. Received shape: {coordinates.shape}")
+    near = _of_two if order else _of_nearest
+    total = 0
+    for corner in itertools.product(*map(near, tf_unstack(coordinates))):
+        places = [_brought_inside(index, n, fill_mode) for (index, _), n in zip(corner, inputs.shape.as_list())]
+        weight = math.prod(weight for _, weight in corner)
+        values = tf_cast(tf_gather_nd(inputs, tf_stack([index for index, _ in places], -1)), weight.dtype)
+        for _, inside in places:
+            if inside is not None:
+                values = tf_where(inside, values, tf_cast(fill_value, values.dtype))
+        total = total + weight * values
+    return tf_cast(tf_round(total) if inputs.dtype.is_integer else total, inputs.dtype)
+
+
+def _cubic(x):
+    near = ((1.5 * x - 2.5) * x) * x + 1
+    far = ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return tf_where(x >= 2, tf_zeros_like(x), tf_where(x >= 1, far, near))
+
+
+def _lanczos(radius):
+    def kernel(x):
+        safe = tf_where(x > 1e-3, x, tf_ones_like(x))
+        y = radius * tf_sin(math.pi * safe) * tf_sin(math.pi * safe / radius) / (math.pi * safe) ** 2
+        return tf_where(x > radius, tf_zeros_like(x), tf_where(x > 1e-3, y, tf_ones_like(x)))
+
+    return kernel
+
+
+def _triangle(x):
+    return tf_maximum(tf_zeros_like(x), 1 - x)
+
+
+_KERNELS = {
+    **dict.fromkeys(("linear", "bilinear", "trilinear"), _triangle),
+    **dict.fromkeys(("cubic", "bicubic", "tricubic"), _cubic),
+    "lanczos3": _lanczos(3.0), "lanczos5": _lanczos(5.0),
+}  # fmt: skip
+
+
+@tensor_function
+def scale_and_translate(images, output_shape, scale, translation, spatial_dims, method, antialias=True):
+    """Return images scaled and moved along some axes.
+
+    Args:
+      output_shape: the shape of the result.
+      scale: the factor for each axis of `spatial_dims`.
+      translation: how far each is moved, in pixels of the result.
+      spatial_dims: the axes.
+      method: "linear", "cubic", "lanczos3" or "lanczos5".
+      antialias: whether to smooth where the images become smaller.
+    """
+    _checked(method, "method", tuple(_KERNELS))
+    images = tensor(images)
+    scale, translation = promoted(tensor(scale), tensor(translation))
+    x = tf_cast(images, "float32") if images.dtype.is_integer else images
+    for i, axis in enumerate(spatial_dims):
+        axis = axis_of(axis, static_rank(x))
+        weights = _weights(tf_shape(x)[axis], output_shape[axis], scale[i], translation[i], _KERNELS[method], antialias)
+        x = tf_tensordot(x, tf_cast(weights, x.dtype), [[axis], [0]])
+        rank = x.shape.rank
+        x = tf_transpose(x, [*range(axis), rank - 1, *range(axis, rank - 1)])
+    if images.dtype.is_integer and len(spatial_dims):
+        least, greatest = (tf_cast(reduce(images), "float32") for reduce in (tf_reduce_min, tf_reduce_max))
+        x = tf_clip_by_value(tf_round(x), least, greatest)
+    return tf_cast(x, images.dtype)
+
+
+def _weights(size, target, scale, translation, kernel, antialias):
+    """How much each pixel (rows) counts for each one of the result (columns)."""
+    dtype = scale.dtype
+    at = (tf_cast(tf_range(target), dtype) + 0.5 - translation) / scale - 0.5
+    width = tf_maximum(1 / scale, tf_cast(1, dtype)) if antialias else tf_cast(1, dtype)
+    weights = kernel(tf_abs(at - tf_expand_dims(tf_cast(tf_range(size), dtype), 1)) / width)
+    total = tf_reduce_sum(weights, 0, True)
+    some = tf_abs(total) > 1000 * 1.1920929e-07
+    weights = tf_where(some, weights / tf_where(some, total, tf_ones_like(total)), tf_zeros_like(weights))
+    inside = tf_logical_and(at >= -0.5, at <= tf_cast(size, dtype) - 0.5)
+    return tf_where(inside, weights, tf_zeros_like(weights))
+
+
+__all__ = public_names(globals())

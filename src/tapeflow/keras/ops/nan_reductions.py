@@ -1,0 +1,190 @@
+"""Reductions that leave out elements that are NaN."""
+
+from __future__ import annotations
+
+from tapeflow.core.public import public_names, tensor_function
+from tapeflow.keras.ops import reductions
+from tapeflow.keras.ops.conversion import axes_of, floating, static_rank, tensor
+from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.comparison import equal as tf_equal
+from tapeflow.ops.comparison import is_nan as tf_is_nan
+from tapeflow.ops.comparison import logical_not as tf_logical_not
+from tapeflow.ops.comparison import where as tf_where
+from tapeflow.ops.construction import ones_like as tf_ones_like
+from tapeflow.ops.construction import zeros_like as tf_zeros_like
+from tapeflow.ops.elementwise import ceil as tf_ceil
+from tapeflow.ops.elementwise import floor as tf_floor
+from tapeflow.ops.elementwise import round as tf_round
+from tapeflow.ops.elementwise import sqrt as tf_sqrt
+from tapeflow.ops.elementwise import square as tf_square
+from tapeflow.ops.gather import gather as tf_gather
+from tapeflow.ops.joining import concat as tf_concat
+from tapeflow.ops.layout import reshape as tf_reshape
+from tapeflow.ops.layout import transpose as tf_transpose
+from tapeflow.ops.padding import pad as tf_pad
+from tapeflow.ops.reduction import reduce_all as tf_reduce_all
+from tapeflow.ops.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.sorting import sort as tf_sort
+
+
+def _filled(x, value):
+    """`x` with `value` in place of NaN, and where it was NaN; None for dtypes without NaN."""
+    x = tensor(x)
+    if not x.dtype.is_floating:
+        return x, None
+    missing = tf_is_nan(x)
+    return tf_where(missing, tf_cast(value, x.dtype), x), missing
+
+
+@tensor_function
+def nansum(x, axis=None, keepdims=False):
+    """Return the sum of what is not NaN along axes."""
+    return reductions.sum(_filled(x, 0)[0], axis, keepdims)
+
+
+@tensor_function
+def nanprod(x, axis=None, keepdims=False):
+    """Return the product of what is not NaN along axes."""
+    return reductions.prod(_filled(x, 1)[0], axis, keepdims)
+
+
+@tensor_function
+def nancumsum(x, axis=None, dtype=None):
+    """Return the sums up to each element along an axis, NaN counted as 0."""
+    return reductions.cumsum(_filled(x, 0)[0], axis, dtype)
+
+
+@tensor_function
+def nancumprod(x, axis=None, dtype=None):
+    """Return the products up to each element along an axis, NaN counted as 1."""
+    return reductions.cumprod(_filled(x, 1)[0], axis, dtype)
+
+
+def _extreme(x, axis, keepdims, reduce, least):
+    x, missing = _filled(x, least)
+    found = reduce(x, axis, keepdims)
+    if missing is None:
+        return found
+    return tf_where(tf_reduce_all(missing, axis, keepdims), tf_cast(float("nan"), x.dtype), found)
+
+
+@tensor_function
+def nanmax(x, axis=None, keepdims=False):
+    """Return the greatest element that is not NaN along axes; NaN where there is none."""
+    return _extreme(x, axis, keepdims, reductions.max, float("-inf"))
+
+
+@tensor_function
+def nanmin(x, axis=None, keepdims=False):
+    """Return the least element that is not NaN along axes; NaN where there is none."""
+    return _extreme(x, axis, keepdims, reductions.min, float("inf"))
+
+
+def _place(x, axis, keepdims, find, least):
+    x, missing = _filled(x, least)
+    found = find(x, axis, keepdims)
+    if missing is None:
+        return found
+    return tf_where(tf_reduce_all(missing, axis, keepdims), tf_cast(-1, found.dtype), found)
+
+
+@tensor_function
+def nanargmax(x, axis=None, keepdims=False):
+    """Return the index of the first greatest element that is not NaN; -1 where there is none."""
+    return _place(x, axis, keepdims, reductions.argmax, float("-inf"))
+
+
+@tensor_function
+def nanargmin(x, axis=None, keepdims=False):
+    """Return the index of the first least element that is not NaN; -1 where there is none."""
+    return _place(x, axis, keepdims, reductions.argmin, float("inf"))
+
+
+def _counted(x, axis, keepdims):
+    present = tf_cast(tf_logical_not(tf_is_nan(x)), x.dtype)
+    return tf_reduce_sum(present, axis, keepdims)
+
+
+@tensor_function
+def nanmean(x, axis=None, keepdims=False):
+    """Return the mean of what is not NaN along axes."""
+    x = floating(x)
+    return nansum(x, axis, keepdims) / _counted(x, axis, keepdims)
+
+
+@tensor_function
+def nanvar(x, axis=None, keepdims=False):
+    """Return the variance of what is not NaN along axes."""
+    x = floating(x)
+    apart = tf_where(tf_is_nan(x), tf_zeros_like(x), x - nanmean(x, axis, True))
+    return tf_reduce_sum(tf_square(apart), axis, keepdims) / _counted(x, axis, keepdims)
+
+
+@tensor_function
+def nanstd(x, axis=None, keepdims=False):
+    """Return the standard deviation of what is not NaN along axes."""
+    return tf_sqrt(nanvar(x, axis, keepdims))
+
+
+def _linear(position, low, high):
+    share = position - tf_floor(position)
+    return tf_where(tf_equal(share, 0), low, low * (1 - share) + high * share)
+
+
+_METHODS = {
+    "linear": _linear,
+    "lower": lambda position, low, high: low,
+    "higher": lambda position, low, high: high,
+    "midpoint": lambda position, low, high: (low + high) / 2,
+    "nearest": lambda position, low, high: tf_where(tf_round(position) > tf_floor(position), high, low),
+}
+
+
+@tensor_function
+def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+    """Return the values below which a share `q` of what is not NaN along axes lies.
+
+    Args:
+      method: how to interpolate between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+    """
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {list(_METHODS)}. Received: {method!r}")
+    x = floating(x)
+    q = tf_cast(q, x.dtype)
+    rank = static_rank(x)
+    axes = axes_of(axis, rank)
+    rest = [i for i in range(rank) if i not in axes]
+    moved = tf_transpose(x, [*rest, *axes])
+    flat = tf_reshape(moved, tf_concat([tf_shape(moved)[: len(rest)], [-1]], 0))
+    ordered = tf_sort(_filled(flat, float("inf"))[0], axis=-1)
+    # One element more, for those without any.
+    ordered = tf_pad(ordered, [[0, 0]] * len(rest) + [[0, 1]])
+    last = _counted(flat, -1, True) - 1
+    shares = tf_reshape(q, [-1])
+    positions = last * shares
+    position = tf_where(positions < 0, tf_zeros_like(positions), positions)
+    low, high = (
+        tf_gather(ordered, tf_cast(edge(position), "int32"), axis=-1, batch_dims=len(rest))
+        for edge in (tf_floor, tf_ceil)
+    )
+    found = _METHODS[method](position, low, high)
+    found = tf_where(last < 0, tf_cast(float("nan"), x.dtype) * tf_ones_like(found), found)
+    found = tf_transpose(found, [len(rest), *range(len(rest))])
+    sizes = [1 if i in axes else tf_shape(x)[i] for i in range(rank) if keepdims or i in rest]
+    return tf_reshape(found, tf_concat([tf_shape(q), tf_cast(sizes, "int32")], 0))
+
+
+@tensor_function
+def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
+    """Return the values below which `q` percent of what is not NaN along axes lie."""
+    return nanquantile(x, tf_cast(q, floating(x).dtype) / 100, axis, method, keepdims)
+
+
+@tensor_function
+def nanmedian(x, axis=None, keepdims=False):
+    """Return the median of what is not NaN along axes."""
+    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+
+
+__all__ = public_names(globals())

@@ -1,0 +1,70 @@
+"""Windows: weights that fade towards the ends of a part of a signal."""
+
+from __future__ import annotations
+
+import math
+
+from tapeflow.core.public import public_names, tensor_function
+from tapeflow.keras import settings
+from tapeflow.keras.ops.conversion import tensor
+from tapeflow.ops.casting import cast as tf_cast
+from tapeflow.ops.construction import ones as tf_ones
+from tapeflow.ops.construction import range as tf_range
+from tapeflow.ops.construction import zeros as tf_zeros
+from tapeflow.ops.elementwise import abs as tf_abs
+from tapeflow.ops.signal_windows import hamming_window as tf_hamming_window
+from tapeflow.ops.signal_windows import hann_window as tf_hann_window
+from tapeflow.ops.signal_windows import kaiser_window as tf_kaiser_window
+from tapeflow.ops.trigonometric import cos as tf_cos
+
+
+def _steps(x):
+    """The numbers below x as floats, and x - 1."""
+    size = tensor(x, "int32")
+    return tf_cast(tf_range(size), settings.floatx()), tf_cast(size - 1, settings.floatx())
+
+
+def _short(x):
+    """The window of no element or one, None for longer ones."""
+    return tf_zeros([0]) if int(x) == 0 else tf_ones([1]) if int(x) == 1 else None
+
+
+@tensor_function
+def bartlett(x):
+    """Return the triangular window of x elements, which is 0 at both ends."""
+    if (window := _short(x)) is not None:
+        return window
+    steps, last = _steps(x)
+    return 1 - tf_abs(2 * steps / last - 1)
+
+
+@tensor_function
+def blackman(x):
+    """Return the Blackman window of x elements."""
+    if (window := _short(x)) is not None:
+        return window
+    steps, last = _steps(x)
+    turn = 2 * math.pi * steps / last
+    return 0.42 - 0.5 * tf_cos(turn) + 0.08 * tf_cos(2 * turn)
+
+
+@tensor_function
+def hamming(x):
+    """Return the Hamming window of x elements."""
+    return tf_hamming_window(tensor(x, "int32"), periodic=False)
+
+
+@tensor_function
+def hanning(x):
+    """Return the Hann window of x elements."""
+    return tf_hann_window(tensor(x, "int32"), periodic=False)
+
+
+@tensor_function
+def kaiser(x, beta):
+    """Return the Kaiser window of x elements, narrower the greater `beta`."""
+    return tf_kaiser_window(tensor(x, "int32"), beta=beta)
+
+
+
+__all__ = public_names(globals())
