@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import release
 from tapeflow.train import updating
 
 K, V1 = tf.keras.optimizers, tf.compat.v1.train
@@ -215,7 +216,7 @@ def slices(rows, seed, dtype="float32"):
 
 
 # Where slots decay in all rows, as a dense gradient has it; the others leave rows without a gradient alone.
-DECAYING = {name for name in KERAS if name not in ("SGD", "momentum", "nesterov", "Ftrl")}
+DECAYING = {name for name in KERAS if name not in ("SGD", "momentum", "nesterov")}
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "function"])
@@ -246,6 +247,14 @@ def test_rows_with_duplicates(name, dtype, compiled):
     if name not in DECAYING:
         left = [i for i in range(ROWS) if i not in FIRST]
         np.testing.assert_array_equal(table.numpy()[left], start.astype(dtype)[left])
+
+
+def test_ftrl_of_keras_2_leaves_rows_without_a_gradient(monkeypatch):
+    monkeypatch.setattr(release, "_keras_2", True)
+    table, optimizer = tf.Variable(np.ones((ROWS, 2), "float32")), tf.keras.optimizers.Ftrl(0.1)
+    optimizer.apply_gradients([(slices(FIRST, 1), table)])
+    changed = (table.numpy() != 1).all(axis=1)
+    assert set(np.flatnonzero(changed)) == set(FIRST)
 
 
 @pytest.mark.parametrize("name", OLD)

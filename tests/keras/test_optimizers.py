@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import release
 
 optimizers = tf.keras.optimizers
 W = np.array([1.0, -2.0, 3.0])
@@ -108,7 +109,7 @@ def test_minimize_and_slots():
     w = tf.Variable(1.0, name="w")
     optimizer = optimizers.Adam(0.1)
     optimizer.minimize(lambda: w * w, [w])
-    assert [v.name for v in optimizer.weights] == ["Adam/iter:0", "Adam/w/m:0", "Adam/w/v:0"]
+    assert [v.name for v in optimizer.weights] == [f"{optimizer.name}/{n}:0" for n in ("iter", "w/m", "w/v")]
     assert optimizer.get_slot_names() == ["m", "v"]
     optimizer.set_weights(optimizer.get_weights())
 
@@ -138,3 +139,31 @@ def test_bad_input(name):
     call, error, message = BAD[name]
     with pytest.raises(error, match=message):
         call(tf.Variable(1.0))
+
+
+def test_the_rate_of_a_schedule_is_that_of_the_moment(monkeypatch):
+    schedule = optimizers.schedules.ExponentialDecay(0.5, 1, 0.5)
+    optimizer, w = optimizers.SGD(schedule), tf.Variable(1.0)
+    rates = []
+    for _ in range(3):
+        rates.append(float(optimizer.learning_rate))
+        optimizer.apply_gradients([(tf.constant(1.0), w)])
+    assert rates == [0.5, 0.25, 0.125]
+    with pytest.raises(TypeError, match="created with a `LearningRateSchedule`"):
+        optimizer.learning_rate = 0.1
+    monkeypatch.setattr(release, "_keras_2", True)
+    assert optimizer.learning_rate is schedule
+    optimizer.learning_rate = 0.1
+    assert float(optimizer.learning_rate) == np.float32(0.1)
+
+
+def test_nadam_of_keras_2_keeps_its_schedule(monkeypatch):
+    steps = []
+    for legacy in (False, True):
+        monkeypatch.setattr(release, "_keras_2", legacy)
+        w, optimizer = tf.Variable(1.0), optimizers.Nadam(0.1)
+        for _ in range(3):
+            optimizer.apply_gradients([(2 * w, w)])
+        steps.append(float(w))
+        assert ("decay" in optimizer.get_config()) == legacy
+    assert abs(steps[0] - steps[1]) > 1e-3

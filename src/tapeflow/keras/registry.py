@@ -7,6 +7,7 @@ import re
 
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import did_you_mean
 
 _custom: dict[str, object] = {}
@@ -153,13 +154,36 @@ def _not_understood(error):
     return found and found[1]
 
 
+def module_of(value):
+    """The module that Keras 3 writes for an object, or None for one of the program's own."""
+    kind = value if inspect.isclass(value) else type(value)
+    package = getattr(kind, "__module__", "")
+    if not package.startswith("tapeflow."):
+        return None
+    for part, name in (
+        ("optimizers.schedules", "keras.optimizers.schedules"), ("optimizers", "keras.optimizers"),
+        ("initializers", "keras.initializers"), ("regularizers", "keras.regularizers"),
+        ("constraints", "keras.constraints"), ("losses", "keras.losses"),
+        ("metrics", "keras.metrics"), ("layers", "keras.layers"),
+        ("engine.sequential", "keras"), ("engine.functional", "keras.src.models.functional"),
+        ("engine.model", "keras"), ("engine", "keras.layers"),
+    ):  # fmt: skip
+        if package.startswith(f"tapeflow.keras.{part}"):
+            return name
+    return None
+
+
 def to_config(value):
-    """What `resolve` makes an equal object from."""
+    """What `resolve` makes an equal object from, in the form of Keras 2 or 3."""
     if value is None or isinstance(value, (str, dict)):
         return value
     if hasattr(value, "get_config"):
-        name = getattr(value, "_keras_name", None) or type(value).__name__
-        return {"class_name": name, "config": value.get_config()}
+        name, registered = type(value).__name__, getattr(value, "_keras_name", None)
+        if keras_2():
+            return {"class_name": registered or name, "config": value.get_config()}
+        module = module_of(value)
+        registered = registered or (name if module is None else None)
+        return {"module": module, "class_name": name, "config": value.get_config(), "registered_name": registered}
     if hasattr(value, "__name__"):
         return getattr(value, "_keras_name", None) or value.__name__
     raise ValueError(f"Cannot serialize {value!r}")

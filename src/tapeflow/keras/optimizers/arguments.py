@@ -5,6 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 
+from tapeflow.core.release import keras_2
+from tapeflow.keras import settings
+from tapeflow.keras.registry import snake_case
+
 _SHARED = {
     "weight_decay": None,
     "clipnorm": None,
@@ -52,8 +56,10 @@ def with_shared_arguments(cls):
         del given["self"]
         if isinstance(given.get("weight_decay"), str):  # the name followed in Keras 2
             given["name"] = given.pop("weight_decay")
-        if given.get("name", "") is None:
-            del given["name"]
+        if given.get("name") is None:
+            given.pop("name", None)
+            if not keras_2():
+                given["name"] = settings.unique_name(snake_case(cls.__name__))
         original(self, **given, **more)
 
     __init__.__signature__ = signature

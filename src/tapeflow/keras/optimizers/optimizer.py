@@ -12,6 +12,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.module import SetByInit
 from tapeflow.core.public import boundary, public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, wrapping
@@ -208,6 +209,13 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if name == "lr":
             name = "learning_rate"
         if name in self.__dict__.get("_hyper", ()):
+            scheduled = isinstance(self._hyper[name], schedules.LearningRateSchedule)
+            if scheduled and not callable(value) and not keras_2():
+                raise TypeError(
+                    "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` "
+                    "constructor argument, hence its learning rate is not settable. If you need the learning rate to "
+                    "be settable, you should instantiate the optimizer with a float `learning_rate` argument."
+                )
             self._set_hyper(name, value)
         elif name in self.__dict__:
             self.__dict__[name] = value
@@ -216,10 +224,13 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     @property
     def learning_rate(self):
-        """The learning rate: a variable, or the schedule or function that gives it."""
+        """The learning rate: a variable, or what a schedule or function gives now; in Keras 2 these themselves."""
         if "learning_rate" not in self._hyper:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute 'learning_rate'")
-        return self._hyper_variable("learning_rate")
+        rate = self._hyper_variable("learning_rate")
+        if keras_2() or not callable(rate):
+            return rate
+        return rate(self.iterations) if isinstance(rate, schedules.LearningRateSchedule) else rate()
 
     @learning_rate.setter
     def learning_rate(self, value):
@@ -592,9 +603,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
         for name in ("learning_rate", *names):
             if name in self._hyper:
                 config[name] = self._config_value(name)
-        config["decay"] = self._decay
+        if keras_2() or self._decay:
+            config["decay"] = self._decay
         for name in (*_CLIPPING, *_MORE):
-            if self.__dict__[name] != _MORE.get(name):
+            if not keras_2() or self.__dict__[name] != _MORE.get(name):
                 config[name] = self.__dict__[name]
         return config
 

@@ -8,6 +8,7 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -154,12 +155,16 @@ class Adamax(_Moments):
 
 @with_shared_arguments
 class Nadam(_Moments):
-    """Adam with Nesterov momentum (Dozat 2015)."""
+    """Adam with Nesterov momentum (Dozat 2015).
+
+    The momentum at step t is beta_1 * (1 - 0.96 ** (t * schedule_decay) / 2); `schedule_decay` is 1, and in Keras 2
+    a setting, by default 0.004.
+    """
 
     def __init__(
         self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, name="Nadam", **kwargs
     ):
-        kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
+        kwargs["decay"] = kwargs.pop("schedule_decay", 0.004 if keras_2() else 1.0)
         super().__init__(name, **kwargs)
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
         self.__dict__["_schedule_decay"] = self._decay
@@ -200,13 +205,14 @@ class Nadam(_Moments):
         return Update(training.Nadam, self._slot_values(None), scalars)
 
     def get_config(self):
-        config = self._config_of("beta_1", "beta_2")
-        return {**config, "decay": self._schedule_decay, "epsilon": self.epsilon}
+        config = {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon}
+        return {**config, "decay": self._schedule_decay} if keras_2() else config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
         config = dict(config)
-        config["schedule_decay"] = config.pop("decay", 0.004)
+        if "decay" in config:
+            config["schedule_decay"] = config.pop("decay")
         return super().from_config(config, custom_objects)
 
 
@@ -379,6 +385,12 @@ class Ftrl(Optimizer):
         scalars.append(self._setting("learning_rate_power", dtype))
         rule = training.FtrlV2 if self._shrinkage > 0 else training.Ftrl
         return Update(rule, self._slot_values(None), tuple(scalars))
+
+    def _apply_slices(self, grad, var):
+        if keras_2():
+            super()._apply_slices(grad, var)
+        else:  # Keras 3 updates all rows, which does not leave those without a gradient as they are
+            self._apply_dense(convert_to_tensor(grad), var)
 
     def get_config(self):
         config = self._config_of(

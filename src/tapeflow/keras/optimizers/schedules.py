@@ -50,7 +50,7 @@ class _Simple(LearningRateSchedule):
 class ExponentialDecay(_Simple):
     """initial_learning_rate * decay_rate ^ (step / decay_steps), in steps when `staircase`."""
 
-    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None):
+    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="ExponentialDecay"):
         self._keep(
             initial_learning_rate=initial_learning_rate,
             decay_steps=decay_steps,
@@ -69,7 +69,7 @@ class ExponentialDecay(_Simple):
 class InverseTimeDecay(_Simple):
     """initial_learning_rate / (1 + decay_rate * step / decay_steps)."""
 
-    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name=None):
+    def __init__(self, initial_learning_rate, decay_steps, decay_rate, staircase=False, name="InverseTimeDecay"):
         self._keep(
             initial_learning_rate=initial_learning_rate,
             decay_steps=decay_steps,
@@ -96,7 +96,7 @@ class PolynomialDecay(_Simple):
         end_learning_rate=0.0001,
         power=1.0,
         cycle=False,
-        name=None,
+        name="PolynomialDecay",
     ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
@@ -125,7 +125,7 @@ class CosineDecay(_Simple):
         initial_learning_rate,
         decay_steps,
         alpha=0.0,
-        name=None,
+        name="CosineDecay",
         warmup_target=None,
         warmup_steps=0,
     ):
@@ -155,7 +155,7 @@ class CosineDecayRestarts(_Simple):
     """Cosine decays one after another (Loshchilov & Hutter 2017)."""
 
     def __init__(
-        self, initial_learning_rate, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None
+        self, initial_learning_rate, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name="SGDRDecay"
     ):
         self._keep(
             initial_learning_rate=initial_learning_rate,
@@ -184,7 +184,7 @@ class CosineDecayRestarts(_Simple):
 class PiecewiseConstantDecay(_Simple):
     """values[i] for boundaries[i - 1] < step <= boundaries[i]."""
 
-    def __init__(self, boundaries, values, name=None):
+    def __init__(self, boundaries, values, name="PiecewiseConstant"):
         if len(boundaries) != len(values) - 1:
             raise ValueError(
                 "The length of boundaries should be 1 less than the length of values. Received: "

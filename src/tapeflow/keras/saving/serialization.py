@@ -15,7 +15,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import registry
-from tapeflow.keras.registry import CustomObjectScope
+from tapeflow.keras.registry import CustomObjectScope, module_of
 
 _DROPPED = ("time_major", "implementation", "batch_input_shape", "schedule_decay")
 
@@ -49,25 +49,6 @@ def _modules():
         "keras.activations": activations._NAMES.get,
         "keras": {"Sequential": Sequential, "Functional": Functional, "Model": Model}.get,
     }
-
-
-def module_of(value):
-    """The module that Keras 3 writes for an object, or None for one of the program's own."""
-    kind = value if inspect.isclass(value) else type(value)
-    package = getattr(kind, "__module__", "")
-    if not package.startswith("tapeflow."):
-        return None
-    for part, name in (
-        ("optimizers.schedules", "keras.optimizers.schedules"), ("optimizers", "keras.optimizers"),
-        ("initializers", "keras.initializers"), ("regularizers", "keras.regularizers"),
-        ("constraints", "keras.constraints"), ("losses", "keras.losses"),
-        ("metrics", "keras.metrics"), ("layers", "keras.layers"),
-        ("engine.sequential", "keras"), ("engine.functional", "keras.src.models.functional"),
-        ("engine.model", "keras"), ("engine", "keras.layers"),
-    ):  # fmt: skip
-        if package.startswith(f"tapeflow.keras.{part}"):
-            return name
-    return None
 
 
 def serialize_keras_object(obj):
