@@ -296,3 +296,22 @@ def test_files_are_exchanged_with_keras(tmp_path):
         for i, (ours, reloaded) in enumerate(zip(outputs(model, x), outputs(again, x))):
             np.testing.assert_allclose(theirs[str(i)], ours, rtol=1e-4, atol=1e-6)
             np.testing.assert_allclose(reloaded, ours, rtol=1e-4, atol=1e-6)
+
+
+def test_weights_that_are_not_trained_may_come_first(tmp_path):
+    class Scaled(keras.layers.Layer):
+        def build(self, input_shape):
+            self.count = self.add_weight("count", (), trainable=False, initializer="ones")
+            self.scale = self.add_weight("scale", (input_shape[-1],), initializer="ones")
+            self.built = True
+
+        def call(self, inputs):
+            return inputs * self.scale * self.count
+
+    model = keras.Sequential([keras.Input((3,)), Scaled()])
+    model.layers[0].scale.assign([1.0, 2.0, 3.0])
+    model.layers[0].count.assign(4.0)
+    model.save_weights(tmp_path / "model.weights.h5")
+    other = keras.Sequential([keras.Input((3,)), Scaled()])
+    other.load_weights(tmp_path / "model.weights.h5")
+    np.testing.assert_array_equal(other(np.ones((1, 3))), [[4, 8, 12]])

@@ -11,6 +11,8 @@ from tapeflow.keras import (
     config,
     constraints,
     datasets,
+    distribution,
+    dtype_policies,
     experimental,
     initializers,
     layers,
@@ -19,9 +21,11 @@ from tapeflow.keras import (
     mixed_precision,
     models,
     optimizers,
+    quantizers,
     random,
     regularizers,
     saving,
+    tree,
     utils,
 )
 from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
@@ -35,6 +39,7 @@ from tapeflow.keras.initializers import Initializer
 from tapeflow.keras.losses import Loss
 from tapeflow.keras.metrics import Metric
 from tapeflow.keras.optimizers import Optimizer
+from tapeflow.keras.quantizers import Quantizer
 from tapeflow.keras.regularizers import Regularizer
 from tapeflow.ops.variable import Variable
 
@@ -50,6 +55,7 @@ __all__ = [
     "Metric",
     "Model",
     "Optimizer",
+    "Quantizer",
     "Regularizer",
     "Sequential",
     "Variable",
@@ -61,6 +67,8 @@ __all__ = [
     "constraints",
     "datasets",
     "device",
+    "distribution",
+    "dtype_policies",
     "experimental",
     "export",
     "initializers",
@@ -73,9 +81,11 @@ __all__ = [
     "ops",
     "optimizers",
     "preprocessing",
+    "quantizers",
     "random",
     "regularizers",
     "saving",
+    "tree",
     "utils",
     "version",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.keras.registry import from_config_dict
+from tapeflow.keras.registry import from_config_dict, to_config
 
 _MIXED = ("mixed_float16", "mixed_bfloat16")
 
@@ -74,6 +75,10 @@ class DTypePolicy:
         """The loss scale of `LossScaleOptimizer`s under the policy: dynamic for mixed_float16."""
         return "dynamic" if self._name == "mixed_float16" else None
 
+    def of_path(self, path):
+        """The policy of the layer with a path: this one."""
+        return self
+
     def convert_input(self, x, autocast, dtype):
         """x as a tensor; a floating one in `dtype` where `autocast`."""
         from tapeflow.core.convert import convert_to_tensor
@@ -109,6 +114,57 @@ class FloatDTypePolicy(DTypePolicy):
     """A policy of floating dtypes."""
 
 
+class QuantizedDTypePolicy(DTypePolicy):
+    """A policy of layers whose weights are integers with scales.
+
+    Args:
+      mode: "int8" or "int4".
+      source_name: the policy of what is computed from them, by default the global one.
+    """
+
+    _keras_module = "keras.dtype_policies"
+    _modes: tuple[str, ...] = ("int8", "int4")
+
+    def __init__(self, mode, source_name=None):
+        source = global_policy().name if source_name is None else source_name
+        super().__init__(source)
+        if mode not in self._modes:
+            raise ValueError(f"`mode` must be one of {self._modes}. Received: mode='{mode}'")
+        if mode == "int8" and source == "float16":
+            raise ValueError("Quantization mode='int8' doesn't work well with compute_dtype='float16'.")
+        self._mode, self._source = mode, source
+        self._name = f"{mode}_from_{source}"
+
+    @property
+    def quantization_mode(self):
+        """What weights are: "int8", "int4" or "float8"."""
+        return self._mode
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {"mode": self._mode, "source_name": self._source}
+
+
+class QuantizedFloat8DTypePolicy(QuantizedDTypePolicy):
+    """A policy of 8-bit floats.
+
+    Args:
+      amax_history_length: of how many steps the greatest values are kept.
+    """
+
+    _modes = ("float8",)
+
+    def __init__(self, mode="float8", source_name=None, amax_history_length=1024):
+        super().__init__(mode, source_name)
+        if not isinstance(amax_history_length, int):
+            raise TypeError(f"`amax_history_length` must be an integer. Received: {amax_history_length!r}")
+        self.amax_history_length = amax_history_length
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {**super().get_config(), "amax_history_length": self.amax_history_length}
+
+
 class Policy(DTypePolicy):
     """The policy of 2.x's `mixed_precision`."""
 
@@ -128,7 +184,7 @@ _state: dict[str, DTypePolicy | None] = {"global": None}
 def global_policy():
     """The policy of layers that are told no dtype."""
     policy = _state["global"]
-    return Policy(settings.floatx()) if policy is None else policy
+    return _plain()(settings.floatx()) if policy is None else policy
 
 
 def set_global_policy(policy):
@@ -155,13 +211,23 @@ def get(identifier):
         return identifier
     if isinstance(identifier, dict):
         return deserialize(identifier)
-    if isinstance(identifier, str):
-        return Policy(identifier)
-    return Policy(dtypes.as_dtype(identifier).name)
+    if not isinstance(identifier, str):
+        identifier = dtypes.as_dtype(identifier).name
+    if "_from_" in identifier:
+        mode, _, source = identifier.partition("_from_")
+        return QuantizedFloat8DTypePolicy(mode, source) if mode == "float8" else QuantizedDTypePolicy(mode, source)
+    return _plain()(identifier)
+
+
+def _plain():
+    """The class of policies that names stand for."""
+    return Policy if keras_2() else DTypePolicy
 
 
 def serialize(policy):
-    """The config of a policy: a dtype's name where both dtypes are one."""
+    """The config of a policy: in Keras 2 a dtype's name where both dtypes are one."""
+    if not keras_2():
+        return to_config(policy)
     if policy.compute_dtype == policy.variable_dtype:
         return policy.compute_dtype
     return {"class_name": "Policy", "config": policy.get_config()}
@@ -172,9 +238,15 @@ def deserialize(config, custom_objects=None):
     if not isinstance(config, dict):
         return get(config)
     if "class_name" not in config:
-        return Policy(config["name"])
-    known = dict.fromkeys(("Policy", "PolicyV1", "DTypePolicy", "FloatDTypePolicy"), Policy)
-    return from_config_dict(config, known, "dtype policy", custom_objects)
+        return _plain()(config["name"])
+    return from_config_dict(config, CLASSES | {"DTypePolicy": _plain()}, "dtype policy", custom_objects)
+
+
+# What configs may name.
+CLASSES: dict[str, type[DTypePolicy]] = {
+    "Policy": Policy, "PolicyV1": Policy, "FloatDTypePolicy": FloatDTypePolicy,
+    "QuantizedDTypePolicy": QuantizedDTypePolicy, "QuantizedFloat8DTypePolicy": QuantizedFloat8DTypePolicy,
+}  # fmt: skip
 
 
 boundaries(globals())

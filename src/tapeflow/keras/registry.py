@@ -160,11 +160,14 @@ def module_of(value):
     package = getattr(kind, "__module__", "")
     if not package.startswith("tapeflow."):
         return None
+    if (named := getattr(kind, "_keras_module", None)) is not None:
+        return named
     for part, name in (
         ("optimizers.schedules", "keras.optimizers.schedules"), ("optimizers", "keras.optimizers"),
         ("initializers", "keras.initializers"), ("regularizers", "keras.regularizers"),
         ("constraints", "keras.constraints"), ("losses", "keras.losses"),
         ("metrics", "keras.metrics"), ("layers", "keras.layers"),
+        ("dtype_policy", "keras"), ("dtype_policies", "keras.dtype_policies"), ("quantizers", "keras.quantizers"),
         ("engine.sequential", "keras"), ("engine.functional", "keras.src.models.functional"),
         ("engine.model", "keras"), ("engine", "keras.layers"),
     ):  # fmt: skip

@@ -104,7 +104,7 @@ class Layer(Connections, Protocol, Tracked):
         return name
 
     def _set_dtype(self, dtype):
-        policy = dtype_policy.get(dtype)
+        policy = dtype_policy.get(dtype).of_path(self.path)
         attributes = self.__dict__
         attributes["_dtype_given"] = dtype is not None
         attributes["_policy"] = policy

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import warnings
 from typing import Any
 
 from tapeflow.core import nest
@@ -17,6 +19,16 @@ from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import unique
 from tapeflow.keras.engine.training import Training
 from tapeflow.ops.variable import Variable
+
+
+def _chosen(layer, filters):
+    """Whether filters of `Model.quantize` let a layer through."""
+    if filters is None:
+        return True
+    if callable(filters):
+        return bool(filters(layer))
+    patterns = [filters] if isinstance(filters, str) else filters
+    return any(re.search(pattern, layer.name) for pattern in patterns)
 
 
 @public_methods
@@ -162,6 +174,26 @@ class Model(Training, Layer):
         found += [weight for weight in own if weight.trainable]
         found += [weight for weight in own if not weight.trainable]
         return unique(found)
+
+    def quantize(self, mode="int8", config=None, filters=None, **kwargs):
+        """Make the weights of all layers that can have them integers of 8 bits with scales.
+
+        Args:
+          mode: "int8".
+          config: an `Int8QuantizationConfig`, or None for the default one.
+          filters: which layers, by a regular expression that their names match, a list of these, or a function of a
+            layer; None for all.
+        """
+        if kwargs.pop("type_check", True) and kwargs:
+            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+        for layer in self._all_layers():
+            if layer is self or layer._sublayers() or not layer.weights or not _chosen(layer, filters):
+                continue
+            try:
+                layer.quantize(mode, config=config)
+            except NotImplementedError as error:
+                warnings.warn(str(error), stacklevel=2)
+        self.__dict__.update(dict.fromkeys(self._traced()))
 
     def summary(
         self,

@@ -69,6 +69,10 @@ class Protocol(LayerWeights, LayerLosses):
         """None: weights are not quantized."""
         return None
 
+    def quantize(self, mode="int8", type_check=True, config=None):
+        """Make weights small integers. Raises NotImplementedError: layers of this class do not have that."""
+        raise NotImplementedError(f"Layer {type(self).__name__} does not have a `quantize` method implemented.")
+
     @property
     def metrics_variables(self):
         """The variables of the metrics of this layer and the layers in it."""
@@ -155,7 +159,8 @@ class Protocol(LayerWeights, LayerLosses):
             variable.assign(np.asarray(store[str(number)]))
 
     def _own_variables(self):
-        return list(self._own_weights)
+        """The variables that belong to no layer inside, in the order of files: those to train first."""
+        return sorted(self._own_weights, key=lambda variable: not variable.trainable)
 
 
 boundaries(globals())

@@ -293,8 +293,12 @@ class Training:
 
     def __getstate__(self):
         # Copies and pickled models trace their functions anew.
-        traced = [name for kind in ("train", "test", "predict") for name in (f"_{kind}_step", f"{kind}_function")]
-        return {**self.__dict__, **{name: None for name in traced if name in self.__dict__}}
+        return {**self.__dict__, **dict.fromkeys(self._traced())}
+
+    def _traced(self):
+        """The attributes that hold traced functions."""
+        names = [name for kind in ("train", "test", "predict") for name in (f"_{kind}_step", f"{kind}_function")]
+        return [name for name in names if name in self.__dict__]
 
     def __copy__(self):
         return copy.deepcopy(self)  # as in Keras 3: a copy shares no weights

@@ -13,6 +13,7 @@ from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
+from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import identity
 from tapeflow.ops.array import shape as shape_of
@@ -101,7 +102,16 @@ def refuse_unknown_kinds(layer, **arguments):
             raise ValueError(f"{layer} has no {kind} weights: {name} must be None, got {value}.")
 
 
-class Dense(Layer):
+def _times(inputs, kernel):
+    """The products over the last axis of the inputs."""
+    return tensordot(inputs, kernel, [[inputs.shape.rank - 1], [0]])
+
+
+def _times_scale(of_inputs, of_kernel):
+    return of_kernel if of_inputs is None else of_inputs * of_kernel
+
+
+class Dense(Quantizable, Layer):
     """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
 
     kernel = Unbuilt()
@@ -174,11 +184,24 @@ class Dense(Layer):
                 constraint=self.bias_constraint,
             )
         self.built = True
+        if self.quantization_mode is not None:
+            self._become_quantized()
+
+    def _scaled_axes(self):
+        return 0
+
+    def _scales_shape(self):
+        return [self.units]
+
+    def _broadcast_scales(self):
+        return [1, self.units]
 
     def call(self, inputs):
         if inputs.dtype is not self._compute_dtype_object:
             inputs = cast(inputs, self._compute_dtype_object)
-        if isinstance(inputs, SparseTensor):
+        if self._scales is not None:
+            outputs = self._integer_product(inputs, -1, _times, _times_scale)
+        elif isinstance(inputs, SparseTensor):
             outputs = sparse_dense_matmul(inputs, self.kernel)
         elif inputs.ndim == 2:
             outputs = MatMul(inputs, self.kernel)

@@ -8,10 +8,13 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.layers.core import refuse_unknown_kinds
+from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.einsum import einsum
+from tapeflow.ops.layout import reshape, squeeze
+from tapeflow.ops.static import sizes_of
 
 
-class EinsumDense(Layer):
+class EinsumDense(Quantizable, Layer):
     """activation(einsum(equation, inputs, kernel) + bias).
 
     Args:
@@ -84,9 +87,64 @@ class EinsumDense(Layer):
                 constraint=self.bias_constraint,
             )
         self.built = True
+        if self.quantization_mode is not None:
+            self._become_quantized()
+
+    def _letters(self):
+        """The letters of the inputs, the kernel and the outputs; an ellipsis is the letter "."."""
+        sides = self.equation.replace(" ", "").replace("...", ".").partition("->")
+        inputs, _, kernel = sides[0].partition(",")
+        return inputs, kernel, sides[2]
+
+    def _scaled_axes(self):
+        _, kernel, outputs = self._letters()
+        return tuple(i for i, letter in enumerate(kernel) if letter not in outputs)
+
+    def _scales_shape(self):
+        _, kernel, outputs = self._letters()
+        sizes = dict(zip(kernel, self._named_weights["kernel"].shape.as_list()))
+        return [sizes.get(letter, 1) for letter in outputs if letter != "."]
+
+    def _broadcast_scales(self):
+        _, kernel, outputs = self._letters()
+        kept = [letter for letter in outputs if letter in kernel]
+        if [letter for letter in kernel if letter in outputs] != kept:
+            raise NotImplementedError(f"The scales of {self.equation!r} have their axes in another order.")
+        sizes = self._named_weights["kernel"].shape.as_list()
+        return [size if letter in outputs else 1 for letter, size in zip(kernel, sizes)]
+
+    def _quantized_call(self, inputs):
+        letters, _, outputs = self._letters()
+        rank = inputs.shape.rank
+        before = letters.partition(".")[0]
+        axes = tuple(i if letter in before else i - len(letters) + rank
+                     for i, letter in enumerate(letters) if letter not in outputs)  # fmt: skip
+        kept = "".join(letter for letter in letters if letter in outputs)
+        spread = "".join(letter for letter in outputs if letter in kept)
+
+        def scale_of(of_inputs, of_kernel):
+            if outputs[-1:] == ".":
+                of_kernel = reshape(of_kernel, [*of_kernel.shape.as_list(), *[1] * (rank - len(letters) + 1)])
+            if of_inputs is None:
+                return of_kernel
+            of_inputs = squeeze(of_inputs, list(axes))
+            moved = einsum(f"{kept}->{spread}".replace(".", "..."), of_inputs)
+            sizes = iter(sizes_of(moved))
+            shape = []
+            for letter in outputs:
+                if letter == ".":
+                    shape += [next(sizes) for _ in range(rank - len(letters) + 1)]
+                else:
+                    shape.append(next(sizes) if letter in spread else 1)
+            return reshape(moved, shape) * of_kernel
+
+        return self._integer_product(inputs, axes, lambda x, weight: einsum(self.equation, x, weight), scale_of)
 
     def call(self, inputs):
-        outputs = einsum(self.equation, inputs, self.kernel)
+        if self._scales is not None:
+            outputs = self._quantized_call(inputs)
+        else:
+            outputs = einsum(self.equation, inputs, self.kernel)
         if self.bias is not None:
             outputs = outputs + self.bias
         return outputs if self.activation is activations.linear else self.activation(outputs)

@@ -9,18 +9,20 @@ from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Layer, Unbuilt
 from tapeflow.keras.engine.masking import set_mask
 from tapeflow.keras.layers.core import refuse_unknown_kinds
+from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal
 from tapeflow.ops.embedding import embedding_lookup
-from tapeflow.ops.layout import transpose
+from tapeflow.ops.layout import expand_dims, transpose
 from tapeflow.ops.matmul import tensordot
 from tapeflow.ops.trigonometric import tanh
 
 
-class Embedding(Layer):
+class Embedding(Quantizable, Layer):
     """Integers in [0, input_dim) -> vectors of output_dim numbers, along a new last axis."""
 
     embeddings = Unbuilt()
+    _quantized_name = "embeddings"
 
     def __init__(
         self,
@@ -69,6 +71,17 @@ class Embedding(Layer):
             constraint=self.embeddings_constraint,
         )
         self.built = True
+        if self.quantization_mode is not None:
+            self._become_quantized()
+
+    def _scaled_axes(self):
+        return -1
+
+    def _scales_shape(self):
+        return [self.input_dim]
+
+    def _broadcast_scales(self):
+        return [self.input_dim, 1]
 
     def compute_mask(self, inputs, mask=None):
         return not_equal(inputs, 0) if self.mask_zero else None
@@ -76,6 +89,9 @@ class Embedding(Layer):
     def call(self, inputs):
         if inputs.dtype != dtypes.int32 and inputs.dtype != dtypes.int64:
             inputs = cast(inputs, dtypes.int32)
+        if self._scales is not None:
+            rows, scales = embedding_lookup(self.embeddings, inputs), embedding_lookup(plain(self._scales), inputs)
+            return cast(rows, self._compute_dtype_object) / expand_dims(cast(scales, self._compute_dtype_object), -1)
         outputs = embedding_lookup(plain(self.embeddings), inputs)
         return cast(outputs, self._compute_dtype_object) if self._is_mixed else outputs
 

@@ -25,11 +25,13 @@ def _modules():
     from tapeflow.keras import (
         activations,
         constraints,
+        dtype_policies,
         initializers,
         layers,
         losses,
         metrics,
         optimizers,
+        quantizers,
         regularizers,
     )
     from tapeflow.keras.engine.functional import Functional
@@ -47,6 +49,8 @@ def _modules():
         "keras.optimizers": optimizers._NAMES.get,
         "keras.optimizers.schedules": schedules._NAMES.get,
         "keras.activations": activations._NAMES.get,
+        "keras.dtype_policies": dtype_policies.dtype_policy.CLASSES.get,
+        "keras.quantizers": quantizers._NAMES.get,
         "keras": {"Sequential": Sequential, "Functional": Functional, "Model": Model}.get,
     }
 

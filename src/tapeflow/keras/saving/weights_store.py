@@ -20,8 +20,9 @@ def own_variables(item):
     """The variables of an object that belong to nothing inside of it, those to train first."""
     if hasattr(item, "save_own_variables") and not isinstance(item, Tracked):
         return []
-    own = list(item._own_weights)
-    return [v for v in own if v.trainable] + [v for v in own if not v.trainable]
+    if hasattr(item, "_own_variables"):
+        return item._own_variables()
+    return sorted(item._own_weights, key=lambda variable: not variable.trainable)
 
 
 def children(item):

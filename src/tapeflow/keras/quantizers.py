@@ -1,0 +1,278 @@
+"""`keras.quantizers`: floats as small integers with a scale."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tapeflow.core import dtypes
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries, computes_tensors
+from tapeflow.keras.registry import from_config_dict, snake_case, to_config
+from tapeflow.ops.arithmetic import maximum, minimum
+from tapeflow.ops.casting import cast
+from tapeflow.ops.clip import clip_by_value
+from tapeflow.ops.comparison import is_finite, where
+from tapeflow.ops.elementwise import abs as absolute
+from tapeflow.ops.elementwise import round as nearest
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_max
+
+__all__ = [
+    "AbsMaxQuantizer",
+    "Int8QuantizationConfig",
+    "QuantizationConfig",
+    "Quantizer",
+    "abs_max_quantize",
+    "compute_float8_amax_history",
+    "compute_float8_scale",
+    "deserialize",
+    "fake_quant_with_min_max_vars",
+    "get",
+    "pack_int4",
+    "quantize_and_dequantize",
+    "serialize",
+    "unpack_int4",
+]
+
+
+class Quantizer:
+    """Base of what makes small integers of floats; subclasses define `__call__`.
+
+    Args:
+      output_dtype: the dtype of the integers.
+    """
+
+    def __init__(self, output_dtype="int8"):
+        self.output_dtype = output_dtype
+
+    def __call__(self, x):
+        """Return x in another dtype."""
+        return x
+
+    def get_config(self):
+        """The constructor's arguments."""
+        raise NotImplementedError(f"{self} does not implement get_config()")
+
+    @classmethod
+    def from_config(cls, config):
+        """A quantizer from the constructor's arguments."""
+        return cls(**config)
+
+
+class AbsMaxQuantizer(Quantizer):
+    """Scales such that the greatest absolute value along axes becomes the greatest integer.
+
+    Args:
+      axis: the axes, one or several.
+      value_range: the least and the greatest integer.
+      epsilon: what is added to the greatest absolute value.
+      output_dtype: the dtype of the integers.
+    """
+
+    def __init__(self, axis=None, value_range=(-127, 127), epsilon=1e-7, output_dtype="int8"):
+        super().__init__(output_dtype)
+        self.axis = (axis,) if isinstance(axis, int) else axis if axis is None else tuple(axis)
+        self.value_range, self.epsilon = value_range, epsilon
+
+    def __call__(self, x, axis=None, to_numpy=False):
+        """Return integers, and what the floats were multiplied by."""
+        axis = self.axis if axis is None else axis
+        if axis is None:
+            raise ValueError("`axis` must be given, to the constructor or here.")
+        return abs_max_quantize(x, axis, self.value_range, self.output_dtype, self.epsilon, to_numpy)
+
+    def get_config(self):
+        config = {"value_range": self.value_range, "epsilon": self.epsilon, "output_dtype": self.output_dtype}
+        return config if self.axis is None else {**config, "axis": self.axis}
+
+
+@computes_tensors
+def abs_max_quantize(inputs, axis, value_range=(-127, 127), dtype="int8", epsilon=1e-7, to_numpy=False):
+    """Return integers, and what the inputs were multiplied by: the greatest integer for the greatest absolute value.
+
+    Args:
+      inputs: floats.
+      axis: the axes along which one scale holds.
+      value_range: the least and the greatest integer.
+      dtype: the dtype of the integers.
+      epsilon: what is added to the greatest absolute value.
+      to_numpy: accepted for compatibility; it changes no result.
+    """
+    x = convert_to_tensor(inputs)
+    greatest = reduce_max(absolute(x), axis if isinstance(axis, int) else list(axis), True)
+    scale = cast(value_range[1], x.dtype) / (greatest + cast(epsilon, x.dtype))
+    whole = clip_by_value(nearest(x * scale), cast(value_range[0], x.dtype), cast(value_range[1], x.dtype))
+    return cast(whole, dtype), scale
+
+
+@computes_tensors
+def fake_quant_with_min_max_vars(inputs, min_vals, max_vals, num_bits=8, narrow_range=False, axis=None):
+    """Return floats rounded to the values that integers of so many bits can stand for.
+
+    Args:
+      inputs: floats.
+      min_vals: the least value; for an axis one for each of its indices.
+      max_vals: the greatest value.
+      num_bits: how many bits.
+      narrow_range: whether the least integer is left out.
+      axis: the axis of the ranges, or None for one range.
+    """
+    x, low, high = (cast(convert_to_tensor(value), dtypes.float32) for value in (inputs, min_vals, max_vals))
+    if axis is not None:
+        rank = x.shape.rank
+        shape = [1] * rank
+        shape[axis] = -1
+        low, high = reshape(low, shape), reshape(high, shape)
+    least, greatest = float(narrow_range), float(2**num_bits - 1)
+    scale = (high - low) / (greatest - least)
+    # Zero is one of the values: the range is moved by less than a step.
+    start = clip_by_value(nearest(least - low / scale), least, greatest)
+    low, high = (least - start) * scale, (greatest - start) * scale
+    steps = nearest((minimum(maximum(x, low), high) - low) / scale)
+    return cast(steps * scale + low, convert_to_tensor(inputs).dtype)
+
+
+@computes_tensors
+def compute_float8_scale(amax, scale, dtype_max, margin=0):
+    """Return the scale by which the greatest absolute value fits a dtype, or `scale` where there is no such value."""
+    found = dtype_max / amax / 2**margin
+    return 1 / where(is_finite(amax), where(amax > 0.0, found, 1 / scale), 1 / scale)
+
+
+@computes_tensors
+def compute_float8_amax_history(x, amax_history):
+    """Return a history of greatest absolute values, moved by one, with that of x in the first place."""
+    history = convert_to_tensor(amax_history)
+    latest = cast(reduce_max(absolute(x)), history.dtype)
+    return concat([reshape(latest, [1]), history[2:], history[:1]], 0)
+
+
+@computes_tensors
+def quantize_and_dequantize(inputs, scale, quantized_dtype, compute_dtype):
+    """Return floats rounded to what a smaller float dtype can say of them, divided by a scale."""
+    limit = float(dtypes.as_dtype(quantized_dtype).max)
+    scale = cast(scale, compute_dtype)
+    x = clip_by_value(cast(inputs, compute_dtype) / scale, -limit, limit)
+    return cast(cast(x, quantized_dtype), compute_dtype) * scale
+
+
+def pack_int4(arr, axis=0, dtype="int8"):
+    """Return integers of 4 bits, two in a byte along an axis; the shape of these bytes; and the size of the axis.
+
+    Args:
+      arr: integers of `dtype` in [-8, 7], or in [0, 15].
+      axis: the axis of the pairs, of which the first is in the lower bits.
+      dtype: "int8" or "uint8".
+    """
+    if dtype not in ("int8", "uint8"):
+        raise ValueError(f"Expected dtype to be 'int8' or 'uint8', but got '{dtype}'.")
+    values = np.asarray(arr)
+    if values.dtype.name != dtype:
+        raise TypeError(f"Expected {dtype} tensor for packing, got {values.dtype.name}.")
+    values = np.moveaxis(values, axis, 0).view(np.uint8) & 0xF
+    size = len(values)
+    if size % 2:
+        values = np.concatenate([values, np.zeros_like(values[:1])])
+    packed = np.moveaxis(values[::2] | values[1::2] << 4, 0, axis)
+    packed = np.ascontiguousarray(packed).view(dtype)
+    return convert_to_tensor(packed), packed.shape, size
+
+
+def unpack_int4(packed, orig_len, axis=0, dtype="int8"):
+    """Return the integers that `pack_int4` packed.
+
+    Args:
+      packed: the bytes.
+      orig_len: how many integers there are along the axis.
+      axis: the axis of the pairs.
+      dtype: "int8" or "uint8".
+    """
+    if dtype not in ("int8", "uint8"):
+        raise ValueError(f"Expected dtype to be 'int8' or 'uint8', but got '{dtype}'.")
+    values = np.asarray(packed)
+    if values.dtype.name != dtype:
+        raise TypeError(f"Expected {dtype} tensor for unpacking, got {values.dtype.name}")
+    values = np.moveaxis(values, axis, 0).view(np.uint8)
+    both = np.stack([values & 0xF, values >> 4], 1).reshape(-1, *values.shape[1:])[:orig_len]
+    if dtype == "int8":
+        both = (both ^ 8).astype(np.int8) - np.int8(8)  # the fourth bit is the sign
+    return convert_to_tensor(np.ascontiguousarray(np.moveaxis(both, 0, axis)))
+
+
+class QuantizationConfig:
+    """Which quantizers a layer uses for its weights and its inputs.
+
+    Args:
+      weight_quantizer: for the weights.
+      activation_quantizer: for the inputs.
+    """
+
+    mode: str | None = None
+
+    def __init__(self, weight_quantizer=None, activation_quantizer=None):
+        self.weight_quantizer, self.activation_quantizer = weight_quantizer, activation_quantizer
+
+    def get_config(self):
+        """The constructor's arguments."""
+        return {
+            "weight_quantizer": to_config(self.weight_quantizer),
+            "activation_quantizer": to_config(self.activation_quantizer),
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        """A configuration from the constructor's arguments."""
+        return cls(**{name: deserialize(value) if isinstance(value, dict) else value for name, value in config.items()})
+
+
+class Int8QuantizationConfig(QuantizationConfig):
+    """Integers of 8 bits.
+
+    Args:
+      weight_quantizer: for the weights, None for an `AbsMaxQuantizer` along the axes that are summed over.
+      activation_quantizer: for the inputs; "default" for an `AbsMaxQuantizer` for each row, None to keep floats.
+    """
+
+    mode = "int8"
+
+    def __init__(self, weight_quantizer=None, activation_quantizer="default"):
+        super().__init__(weight_quantizer, activation_quantizer)
+
+
+_NAMES = {cls.__name__: cls for cls in (Quantizer, AbsMaxQuantizer, QuantizationConfig, Int8QuantizationConfig)}
+_NAMES |= {snake_case(name): cls for name, cls in _NAMES.items()}
+
+
+def serialize(initializer):
+    """The config of a quantizer."""
+    return to_config(initializer)
+
+
+def deserialize(config, custom_objects=None):
+    """A quantizer from its config."""
+    return from_config_dict(config, _NAMES, "quantizer", custom_objects)
+
+
+def get(identifier, **kwargs):
+    """A quantizer from a name, a config, a class or a quantizer; None for None.
+
+    Args:
+      kwargs: arguments of its constructor, where that is called.
+    """
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        if identifier not in _NAMES:
+            raise ValueError(f"Could not interpret quantizer identifier: {identifier!r}")
+        identifier = _NAMES[identifier]
+    if isinstance(identifier, type):
+        identifier = identifier(**kwargs)
+    if callable(identifier):
+        return identifier
+    raise ValueError(f"Could not interpret quantizer identifier: {identifier!r}")
+
+
+boundaries(globals())
