@@ -29,7 +29,7 @@ REASONS: dict[str, str] = {
         "image.decode_jxl io.decode_jxl image.generate_bounding_box_proposals",
     "Layers of other frameworks": "keras.layers.FlaxLayer keras.layers.JaxLayer keras.layers.TorchModuleWrapper",
     "Parts of Keras 3 that make it independent of its backend, and its newest optimizers":
-        "keras.Function keras.Operation keras.Quantizer keras.RematScope keras.StatelessScope keras.SymbolicScope "
+        "keras.Function keras.Operation keras.RematScope keras.StatelessScope keras.SymbolicScope "
         "keras.remat keras.optimizers.MultiOptimizer keras.optimizers.Muon keras.optimizers.OptimizerMap "
         "keras.optimizers.ScheduleFreeAdamW optimizers.MultiOptimizer optimizers.Muon optimizers.OptimizerMap "
         "optimizers.ScheduleFreeAdamW",

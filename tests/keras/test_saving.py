@@ -315,3 +315,36 @@ def test_weights_that_are_not_trained_may_come_first(tmp_path):
     other = keras.Sequential([keras.Input((3,)), Scaled()])
     other.load_weights(tmp_path / "model.weights.h5")
     np.testing.assert_array_equal(other(np.ones((1, 3))), [[4, 8, 12]])
+
+
+def test_files_hold_vocabularies(tmp_path):
+    layer = keras.layers.TextVectorization()
+    layer.adapt(["a b c", "c d"])
+    lookup = keras.layers.StringLookup()
+    lookup.adapt(["x", "y"])
+    text, token = keras.Input((), dtype="string"), keras.Input((1,), dtype="string")
+    model = keras.Model([text, token], [layer(text), lookup(token)])
+    model.save(tmp_path / "model.keras")
+    with zipfile.ZipFile(tmp_path / "model.keras") as archive:
+        assets = [name for name in archive.namelist() if name.startswith("assets/")]
+    assert len(assets) == 3
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    x = [tf.constant(["c a z"]), tf.constant([["y"]])]
+    for mine, other in zip(model(x), loaded(x), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_assets_stay_in_their_folder(tmp_path):
+    layer = keras.layers.TextVectorization()
+    layer.adapt(["a b c"])
+    model = keras.Sequential([keras.Input((), dtype="string"), layer])
+    model.save(tmp_path / "model.keras")
+    with zipfile.ZipFile(tmp_path / "model.keras") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name = next(name for name in files if name.startswith("assets/"))
+    files[f"{name.rpartition('/')[0]}/../../../../evil.txt"] = b"x"
+    with zipfile.ZipFile(tmp_path / "bad.keras", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match="leads out"):
+        keras.models.load_model(tmp_path / "bad.keras")

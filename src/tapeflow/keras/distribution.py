@@ -11,7 +11,7 @@ from collections.abc import MutableMapping
 
 import numpy as np
 
-from tapeflow.config import list_logical_devices
+from tapeflow.core.config import list_logical_devices
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 

@@ -188,8 +188,16 @@ def to_config(value):
         registered = registered or (name if module is None else None)
         return {"module": module, "class_name": name, "config": value.get_config(), "registered_name": registered}
     if hasattr(value, "__name__"):
-        return getattr(value, "_keras_name", None) or value.__name__
+        name = getattr(value, "_keras_name", None) or value.__name__
+        if keras_2() or value.__module__.startswith("tapeflow."):
+            return name
+        return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}
     raise ValueError(f"Cannot serialize {value!r}")
+
+
+def snake_name(cls):
+    """The name of the objects of a class, to which a number is added."""
+    return cls.__dict__.get("_snake_name") or snake_case(cls.__name__)
 
 
 def snake_case(name):

@@ -21,7 +21,7 @@ from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibili
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked
-from tapeflow.keras.registry import snake_case
+from tapeflow.keras.registry import snake_name
 from tapeflow.ops.construction import zeros
 
 _ARGUMENTS = {
@@ -98,7 +98,7 @@ class Layer(Connections, Protocol, Tracked):
 
     def _make_name(self, name):
         if name is None:
-            return settings.unique_name(snake_case(type(self).__name__))
+            return settings.unique_name(snake_name(type(self)))
         if not isinstance(name, str):
             raise TypeError(f"A layer's name must be a string, got {name!r}.")
         return name

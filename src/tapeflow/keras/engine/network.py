@@ -9,6 +9,11 @@ from __future__ import annotations
 from tapeflow.core import nest
 
 
+def first_number(layer):
+    """The number of the first call of a layer: models that are networks have had one, when they were made."""
+    return int(getattr(layer, "_is_graph_network", False))
+
+
 class Network:
     """Calls and layers from `inputs` to `outputs`, lists of symbolic tensors.
 
@@ -93,7 +98,7 @@ class Network:
         layers = [node.layer for node in self.nodes]
         return len(layers) == len(set(layers))
 
-    def node_numbers(self):
+    def node_numbers(self, first_number=first_number):
         """{node: its number among the calls of its layer that are in the network}."""
         counts: dict = {}
         numbers = {}
@@ -103,11 +108,6 @@ class Network:
                     numbers[node] = counts.get(layer, first_number(layer))
                     counts[layer] = numbers[node] + 1
         return numbers
-
-
-def first_number(layer):
-    """The number of the first call of a layer: models that are networks have had one, when they were made."""
-    return int(getattr(layer, "_is_graph_network", False))
 
 
 def _disconnected(tensor, node, inputs):

@@ -9,7 +9,9 @@ import numpy as np
 from tapeflow.core import nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine import operations
 from tapeflow.keras.engine.network import first_number
 from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.registry import to_config
@@ -17,10 +19,14 @@ from tapeflow.keras.registry import to_config
 _DESCRIBING = ("module", "class_name", "config", "registered_name")
 
 
-def network_config(model):
-    """The config of a functional model: layers with their calls, inputs and outputs."""
+def network_config(model, numbers=None):
+    """The config of a functional model: layers with their calls, inputs and outputs.
+
+    Args:
+      numbers: the numbers of calls, by default those of Keras 2, which counts the making of a model in the model.
+    """
     network = model._network
-    numbers = network.node_numbers()
+    numbers = network.node_numbers() if numbers is None else numbers
 
     def reference(tensor):
         return [tensor.layer.name, numbers[tensor.node], tensor.index]
@@ -44,12 +50,16 @@ def network_config(model):
 
 
 def _references(tensors, reference):
-    """References of tensors in their structure; one alone is in a list, as Keras has it."""
+    """References of tensors in their structure; one alone is in a list in Keras 2."""
     if isinstance(tensors, KerasTensor):
-        return [reference(tensors)]
-    if isinstance(tensors, dict):
-        return {key: reference(tensor) for key, tensor in tensors.items()}
-    return [reference(tensor) for tensor in nest.flatten(tensors)]
+        return [reference(tensors)] if keras_2() else reference(tensors)
+
+    def described(part):
+        if isinstance(part, dict):
+            return {key: described(value) for key, value in part.items()}
+        return reference(part) if isinstance(part, KerasTensor) else [described(value) for value in part]
+
+    return described(tensors)
 
 
 def _call_config(node, reference):
@@ -116,8 +126,8 @@ def tensors_of(config, custom_objects=None):
     layers, waiting = {}, []
     for data in config["layers"]:
         name = data.get("name") or data["config"]["name"]
-        if str(data.get("module")).startswith("keras.src.ops"):
-            layers[name] = _operation(data["class_name"], name)
+        if operations.is_operation(data):
+            layers[name] = operations.restore(data)
         else:
             layers[name] = deserialize(
                 {key: copy.deepcopy(data[key]) for key in _DESCRIBING if key in data},
@@ -127,8 +137,10 @@ def tensors_of(config, custom_objects=None):
 
     # Numbers count the calls of this model: of a layer that was called before, as nested models are
     # by being made, only the calls that come now.
+    # Keras 3, whose calls are dicts of arguments, counts from 0, and Keras 2 the making of models too.
+    modern = any(isinstance(call, dict) and "args" in call for _, call in waiting)
     before = {
-        name: 0 if _is_input(layer) else len(layer._nodes) - first_number(layer)
+        name: 0 if _is_input(layer) else len(layer._nodes) - (0 if modern else first_number(layer))
         for name, layer in layers.items()
     }
 
@@ -169,22 +181,6 @@ def tensors_of(config, custom_objects=None):
         for node in layer._nodes
     ]
     return tensors(config["input_layers"]), tensors(config["output_layers"]), sides
-
-
-_OPERATIONS = {
-    "true_divide": "__operators__.truediv", "divide": "__operators__.truediv", "power": "pow",
-    "get_item": "__operators__.getitem", "mean": "reduce_mean", "sum": "reduce_sum",
-    "max": "reduce_max", "min": "reduce_min", "concatenate": "concat",
-}  # fmt: skip
-
-
-def _operation(class_name, name):
-    """A layer for an operation that Keras 3 names in the configs of functional models. Raises ValueError for others."""
-    from tapeflow.keras.engine.op_layer import TFOpLambda
-    from tapeflow.keras.registry import snake_case
-
-    plain = snake_case(class_name)
-    return TFOpLambda(_OPERATIONS.get(plain, plain), name=name)
 
 
 def _is_input(layer):

@@ -48,7 +48,8 @@ for _name in ("neg", "abs", "invert"):
 _OPERATOR_NAMES = dict(_OPERATORS.values())
 # Namespaces in which functions have the names that configs use.
 _NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", "", "keras.backend",
-               "keras.activations", "keras.losses", "keras.ops", "compat.v1", "compat.v1.nn")  # fmt: skip
+               "keras.activations", "keras.losses", "keras.ops", "keras.ops.image",
+               "compat.v1", "compat.v1.nn")  # fmt: skip
 
 
 class TFOpLambda(Layer):
@@ -60,7 +61,8 @@ class TFOpLambda(Layer):
             function = _function_of(function)
         public_name = _name_of(function)
         if name is None:
-            name = settings.unique_name(f"tf.{public_name}" if public_name else "tf.function")
+            path, _, last = (public_name or "function").rpartition(".")
+            name = settings.unique_name(last if path.startswith("keras.ops") else f"tf.{public_name or 'function'}")
         super().__init__(name=name, **kwargs)
         self.function = function
         self.__dict__["call"] = function

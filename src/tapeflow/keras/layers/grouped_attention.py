@@ -29,6 +29,8 @@ class GroupQueryAttention(Layer):
       use_gate: multiply what is found by a gate made of the query.
     """
 
+    _snake_name = "grouped_query_attention"  # by which Keras names it and its part of a file
+
     def __init__(
         self,
         head_dim,

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
+from tapeflow.core.public import tensor_function
 from tapeflow.keras import settings
+from tapeflow.keras.engine.op_layer import call_function
+from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.ops.casting import cast as tf_cast
+
+
+def operation(function):
+    """`tensor_function` for `keras.ops`: a call with symbolic tensors becomes one layer."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if _symbolic(args) or (kwargs and _symbolic(kwargs.values())):
+            return call_function(public_function, args, kwargs)
+        return function(*args, **kwargs)
+
+    public_function = tensor_function(call)
+    return public_function
+
+
+def _symbolic(values):
+    for value in values:
+        if isinstance(value, KerasTensor) or (isinstance(value, (list, tuple, dict)) and any_symbolic(value)):
+            return True
+    return False
+
 
 # The dtypes in which small integers are added up and multiplied.
 WIDE = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.layers.adaptive_pooling import pool_evenly
 from tapeflow.keras.layers.convolution_arithmetic import (
@@ -10,7 +10,7 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
     to_nn_format,
 )
-from tapeflow.keras.ops.conversion import static_rank, tensor
+from tapeflow.keras.ops.conversion import operation, static_rank, tensor
 from tapeflow.ops.array import shape as tf_shape
 from tapeflow.ops.convolve import conv_transpose as tf_conv_transpose
 from tapeflow.ops.convolve import convolution as tf_convolution
@@ -74,14 +74,14 @@ def _padded_as_same(x, sizes, strides, dilations):
     return tf_pad(x, [*around, [0, 0]])
 
 
-@tensor_function
+@operation
 def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """Return the convolution over one to three axes, by a kernel (*sizes, channels of a group, filters)."""
     x, back = _last(inputs, data_format)
     return back(_convolved(x, tensor(kernel), strides, padding, dilation_rate))
 
 
-@tensor_function
+@operation
 def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """Return the convolution of each channel by itself, by a kernel (*sizes, channels, multiplier)."""
     x, back = _last(inputs, data_format)
@@ -111,7 +111,7 @@ def _depthwise(x, kernel, strides, padding, dilations):
     return tf_depthwise_conv2d(x, kernel, (1, 1, 1, 1), "VALID", "NHWC")[:, :: strides[0], :: strides[1]]
 
 
-@tensor_function
+@operation
 def separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None,
                    dilation_rate=1):  # fmt: skip
     """Return the convolution of each channel by itself, then of all channels at each position."""
@@ -120,7 +120,7 @@ def separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, paddin
     return back(_convolved(x, tensor(pointwise_kernel), 1, "valid", 1))
 
 
-@tensor_function
+@operation
 def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None, dilation_rate=1):
     """Return the gradient of a convolution, by a kernel (*sizes, filters, channels): larger images from smaller ones.
 
@@ -161,13 +161,13 @@ def _pooled(pool, inputs, pool_size, strides, padding, data_format):
     return back(pool(x, size, strides, normalize_padding(padding).upper(), to_nn_format("channels_last", rank)))
 
 
-@tensor_function
+@operation
 def max_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
     """Return the greatest element of each window."""
     return _pooled(tf_max_pool, inputs, pool_size, strides, padding, data_format)
 
 
-@tensor_function
+@operation
 def average_pool(inputs, pool_size, strides=None, padding="valid", data_format=None):
     """Return the mean of each window."""
     return _pooled(tf_avg_pool, inputs, pool_size, strides, padding, data_format)
@@ -181,26 +181,26 @@ def _adaptive(reduce, inputs, output_size, data_format):
     return back(x)
 
 
-@tensor_function
+@operation
 def adaptive_max_pool(inputs, output_size, data_format=None):
     """Return the greatest elements of so many windows along each axis."""
     return _adaptive(tf_reduce_max, inputs, output_size, data_format)
 
 
-@tensor_function
+@operation
 def adaptive_average_pool(inputs, output_size, data_format=None):
     """Return the means of so many windows along each axis."""
     return _adaptive(tf_reduce_mean, inputs, output_size, data_format)
 
 
-@tensor_function
+@operation
 def space_to_depth(x, block_size, data_format="channels_last"):
     """Return images in which the pixels of each block are channels of one pixel."""
     x, back = _last(x, data_format)
     return back(tf_space_to_depth(x, block_size))
 
 
-@tensor_function
+@operation
 def depth_to_space(x, block_size, data_format="channels_last"):
     """Return the inverse of `space_to_depth`."""
     x, back = _last(x, data_format)
@@ -211,7 +211,7 @@ def _pairs(*values):
     return [normalize_tuple(value, 2, "sizes", True) for value in values]
 
 
-@tensor_function
+@operation
 def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
     """Return the windows of images (batch, channels, height, width) as (batch, channels * window, windows)."""
     x = tensor(x)
@@ -223,7 +223,7 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
     return tf_reshape(tf_transpose(rows, [0, 3, 2, 1]), tf_stack([batch, channels * size[0] * size[1], -1]))
 
 
-@tensor_function
+@operation
 def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Return images in which the windows x, as `unfold` returns them, are added up."""
     x = tensor(x)

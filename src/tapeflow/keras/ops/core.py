@@ -6,10 +6,9 @@ import numpy as np
 
 from tapeflow.core import nest
 from tapeflow.core.convert import is_tensor as tf_is_tensor
-from tapeflow.core.public import public, public_names, tensor_function
-from tapeflow.keras.ops.conversion import tensor
+from tapeflow.core.public import public, public_names
+from tapeflow.keras.ops.conversion import operation, tensor
 from tapeflow.ops.array import shape as tf_shape
-from tapeflow.ops.array import size as tf_size
 from tapeflow.ops.array import stop_gradient as tf_stop_gradient
 from tapeflow.ops.casting import cast as tf_cast
 from tapeflow.ops.casting import saturate_cast as tf_saturate_cast
@@ -73,55 +72,37 @@ def dtype(x):
     return tensor(x).dtype.name
 
 
-@tensor_function
-def size(x):
-    """Return how many elements x has."""
-    return tf_size(tensor(x))
-
-
-@public
-def ndim(x):
-    """Return how many axes x has."""
-    return len((x if hasattr(x, "shape") else tensor(x)).shape)
-
-
-@tensor_function
+@operation
 def cast(x, dtype):
     """Return x in another dtype."""
     return tensor(x, dtype)
 
 
-@tensor_function
+@operation
 def saturate_cast(x, dtype):
     """Return x in another dtype, with the greatest and the least number that it has beyond those."""
     return tf_saturate_cast(tensor(x), dtype)
 
 
-@tensor_function
+@operation
 def stop_gradient(variable):
     """Return the value, through which no gradient flows."""
     return tf_stop_gradient(tensor(variable))
 
 
-@tensor_function
-def get_item(x, key):
-    """Return x[key]."""
-    return tensor(x)[key]
-
-
-@tensor_function
+@operation
 def slice(inputs, start_indices, shape):
     """Return the part of a shape that begins at indices."""
     return tf_slice_(tensor(inputs), start_indices, shape)
 
 
-@tensor_function
+@operation
 def scatter(indices, values, shape):
     """Return zeros of a shape, with values added at indices."""
     return tf_scatter_nd(tensor(indices), tensor(values), shape)
 
 
-@tensor_function
+@operation
 def scatter_update(inputs, indices, updates, reduction=None):
     """Return `inputs` with other values at indices, or with `updates` added, or with
     the greater or the lesser of both.
@@ -144,7 +125,7 @@ _UPDATES = {
 }
 
 
-@tensor_function
+@operation
 def slice_update(inputs, start_indices, updates):
     """Return `inputs` with `updates` in place of the part that begins at indices."""
     inputs = tensor(inputs)
@@ -195,25 +176,25 @@ def vectorized_map(function, elements):
     return tf_vectorized_map(function, elements)
 
 
-@tensor_function
+@operation
 def segment_sum(data, segment_ids, num_segments=None, sorted=False):
     """Return the sums of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_sum)
 
 
-@tensor_function
+@operation
 def segment_prod(data, segment_ids, num_segments=None, sorted=False):
     """Return the products of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_prod)
 
 
-@tensor_function
+@operation
 def segment_max(data, segment_ids, num_segments=None, sorted=False):
     """Return the greatest elements of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_max)
 
 
-@tensor_function
+@operation
 def segment_min(data, segment_ids, num_segments=None, sorted=False):
     """Return the least elements of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_min)

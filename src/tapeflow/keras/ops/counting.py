@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import axis_of, floating, promoted, static_rank, tensor
+from tapeflow.core.public import public_names
+from tapeflow.keras.ops.conversion import (
+    axis_of,
+    floating,
+    operation,
+    promoted,
+    static_rank,
+    tensor,
+)
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.keras.ops.reductions import argsort, searchsorted
 from tapeflow.ops.arithmetic import maximum as tf_maximum
@@ -34,7 +41,7 @@ from tapeflow.ops.sorting import argsort as tf_argsort
 from tapeflow.ops.sparse import from_dense as tf_from_dense
 
 
-@tensor_function
+@operation
 def bincount(x, weights=None, minlength=0, sparse=False):
     """Return how often each number from 0 occurs in x, or the sums of the weights of where it does."""
     x = tensor(x)
@@ -49,7 +56,7 @@ def bincount(x, weights=None, minlength=0, sparse=False):
     return tf_from_dense(counts) if sparse else counts
 
 
-@tensor_function
+@operation
 def histogram(x, bins=10, range=None):
     """Return how many elements lie in each of `bins` intervals of one width, and the ends of the intervals."""
     if not isinstance(bins, int) or bins < 0:
@@ -67,7 +74,7 @@ def histogram(x, bins=10, range=None):
     return counts, edges
 
 
-@tensor_function
+@operation
 def isin(x1, x2, assume_unique=False, invert=False):
     """Return whether elements of x1 are among those of x2, or with `invert` whether they are not."""
     x1, x2 = promoted(tensor(x1), tensor(x2))
@@ -75,7 +82,7 @@ def isin(x1, x2, assume_unique=False, invert=False):
     return tf_logical_not(found) if invert else found
 
 
-@tensor_function
+@operation
 def unravel_index(indices, shape):
     """Return the indices along each axis of elements that are counted row by row in an array of a shape."""
     if None in shape:
@@ -92,7 +99,7 @@ def _coordinates(indices, shape):
     return reversed(found)
 
 
-@tensor_function
+@operation
 def argpartition(x, kth, axis=-1):
     """Return an order of indices along an axis by which all before place `kth` are no greater than all after it."""
     x = tensor(x)
@@ -101,7 +108,7 @@ def argpartition(x, kth, axis=-1):
     return argsort(x, axis)
 
 
-@tensor_function
+@operation
 def unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None, size=None,
            fill_value=None):  # fmt: skip
     """Return the distinct elements of x, or the distinct parts along an axis.

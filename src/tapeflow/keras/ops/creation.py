@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras import settings
-from tapeflow.keras.ops.conversion import promoted, tensor
+from tapeflow.keras.ops.conversion import operation, promoted, tensor
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.ops.arithmetic import pow as tf_pow
 from tapeflow.ops.array import identity as tf_identity
@@ -32,68 +32,68 @@ from tapeflow.ops.reduction import reduce_max as tf_reduce_max
 from tapeflow.ops.reorder import reverse as tf_reverse
 
 
-@tensor_function
+@operation
 def array(x, dtype=None):
     """Return x as a tensor."""
     return tensor(x, dtype)
 
 
-@tensor_function
+@operation
 def copy(x):
     """Return another tensor of the same elements."""
     return tf_identity(tensor(x))
 
 
-@tensor_function
+@operation
 def zeros(shape, dtype=None):
     """Return zeros of a shape, of `floatx` by default."""
     return tf_zeros(shape, dtype or settings.floatx())
 
 
-@tensor_function
+@operation
 def ones(shape, dtype=None):
     """Return ones of a shape, of `floatx` by default."""
     return tf_ones(shape, dtype or settings.floatx())
 
 
-@tensor_function
+@operation
 def full(shape, fill_value, dtype=None):
     """Return a value repeated to a shape, of `floatx` by default."""
     return tf_broadcast_to(tensor(fill_value, dtype or settings.floatx()), shape)
 
 
-@tensor_function
+@operation
 def empty(shape, dtype=None):
     """Return a tensor of a shape; its elements are 0."""
     return zeros(shape, dtype)
 
 
-@tensor_function
+@operation
 def zeros_like(x, dtype=None):
     """Return zeros of the shape of x."""
     return tf_zeros_like(tensor(x), dtype)
 
 
-@tensor_function
+@operation
 def ones_like(x, dtype=None):
     """Return ones of the shape of x."""
     return tf_ones_like(tensor(x), dtype)
 
 
-@tensor_function
+@operation
 def empty_like(x, dtype=None):
     """Return a tensor of the shape of x; its elements are 0."""
     return zeros_like(x, dtype)
 
 
-@tensor_function
+@operation
 def full_like(x, fill_value, dtype=None):
     """Return a value repeated to the shape of x."""
     x = tensor(x)
     return tf_broadcast_to(tensor(fill_value, dtype or x.dtype), tf_shape(x))
 
 
-@tensor_function
+@operation
 def arange(start, stop=None, step=None, dtype=None):
     """Return the numbers from `start`, or 0, before `stop`, in steps, by default of 1."""
     if dtype is None:
@@ -103,7 +103,7 @@ def arange(start, stop=None, step=None, dtype=None):
     return tf_range(tensor(start, dtype), tensor(stop, dtype), tensor(1 if step is None else step, dtype))
 
 
-@tensor_function
+@operation
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Return `num` evenly spaced numbers; without `endpoint`, `stop` is not among them.
 
@@ -127,7 +127,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return (numbers, step) if retstep else numbers
 
 
-@tensor_function
+@operation
 def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
     """Return `base` to the power of `num` evenly spaced numbers."""
     powers = linspace(start, stop, num, endpoint, axis=axis)
@@ -135,7 +135,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
     return numbers if dtype is None else tf_cast(numbers, dtype)
 
 
-@tensor_function
+@operation
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """Return `num` numbers of which each is the same multiple of the one before."""
     dtype = dtype or settings.floatx()
@@ -145,7 +145,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return logspace(first, last, num, endpoint, dtype=dtype, axis=axis) * tf_sign(start)
 
 
-@tensor_function
+@operation
 def vander(x, N=None, increasing=False):
     """Return the powers of the elements of x, one row for each; from the highest down unless `increasing`."""
     x = tensor(x)
@@ -155,33 +155,33 @@ def vander(x, N=None, increasing=False):
     return tf_cast(tf_pow(tf_expand_dims(tf_cast(x, dtype), -1), tf_cast(powers, dtype)), x.dtype)
 
 
-@tensor_function
+@operation
 def eye(N, M=None, k=0, dtype=None):
     """Return a matrix of zeros with ones on a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
     return tf_cast(tf_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
 
 
-@tensor_function
+@operation
 def identity(n, dtype=None):
     """Return a square matrix of zeros with ones on the diagonal."""
     return eye(n, dtype=dtype)
 
 
-@tensor_function
+@operation
 def tri(N, M=None, k=0, dtype=None):
     """Return a matrix of ones with zeros above a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
     return tf_cast(tf_greater_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
 
 
-@tensor_function
+@operation
 def one_hot(x, num_classes, axis=-1, dtype=None):
     """Return vectors of zeros with a one at the index that x has; of zeros where that is no class."""
     return tf_one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype or settings.floatx())
 
 
-@tensor_function
+@operation
 def multi_hot(inputs, num_classes=None, axis=-1, dtype=None):
     """Return vectors of zeros with ones at all the indices along the last axis of `inputs`."""
     if num_classes is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras import settings
-from tapeflow.keras.ops.conversion import floating, floats, promoted, static_rank, tensor
+from tapeflow.keras.ops.conversion import floating, floats, operation, promoted, static_rank, tensor
 from tapeflow.ops.arithmetic import add as tf_add
 from tapeflow.ops.arithmetic import divide as tf_divide
 from tapeflow.ops.arithmetic import floordiv as tf_floordiv
@@ -79,7 +79,7 @@ from tapeflow.ops.trigonometric import tanh as tf_tanh
 def _named(function, name, text):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
-    return tensor_function(function)
+    return operation(function)
 
 
 def _of_floats(name, function, text):
@@ -166,7 +166,7 @@ logical_or = _of_bools("logical_or", tf_logical_or, "Return whether x1 or x2")
 logical_xor = _of_bools("logical_xor", tf_logical_xor, "Return whether one of x1 and x2")
 
 
-@tensor_function
+@operation
 def logical_not(x):
     """Return whether elements are 0 or False."""
     return tf_logical_not(tensor(x, "bool"))
@@ -187,7 +187,7 @@ left_shift = bitwise_left_shift = _shift("left_shift", tf_left_shift, "Return x 
 right_shift = bitwise_right_shift = _shift("right_shift", tf_right_shift, "Return x moved right by y places")
 
 
-@tensor_function
+@operation
 def bitwise_not(x):
     """Return x with all bits inverted."""
     return tf_invert(tensor(x))
@@ -196,13 +196,13 @@ def bitwise_not(x):
 bitwise_invert = bitwise_not
 
 
-@tensor_function
+@operation
 def floor_divide(x1, x2):
     """Return the greatest whole number up to x1 / x2."""
     return tf_floordiv(*_numbers(*promoted(x1, x2)))
 
 
-@tensor_function
+@operation
 def mod(x1, x2):
     """Return the remainder of x1 / x2, of the sign of x2."""
     return tf_floormod(*_numbers(*promoted(tensor(x1), tensor(x2))))
@@ -212,7 +212,7 @@ def _numbers(x1, x2):
     return (tf_cast(x1, "int32"), tf_cast(x2, "int32")) if x1.dtype.is_bool else (x1, x2)
 
 
-@tensor_function
+@operation
 def absolute(x):
     """Return the absolute value."""
     x = tensor(x)
@@ -222,20 +222,20 @@ def absolute(x):
 abs = absolute
 
 
-@tensor_function
+@operation
 def negative(x):
     """Return -x."""
     return tf_negative(tensor(x))
 
 
-@tensor_function
+@operation
 def sign(x):
     """Return -1, 0 or 1, by the sign."""
     x = tensor(x)
     return tf_cast(tf_not_equal(x, 0), x.dtype) if x.dtype.is_unsigned else tf_sign(x)
 
 
-@tensor_function
+@operation
 def power(x1, x2):
     """Return x1 to the power of x2, in the dtype that both promote to."""
     x1, x2 = promoted(x1, x2)
@@ -244,20 +244,20 @@ def power(x1, x2):
     return tf_pow(x1, x2)
 
 
-@tensor_function
+@operation
 def square(x):
     """Return x * x."""
     x = tensor(x)
     return tf_square(tf_cast(x, "int32") if x.dtype.is_bool else x)
 
 
-@tensor_function
+@operation
 def reciprocal(x):
     """Return 1 / x."""
     return 1 / floating(x)
 
 
-@tensor_function
+@operation
 def clip(x, x_min, x_max):
     """Return x, no less than `x_min` and no more than `x_max`."""
     x = tensor(x)
@@ -265,7 +265,7 @@ def clip(x, x_min, x_max):
     return tf_clip_by_value(x, tf_cast(x_min, x.dtype), tf_cast(x_max, x.dtype))
 
 
-@tensor_function
+@operation
 def round(x, decimals=0):
     """Return x rounded to so many decimals, halves to the even neighbor."""
     x = tensor(x)
@@ -277,32 +277,32 @@ def round(x, decimals=0):
     return tf_cast(tf_round(floats * factor) / factor, x.dtype)
 
 
-@tensor_function
+@operation
 def trunc(x):
     """Return x without its fraction."""
     x = tensor(x)
     return tf_where(x < 0, tf_ceil(x), tf_floor(x)) if x.dtype.is_floating else x
 
 
-@tensor_function
+@operation
 def isfinite(x):
     """Return whether elements are neither infinite nor NaN."""
     return tf_is_finite(floating(x))
 
 
-@tensor_function
+@operation
 def isinf(x):
     """Return whether elements are infinite."""
     return tf_is_inf(floating(x))
 
 
-@tensor_function
+@operation
 def isnan(x):
     """Return whether elements are NaN."""
     return tf_is_nan(floating(x))
 
 
-@tensor_function
+@operation
 def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Return whether |x1 - x2| <= atol + rtol * |x2|."""
     x1, x2 = floats(x1, x2)
@@ -313,13 +313,13 @@ def isclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
     return tf_logical_or(close, tf_logical_and(tf_is_nan(x1), tf_is_nan(x2)))
 
 
-@tensor_function
+@operation
 def allclose(x1, x2, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Return whether all elements are close, as `isclose`."""
     return tf_reduce_all(isclose(x1, x2, rtol, atol, equal_nan))
 
 
-@tensor_function
+@operation
 def logaddexp(x1, x2):
     """Return log(exp(x1) + exp(x2))."""
     x1, x2 = floats(tensor(x1), tensor(x2))
@@ -328,7 +328,7 @@ def logaddexp(x1, x2):
     return tf_where(tf_is_nan(difference), x1 + x2, tf_maximum(x1, x2) + rest)
 
 
-@tensor_function
+@operation
 def hypot(x1, x2):
     """Return sqrt(x1 ** 2 + x2 ** 2)."""
     x1, x2 = (tf_abs(floating(_precise(x))) for x in promoted(tensor(x1), tensor(x2)))
@@ -336,7 +336,7 @@ def hypot(x1, x2):
     return large * tf_sqrt(1 + tf_square(tf_divide_no_nan(small, large)))
 
 
-@tensor_function
+@operation
 def where(condition, x1=None, x2=None):
     """Return elements of `x1` where `condition` holds, of `x2` elsewhere; without them the indices where it holds."""
     condition = tensor(condition, "bool")
@@ -347,7 +347,7 @@ def where(condition, x1=None, x2=None):
     return tf_where(condition, *promoted(x1, x2))
 
 
-@tensor_function
+@operation
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     """Return x with `nan` in place of NaN, and the greatest and least numbers in place of infinities."""
     x = tensor(x)
@@ -361,21 +361,21 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     return tf_where(tf_logical_and(infinite, x < 0), tf_cast(least, x.dtype), x)
 
 
-@tensor_function
+@operation
 def real(x):
     """Return the real part."""
     x = tensor(x)
     return tf_real(x) if x.dtype.is_complex else x
 
 
-@tensor_function
+@operation
 def imag(x):
     """Return the imaginary part."""
     x = tensor(x)
     return tf_imag(x) if x.dtype.is_complex else tf_zeros_like(x)
 
 
-@tensor_function
+@operation
 def conjugate(x):
     """Return the complex conjugate."""
     x = tensor(x)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import floating, promoted, tensor
+from tapeflow.core.public import public_names
+from tapeflow.keras.ops.conversion import floating, operation, promoted, tensor
 from tapeflow.keras.ops.elementwise import logaddexp
 from tapeflow.ops.arithmetic import floormod as tf_floormod
 from tapeflow.ops.arithmetic import maximum as tf_maximum
@@ -42,32 +42,32 @@ def _wide_floating(x):
     return tf_cast(x, "float64") if x.dtype == "int64" else floating(x)
 
 
-@tensor_function
+@operation
 def angle(x):
     """Return the angles of complex numbers: 0 of positive real numbers, pi of negative ones."""
     return tf_angle(floating(x))
 
 
-@tensor_function
+@operation
 def cbrt(x):
     """Return the cube root; integers become floats."""
     x = _wide_floating(x)
     return tf_sign(x) * tf_pow(tf_abs(x), tf_cast(1 / 3, x.dtype))
 
 
-@tensor_function
+@operation
 def fabs(x):
     """Return the absolute value as a float."""
     return tf_abs(floating(x))
 
 
-@tensor_function
+@operation
 def fmax(x1, x2):
     """Return the greater of two elements; the other one where one is NaN."""
     return _ignoring_nan(tf_maximum, *promoted(x1, x2))
 
 
-@tensor_function
+@operation
 def fmin(x1, x2):
     """Return the lesser of two elements; the other one where one is NaN."""
     return _ignoring_nan(tf_minimum, *promoted(x1, x2))
@@ -80,7 +80,7 @@ def _ignoring_nan(choose, x1, x2):
     return tf_where(tf_is_nan(x1), x2, tf_where(tf_is_nan(x2), x1, chosen))
 
 
-@tensor_function
+@operation
 def fmod(x1, x2):
     """Return the remainder of x1 / x2, of the sign of x1."""
     x1, x2 = promoted(tensor(x1), tensor(x2))
@@ -90,7 +90,7 @@ def fmod(x1, x2):
     return tf_cast(tf_sign(x1) * tf_floormod(tf_abs(x1), tf_abs(x2)), dtype)
 
 
-@tensor_function
+@operation
 def gcd(x1, x2):
     """Return the greatest common divisor of integers."""
     x1, x2 = _magnitudes("gcd", x1, x2)
@@ -105,7 +105,7 @@ def gcd(x1, x2):
     return tf_while_loop(lambda a, b: tf_reduce_any(tf_not_equal(b, 0)), step, (x1, x2))[0]
 
 
-@tensor_function
+@operation
 def lcm(x1, x2):
     """Return the least common multiple of integers."""
     x1, x2 = _magnitudes("lcm", x1, x2)
@@ -121,41 +121,41 @@ def _magnitudes(name, x1, x2):
     return (x1, x2) if x1.dtype.is_unsigned else (tf_abs(x1), tf_abs(x2))
 
 
-@tensor_function
+@operation
 def heaviside(x1, x2):
     """Return 0 where x1 is negative, x2 where it is 0, and 1 where it is positive."""
     x1, x2 = (_wide_floating(x) for x in promoted(tensor(x1), tensor(x2)))
     return tf_where(x1 < 0, tf_zeros_like(x1), tf_where(x1 > 0, tf_ones_like(x1), x2))
 
 
-@tensor_function
+@operation
 def i0(x):
     """Return the modified Bessel function of the first kind of order 0."""
     return tf_bessel_i0(_wide_floating(x))
 
 
-@tensor_function
+@operation
 def isneginf(x):
     """Return whether elements are negative infinity."""
     x = floating(x)
     return tf_logical_and(tf_is_inf(x), x < 0)
 
 
-@tensor_function
+@operation
 def isposinf(x):
     """Return whether elements are positive infinity."""
     x = floating(x)
     return tf_logical_and(tf_is_inf(x), x > 0)
 
 
-@tensor_function
+@operation
 def isreal(x):
     """Return whether the imaginary part of elements is 0."""
     x = tensor(x)
     return tf_equal(tf_imag(x), 0) if x.dtype.is_complex else tf_ones_like(x, dtype="bool")
 
 
-@tensor_function
+@operation
 def ldexp(x1, x2):
     """Return x1 * 2 ** x2, for integers x2."""
     x1, x2 = tensor(x1), tensor(x2)
@@ -166,21 +166,21 @@ def ldexp(x1, x2):
     return tf_where(tf_logical_or(tf_is_inf(x1), tf_equal(x1, 0)), x1, scaled)
 
 
-@tensor_function
+@operation
 def logaddexp2(x1, x2):
     """Return log2(2 ** x1 + 2 ** x2)."""
     x1, x2 = promoted(tensor(x1), tensor(x2), more=(float,))
     return logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
 
 
-@tensor_function
+@operation
 def nextafter(x1, x2):
     """Return the next number of float64 after x1 towards x2, in the dtype that both promote to."""
     x1, x2 = promoted(tensor(x1), tensor(x2), more=(float,))
     return tf_cast(tf_nextafter(tf_cast(x1, "float64"), tf_cast(x2, "float64")), x1.dtype)
 
 
-@tensor_function
+@operation
 def signbit(x):
     """Return whether the sign bit is set, as it is of -0.0."""
     x = tensor(x)
@@ -191,7 +191,7 @@ def signbit(x):
     return x < tf_cast(0, x.dtype)
 
 
-@tensor_function
+@operation
 def sinc(x):
     """Return sin(pi x) / (pi x), and 1 at 0."""
     x = floating(x)
@@ -200,7 +200,7 @@ def sinc(x):
     return tf_where(zero, tf_ones_like(x), tf_sin(scaled) / tf_where(zero, tf_ones_like(x), scaled))
 
 
-@tensor_function
+@operation
 def select(condlist, choicelist, default=0):
     """Return elements of the first of `choicelist` whose condition holds, `default` where none does."""
     if len(condlist) != len(choicelist) or not condlist:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
 from tapeflow.keras.layers.preprocessing.sampling import grid, project, sample
-from tapeflow.keras.ops.conversion import axis_of, floating, promoted, static_rank, tensor
+from tapeflow.keras.ops.conversion import (
+    axis_of,
+    floating,
+    operation,
+    promoted,
+    static_rank,
+    tensor,
+)
 from tapeflow.keras.ops.convolution import conv
 from tapeflow.keras.random import normal
 from tapeflow.ops.arithmetic import floormod as tf_floormod
@@ -80,21 +87,21 @@ def _batch(images, data_format, rank=2):
     return x, back
 
 
-@tensor_function
+@operation
 def rgb_to_grayscale(images, data_format=None):
     """Return the brightness of pixels as one channel."""
     x, back = _batch(images, data_format)
     return back(tf_rgb_to_grayscale(x))
 
 
-@tensor_function
+@operation
 def rgb_to_hsv(images, data_format=None):
     """Return hue, saturation and value of pixels given as red, green and blue."""
     x, back = _batch(_of_floats(images), data_format)
     return back(tf_rgb_to_hsv(x))
 
 
-@tensor_function
+@operation
 def hsv_to_rgb(images, data_format=None):
     """Return red, green and blue of pixels given as hue, saturation and value."""
     x, back = _batch(_of_floats(images), data_format)
@@ -108,7 +115,7 @@ def _of_floats(images):
     return images
 
 
-@tensor_function
+@operation
 def sobel_edges(images, data_format=None):
     """Return the changes of images along their heights and widths, as a last axis."""
     images = tensor(images)
@@ -117,7 +124,7 @@ def sobel_edges(images, data_format=None):
     return tf_transpose(tf_sobel_edges(tf_transpose(images, [0, 2, 3, 1])), [0, 3, 1, 2, 4])
 
 
-@tensor_function
+@operation
 def ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, data_format=None):
     """Return the structural similarity of images."""
     dtype = tensor(image1).dtype
@@ -126,7 +133,7 @@ def ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01,
     return tf_squeeze(alike, [0]) if static_rank(tensor(image1)) == 3 else alike
 
 
-@tensor_function
+@operation
 def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspect_ratio=False,
            pad_to_aspect_ratio=False, fill_mode="constant", fill_value=0.0, data_format=None):  # fmt: skip
     """Return images in another size.
@@ -172,7 +179,7 @@ def _cut(have, part, whole):
     return tf_clip_by_value(_share(part, whole), 1, have)
 
 
-@tensor_function
+@operation
 def affine_transform(images, transform, interpolation="bilinear", fill_mode="constant", fill_value=0, data_format=None):
     """Return images whose pixel (x, y) is that of the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
 
@@ -193,7 +200,7 @@ def affine_transform(images, transform, interpolation="bilinear", fill_mode="con
     return back(project(x, tf_reshape(transform, [-1, 8]), interpolation, fill_mode, fill_value))
 
 
-@tensor_function
+@operation
 def perspective_transform(images, start_points, end_points, interpolation="bilinear", fill_value=0, data_format=None):
     """Return images warped such that four points of each move.
 
@@ -239,14 +246,14 @@ def _unit(n, dtype):
     return tf_cast(tf_expand_dims(steps, 0) == tf_expand_dims(steps, 1), dtype)
 
 
-@tensor_function
+@operation
 def extract_patches(images, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
     """Return the patches of images as channels, each pixel by pixel."""
     rank = len(size) if isinstance(size, (tuple, list)) else 2
     return _patches(images, rank, size, strides, dilation_rate, padding, data_format)
 
 
-@tensor_function
+@operation
 def extract_patches_3d(volumes, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
     """Return the patches of volumes as channels."""
     return _patches(volumes, 3, size, strides, dilation_rate, padding, data_format)
@@ -275,7 +282,7 @@ def _two_of(before, after, target, have, names, cut):
     return before, after
 
 
-@tensor_function
+@operation
 def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None, right_padding=None,
                target_height=None, target_width=None, data_format=None):  # fmt: skip
     """Return images with zeros around them; two of the paddings and the target are given for each axis."""
@@ -288,7 +295,7 @@ def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None,
     return tf_pad(images, around)
 
 
-@tensor_function
+@operation
 def crop_images(images, top_cropping=None, left_cropping=None, bottom_cropping=None, right_cropping=None,
                 target_height=None, target_width=None, data_format=None):  # fmt: skip
     """Return images cut on their sides; two of the croppings and the target are given for each axis."""
@@ -309,7 +316,7 @@ def _curve(size, sigma, dtype):
     return y / tf_reduce_sum(y)
 
 
-@tensor_function
+@operation
 def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
     """Return images blurred by a bell curve.
 
@@ -324,7 +331,7 @@ def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None
     return back(tf_depthwise_conv2d(x, kernel, (1, 1, 1, 1), "SAME"))
 
 
-@tensor_function
+@operation
 def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", fill_mode="reflect", fill_value=0.0,
                       seed=None, data_format=None):  # fmt: skip
     """Return images whose pixels are moved by a smooth random field.
@@ -373,7 +380,7 @@ def _brought_inside(index, size, mode):
     return size - 1 - tf_abs(size - 1 - tf_floormod(index, 2 * (size - 1))), None
 
 
-@tensor_function
+@operation
 def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value=0):
     """Return elements of an array at positions between its elements.
 
@@ -432,7 +439,7 @@ _KERNELS = {
 }  # fmt: skip
 
 
-@tensor_function
+@operation
 def scale_and_translate(images, output_shape, scale, translation, spatial_dims, method, antialias=True):
     """Return images scaled and moved along some axes.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from tapeflow.core import dtypes
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import floats, static_rank, tensor
+from tapeflow.core.public import public_names
+from tapeflow.keras.ops.conversion import floats, operation, static_rank, tensor
 from tapeflow.keras.ops.elementwise import imag, real
 from tapeflow.keras.ops.shaping import split
 from tapeflow.ops.array import shape as tf_shape
@@ -17,26 +17,26 @@ from tapeflow.ops.layout import reshape as tf_reshape
 from tapeflow.ops.layout import transpose as tf_transpose
 
 
-@tensor_function
+@operation
 def vsplit(x, indices_or_sections):
     """Return the parts of x along its first axis: so many of one size, or split at indices."""
     return split(x, indices_or_sections, axis=0)
 
 
-@tensor_function
+@operation
 def hsplit(x, indices_or_sections):
     """Return the parts of x along its second axis, or along the only one."""
     x = tensor(x)
     return split(x, indices_or_sections, axis=0 if static_rank(x) == 1 else 1)
 
 
-@tensor_function
+@operation
 def dsplit(x, indices_or_sections):
     """Return the parts of x along its third axis."""
     return split(x, indices_or_sections, axis=2)
 
 
-@tensor_function
+@operation
 def view_as_complex(x):
     """Return complex numbers of the pairs along the last axis."""
     x = floats(x)[0]
@@ -45,14 +45,14 @@ def view_as_complex(x):
     return tf_complex(x[..., 0], x[..., 1])
 
 
-@tensor_function
+@operation
 def view_as_real(x):
     """Return the real and imaginary parts as pairs along a new last axis."""
     x = tensor(x)
     return tf_stack([real(x), imag(x)], -1)
 
 
-@tensor_function
+@operation
 def view(x, dtype=None):
     """Return the bytes of x as numbers of another dtype; the last axis becomes longer or shorter with their size."""
     x = tensor(x)
@@ -90,7 +90,7 @@ def _axes(side):
     return groups
 
 
-@tensor_function
+@operation
 def rearrange(tensor, pattern, **axes_lengths):
     """Return a tensor with its axes named, split, reordered and merged, such as by "b h w c -> b (h w) c".
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import axis_of, floating, floats, promoted, static_rank, tensor
+from tapeflow.core.public import public_names
+from tapeflow.keras.ops.conversion import (
+    axis_of,
+    floating,
+    floats,
+    operation,
+    promoted,
+    static_rank,
+    tensor,
+)
 from tapeflow.ops.casting import cast as tf_cast
 from tapeflow.ops.comparison import logical_and as tf_logical_and
 from tapeflow.ops.conjugate import conj as tf_conj
@@ -33,7 +41,7 @@ from tapeflow.ops.solve import solve as tf_solve
 from tapeflow.ops.solve import triangular_solve as tf_triangular_solve
 
 
-@tensor_function
+@operation
 def matmul(x1, x2):
     """Return the matrix products of the last two axes; vectors are rows on the left and columns on the right."""
     x1, x2 = promoted(x1, x2)
@@ -47,7 +55,7 @@ def matmul(x1, x2):
     return tf_squeeze(product, axes) if axes else product
 
 
-@tensor_function
+@operation
 def dot(x1, x2):
     """Return the sums of products over the last axis of x1 and the last but one of x2."""
     x1, x2 = promoted(x1, x2)
@@ -56,20 +64,20 @@ def dot(x1, x2):
     return tf_tensordot(x1, x2, [[-1], [-1 if x2.shape.rank == 1 else -2]])
 
 
-@tensor_function
+@operation
 def tensordot(x1, x2, axes=2):
     """Return the sums of products over axes of both: so many at the end of x1 and the begin of x2, or two lists."""
     return tf_tensordot(*promoted(x1, x2), axes)
 
 
-@tensor_function
+@operation
 def inner(x1, x2):
     """Return the sums of products over the last axes of both."""
     x1, x2 = promoted(x1, x2)
     return tf_tensordot(x1, x2, [[-1], [-1]]) if x1.shape.rank and x2.shape.rank else x1 * x2
 
 
-@tensor_function
+@operation
 def outer(x1, x2):
     """Return the products of each element of x1 with each of x2, as a matrix."""
     x1, x2 = promoted(tensor(x1), tensor(x2))
@@ -78,7 +86,7 @@ def outer(x1, x2):
     return tf_reshape(x1, [-1, 1]) * tf_reshape(x2, [1, -1])
 
 
-@tensor_function
+@operation
 def vdot(x1, x2):
     """Return the sum of products of all elements, those of x1 conjugated."""
     x1, x2 = (tf_reshape(x, [-1]) for x in promoted(x1, x2))
@@ -87,13 +95,13 @@ def vdot(x1, x2):
     return tf_reduce_sum(tf_conj(x1) * x2)
 
 
-@tensor_function
+@operation
 def einsum(subscripts, *operands):
     """Return the sums of products that an equation describes."""
     return tf_einsum(subscripts, *promoted(*operands))
 
 
-@tensor_function
+@operation
 def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """Return the cross products of vectors of 3 elements along axes."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
@@ -112,50 +120,50 @@ def _last(x, axis):
     return tf_transpose(x, [*(i for i in range(rank) if i != axis), axis])
 
 
-@tensor_function
+@operation
 def cholesky(x, upper=False):
     """Return the triangular L of x = L L^T, or L^T with `upper`."""
     factor = tf_cholesky(floating(x))
     return tf_matrix_transpose(factor) if upper else factor
 
 
-@tensor_function
+@operation
 def det(x):
     """Return the determinants."""
     return tf_det(floating(x))
 
 
-@tensor_function
+@operation
 def slogdet(x):
     """Return the signs of the determinants and the logarithms of their absolute values."""
     return tuple(tf_slogdet(floating(x)))
 
 
-@tensor_function
+@operation
 def logdet(x):
     """Return the logarithms of the determinants of positive definite matrices."""
     return tf_logdet(floating(x))
 
 
-@tensor_function
+@operation
 def inv(x):
     """Return the inverse matrices."""
     return tf_inv(floating(x))
 
 
-@tensor_function
+@operation
 def pinv(x):
     """Return the pseudo-inverse matrices."""
     return tf_pinv(floating(x))
 
 
-@tensor_function
+@operation
 def eigh(x):
     """Return the eigenvalues and eigenvectors of Hermitian matrices."""
     return tf_eigh(floating(x))
 
 
-@tensor_function
+@operation
 def qr(x, mode="reduced"):
     """Return orthonormal Q and triangular R, with x = Q R; Q is square in mode "complete"."""
     if mode not in ("reduced", "complete"):
@@ -164,7 +172,7 @@ def qr(x, mode="reduced"):
     return tf_qr(floating(x), full_matrices=mode == "complete")
 
 
-@tensor_function
+@operation
 def svd(x, full_matrices=True, compute_uv=True):
     """Return U, the singular values and V^H; only the values without `compute_uv`."""
     x = floating(x)
@@ -174,7 +182,7 @@ def svd(x, full_matrices=True, compute_uv=True):
     return u, s, tf_adjoint(v)
 
 
-@tensor_function
+@operation
 def solve(a, b):
     """Return x with a x = b, where b is a vector or a matrix."""
     a, b = floats(a, b)
@@ -183,7 +191,7 @@ def solve(a, b):
     return tf_solve(a, b)
 
 
-@tensor_function
+@operation
 def solve_triangular(a, b, lower=False):
     """Return x with a x = b, for a triangular a."""
     a, b = floats(a, b)

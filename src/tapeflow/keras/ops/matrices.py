@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras.ops import reductions
-from tapeflow.keras.ops.conversion import axes_of, floating, floats, promoted, static_rank, tensor
+from tapeflow.keras.ops.conversion import (
+    axes_of,
+    floating,
+    floats,
+    operation,
+    promoted,
+    static_rank,
+    tensor,
+)
 from tapeflow.keras.ops.linear_algebra import svd
 from tapeflow.ops.arithmetic import pow as tf_pow
 from tapeflow.ops.array import shape as tf_shape
@@ -37,7 +45,7 @@ from tapeflow.ops.solve import triangular_solve as tf_triangular_solve
 from tapeflow.ops.tensor_diagonal import eye as tf_eye
 
 
-@tensor_function
+@operation
 def cholesky_inverse(x, upper=False):
     """Return the inverse of L L^T from L, or of U^T U from U with `upper`."""
     x = floating(x)
@@ -47,26 +55,26 @@ def cholesky_inverse(x, upper=False):
     return tf_matmul(inverse, inverse, transpose_a=True)
 
 
-@tensor_function
+@operation
 def eig(x):
     """Return the eigenvalues and eigenvectors of square matrices, as complex numbers."""
     return tf_eig(floating(x))
 
 
-@tensor_function
+@operation
 def lu_factor(x):
     """Return L and U in one matrix, and where each row of x went."""
     factors, order = tf_lu(floating(x))
     return factors, tf_invert_permutation(order)
 
 
-@tensor_function
+@operation
 def matrix_rank(x, tol=None):
     """Return how many singular values are greater than `tol`."""
     return tf_matrix_rank(floating(x), tol)
 
 
-@tensor_function
+@operation
 def lstsq(a, b, rcond=None):
     """Return the x of least norm for which a x is nearest to b.
 
@@ -92,7 +100,7 @@ def lstsq(a, b, rcond=None):
     return tf_reshape(x, [-1]) if b.shape.rank == 1 else x
 
 
-@tensor_function
+@operation
 def norm(x, ord=None, axis=None, keepdims=False):
     """Return norms of vectors along one axis or of matrices along two, by default of all elements.
 
@@ -150,7 +158,7 @@ def _matrix_norm(x, order, axes, keepdims):
     return found if keepdims else reductions.max(found, tuple(axes))
 
 
-@tensor_function
+@operation
 def kron(x1, x2):
     """Return the Kronecker product: x2 times each element of x1, as blocks."""
     x1, x2 = promoted(tensor(x1), tensor(x2))
@@ -166,7 +174,7 @@ def _sizes(x):
     return [dynamic[i] if size is None else size for i, size in enumerate(x.shape.as_list())]
 
 
-@tensor_function
+@operation
 def corrcoef(x):
     """Return the correlation coefficients of the rows of x."""
     x = floating(x)
@@ -183,7 +191,7 @@ def corrcoef(x):
     return tf_reshape(found, []) if x.shape.rank == 1 else found
 
 
-@tensor_function
+@operation
 def correlate(x1, x2, mode="valid"):
     """Return the sums of products of x1 with x2 moved along it.
 
@@ -209,7 +217,7 @@ def correlate(x1, x2, mode="valid"):
     return tf_reshape(products, [-1])
 
 
-@tensor_function
+@operation
 def cdist(x, y):
     """Return the Euclidean distances of each row of x to each row of y."""
     x, y = floats(x, y)

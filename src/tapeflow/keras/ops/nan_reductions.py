@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras.ops import reductions
-from tapeflow.keras.ops.conversion import axes_of, floating, static_rank, tensor
+from tapeflow.keras.ops.conversion import axes_of, floating, operation, static_rank, tensor
 from tapeflow.ops.array import shape as tf_shape
 from tapeflow.ops.casting import cast as tf_cast
 from tapeflow.ops.comparison import equal as tf_equal
@@ -37,25 +37,25 @@ def _filled(x, value):
     return tf_where(missing, tf_cast(value, x.dtype), x), missing
 
 
-@tensor_function
+@operation
 def nansum(x, axis=None, keepdims=False):
     """Return the sum of what is not NaN along axes."""
     return reductions.sum(_filled(x, 0)[0], axis, keepdims)
 
 
-@tensor_function
+@operation
 def nanprod(x, axis=None, keepdims=False):
     """Return the product of what is not NaN along axes."""
     return reductions.prod(_filled(x, 1)[0], axis, keepdims)
 
 
-@tensor_function
+@operation
 def nancumsum(x, axis=None, dtype=None):
     """Return the sums up to each element along an axis, NaN counted as 0."""
     return reductions.cumsum(_filled(x, 0)[0], axis, dtype)
 
 
-@tensor_function
+@operation
 def nancumprod(x, axis=None, dtype=None):
     """Return the products up to each element along an axis, NaN counted as 1."""
     return reductions.cumprod(_filled(x, 1)[0], axis, dtype)
@@ -69,13 +69,13 @@ def _extreme(x, axis, keepdims, reduce, least):
     return tf_where(tf_reduce_all(missing, axis, keepdims), tf_cast(float("nan"), x.dtype), found)
 
 
-@tensor_function
+@operation
 def nanmax(x, axis=None, keepdims=False):
     """Return the greatest element that is not NaN along axes; NaN where there is none."""
     return _extreme(x, axis, keepdims, reductions.max, float("-inf"))
 
 
-@tensor_function
+@operation
 def nanmin(x, axis=None, keepdims=False):
     """Return the least element that is not NaN along axes; NaN where there is none."""
     return _extreme(x, axis, keepdims, reductions.min, float("inf"))
@@ -89,13 +89,13 @@ def _place(x, axis, keepdims, find, least):
     return tf_where(tf_reduce_all(missing, axis, keepdims), tf_cast(-1, found.dtype), found)
 
 
-@tensor_function
+@operation
 def nanargmax(x, axis=None, keepdims=False):
     """Return the index of the first greatest element that is not NaN; -1 where there is none."""
     return _place(x, axis, keepdims, reductions.argmax, float("-inf"))
 
 
-@tensor_function
+@operation
 def nanargmin(x, axis=None, keepdims=False):
     """Return the index of the first least element that is not NaN; -1 where there is none."""
     return _place(x, axis, keepdims, reductions.argmin, float("inf"))
@@ -106,14 +106,14 @@ def _counted(x, axis, keepdims):
     return tf_reduce_sum(present, axis, keepdims)
 
 
-@tensor_function
+@operation
 def nanmean(x, axis=None, keepdims=False):
     """Return the mean of what is not NaN along axes."""
     x = floating(x)
     return nansum(x, axis, keepdims) / _counted(x, axis, keepdims)
 
 
-@tensor_function
+@operation
 def nanvar(x, axis=None, keepdims=False):
     """Return the variance of what is not NaN along axes."""
     x = floating(x)
@@ -121,7 +121,7 @@ def nanvar(x, axis=None, keepdims=False):
     return tf_reduce_sum(tf_square(apart), axis, keepdims) / _counted(x, axis, keepdims)
 
 
-@tensor_function
+@operation
 def nanstd(x, axis=None, keepdims=False):
     """Return the standard deviation of what is not NaN along axes."""
     return tf_sqrt(nanvar(x, axis, keepdims))
@@ -141,7 +141,7 @@ _METHODS = {
 }
 
 
-@tensor_function
+@operation
 def nanquantile(x, q, axis=None, method="linear", keepdims=False):
     """Return the values below which a share `q` of what is not NaN along axes lies.
 
@@ -175,13 +175,13 @@ def nanquantile(x, q, axis=None, method="linear", keepdims=False):
     return tf_reshape(found, tf_concat([tf_shape(q), tf_cast(sizes, "int32")], 0))
 
 
-@tensor_function
+@operation
 def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
     """Return the values below which `q` percent of what is not NaN along axes lie."""
     return nanquantile(x, tf_cast(q, floating(x).dtype) / 100, axis, method, keepdims)
 
 
-@tensor_function
+@operation
 def nanmedian(x, axis=None, keepdims=False):
     """Return the median of what is not NaN along axes."""
     return nanquantile(x, 0.5, axis, keepdims=keepdims)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras import activations, settings
-from tapeflow.keras.ops.conversion import axes_of, floating, promoted, static_rank, tensor
+from tapeflow.keras.ops.conversion import (
+    axes_of,
+    floating,
+    operation,
+    promoted,
+    static_rank,
+    tensor,
+)
 from tapeflow.ops.arithmetic import maximum as tf_maximum
 from tapeflow.ops.arithmetic import pow as tf_pow
 from tapeflow.ops.array import shape as tf_shape
@@ -45,7 +52,7 @@ def _activation(name, function, text):
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = text
-    return tensor_function(call)
+    return operation(call)
 
 
 selu = _activation("selu", activations.selu, "Return the scaled exponential linear unit.")
@@ -61,79 +68,79 @@ sparse_plus = _activation("sparse_plus", activations.sparse_plus, "Return 0 up t
 sparse_sigmoid = _activation("sparse_sigmoid", activations.sparse_sigmoid, "Return (x + 1) / 2 cut off at 0 and 1.")
 
 
-@tensor_function
+@operation
 def relu(x):
     """Return max(x, 0)."""
     return activations.nn_relu(tensor(x))
 
 
-@tensor_function
+@operation
 def relu6(x):
     """Return min(max(x, 0), 6)."""
     return activations.relu6(tensor(x))
 
 
-@tensor_function
+@operation
 def hard_sigmoid(x):
     """Return relu6(x + 3) / 6."""
     return activations.relu6(floating(x) + 3.0) / 6.0
 
 
-@tensor_function
+@operation
 def elu(x, alpha=1.0):
     """Return x where positive, alpha * (exp(x) - 1) elsewhere."""
     return activations.elu(floating(x), alpha)
 
 
-@tensor_function
+@operation
 def celu(x, alpha=1.0):
     """Return max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
     return activations.celu(floating(x), alpha)
 
 
-@tensor_function
+@operation
 def gelu(x, approximate=True):
     """Return x times the normal distribution function of x."""
     return activations.gelu(floating(x), approximate)
 
 
-@tensor_function
+@operation
 def glu(x, axis=-1):
     """Return the first half of x along an axis times the sigmoid of the second."""
     return activations.glu(floating(x), axis)
 
 
-@tensor_function
+@operation
 def leaky_relu(x, negative_slope=0.2):
     """Return x where positive, negative_slope * x elsewhere."""
     return activations.leaky_relu(floating(x), negative_slope)
 
 
-@tensor_function
+@operation
 def soft_shrink(x, threshold=0.5):
     """Return x moved by `threshold` towards 0, and 0 within it."""
     return activations.soft_shrink(floating(x), threshold)
 
 
-@tensor_function
+@operation
 def hard_shrink(x, threshold=0.5):
     """Return x, and 0 where |x| is `threshold` or less."""
     return activations.hard_shrink(floating(x), threshold)
 
 
-@tensor_function
+@operation
 def squareplus(x, b=4):
     """Return (x + sqrt(x^2 + b)) / 2."""
     return activations.squareplus(floating(x), b)
 
 
-@tensor_function
+@operation
 def sparsemax(x, axis=-1):
     """Return the point of the probability simplex that is nearest to x."""
     return activations.sparsemax(floating(x), axis)
 
 
-@tensor_function
+@operation
 def threshold(x, threshold, default_value):
     """Return x where it is greater than `threshold`, `default_value` elsewhere."""
     return activations.threshold(floating(x), threshold, default_value)
@@ -153,19 +160,19 @@ def _normalized(x, axis, function):
     return tf_transpose(tf_reshape(function(flat, axis=-1), tf_shape(moved)), back)
 
 
-@tensor_function
+@operation
 def softmax(x, axis=-1):
     """Return exp(x) / sum(exp(x)) along an axis, or several."""
     return _normalized(x, axis, tf_softmax)
 
 
-@tensor_function
+@operation
 def log_softmax(x, axis=-1):
     """Return log(softmax(x)) along an axis, or several."""
     return _normalized(x, axis, tf_log_softmax)
 
 
-@tensor_function
+@operation
 def normalize(x, axis=-1, order=2, epsilon=None):
     """Return x divided by its norm of an order along an axis, or by `epsilon` where that is greater."""
     if not isinstance(order, int) or order < 1:
@@ -179,7 +186,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
     return x / tf_maximum(norm, epsilon)
 
 
-@tensor_function
+@operation
 def moments(x, axes, keepdims=False, synchronized=False):
     """Return the mean and the variance along axes; `synchronized` must be False."""
     if synchronized:
@@ -190,7 +197,7 @@ def moments(x, axes, keepdims=False, synchronized=False):
     return tf_cast(mean, x.dtype), tf_cast(variance, x.dtype)
 
 
-@tensor_function
+@operation
 def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=1e-3):
     """Return (x - mean) / sqrt(variance + epsilon) * scale + offset, of vectors along an axis."""
     x = tensor(x)
@@ -202,7 +209,7 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
     return tf_batch_normalization(x, mean, variance, offset, scale, epsilon)
 
 
-@tensor_function
+@operation
 def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None):
     """Return x with mean 0 and variance 1 along axes, times gamma plus beta."""
     x = floating(x)
@@ -218,7 +225,7 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None):
     return tf_cast(result, x.dtype)
 
 
-@tensor_function
+@operation
 def rms_normalization(x, scale=None, axis=-1, epsilon=None):
     """Return x divided by the root of its mean square along an axis, times `scale`."""
     x = floating(x)
@@ -228,20 +235,20 @@ def rms_normalization(x, scale=None, axis=-1, epsilon=None):
     return tf_cast(result if scale is None else result * tf_cast(scale, wide.dtype), x.dtype)
 
 
-@tensor_function
+@operation
 def in_top_k(targets, predictions, k):
     """Return whether the class that is the target is among the k with the highest predictions."""
     return tf_in_top_k(tensor(targets), tensor(predictions), k)
 
 
-@tensor_function
+@operation
 def polar(abs_, angle):
     """Return complex numbers of absolute values and angles."""
     abs_, angle = promoted(abs_, angle)
     return tf_complex(abs_ * tf_cos(angle), abs_ * tf_sin(angle))
 
 
-@tensor_function
+@operation
 def psnr(x1, x2, max_val):
     """Return the peak signal-to-noise ratio of all elements, in decibels."""
     x1, x2 = promoted(x1, x2)
@@ -249,7 +256,7 @@ def psnr(x1, x2, max_val):
     return 10 * tf_log(tf_cast(max_val, x1.dtype) ** 2 / error) / tf_log(tf_cast(10, x1.dtype))
 
 
-@tensor_function
+@operation
 def binary_crossentropy(target, output, from_logits=False):
     """Return the binary cross-entropy of each element."""
     output = floating(output)
@@ -263,7 +270,7 @@ def binary_crossentropy(target, output, from_logits=False):
     return -(target * tf_log(output) + (1 - target) * tf_log(1 - output))
 
 
-@tensor_function
+@operation
 def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     """Return the cross-entropy of probabilities along an axis, or of logits."""
     target, output = tensor(target), tensor(output)
@@ -277,7 +284,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return -tf_reduce_sum(target * tf_log(output), axis)
 
 
-@tensor_function
+@operation
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     """Return the cross-entropy of probabilities along the last axis, or of logits, where targets are classes."""
     target, output = tf_cast(tensor(target), "int64"), tensor(output)

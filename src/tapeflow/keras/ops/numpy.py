@@ -1,7 +1,6 @@
 """`keras.ops.numpy`: what NumPy has, by its names."""
 
 from tapeflow.keras.ops.control import vectorize as vectorize
-from tapeflow.keras.ops.core import *  # noqa: F403
 from tapeflow.keras.ops.counting import *  # noqa: F403
 from tapeflow.keras.ops.creation import *  # noqa: F403
 from tapeflow.keras.ops.elementwise import *  # noqa: F403

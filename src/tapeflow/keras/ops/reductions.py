@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import (
     axes_of,
     axis_of,
     floating,
+    operation,
     promoted,
     static_rank,
     tensor,
@@ -50,32 +51,32 @@ from tapeflow.ops.sorting import argsort as tf_argsort
 from tapeflow.ops.sorting import sort as tf_sort
 
 
-@tensor_function
+@operation
 def sum(x, axis=None, keepdims=False):
     """Return the sum along axes; small integers are added up in 32 bits."""
     return tf_reduce_sum(wide(x), axis, keepdims)
 
 
-@tensor_function
+@operation
 def prod(x, axis=None, keepdims=False, dtype=None):
     """Return the product along axes; small integers are multiplied in 32 bits."""
     x = wide(x)
     return tf_reduce_prod(x if dtype is None else tf_cast(x, dtype), axis, keepdims)
 
 
-@tensor_function
+@operation
 def mean(x, axis=None, keepdims=False):
     """Return the mean along axes."""
     return tf_reduce_mean(floating(x), axis, keepdims)
 
 
-@tensor_function
+@operation
 def var(x, axis=None, keepdims=False):
     """Return the variance along axes."""
     return tf_reduce_variance(floating(x), axis, keepdims)
 
 
-@tensor_function
+@operation
 def std(x, axis=None, keepdims=False):
     """Return the standard deviation along axes."""
     return tf_reduce_std(floating(x), axis, keepdims)
@@ -90,49 +91,49 @@ def _extreme(x, axis, keepdims, initial, reduce, choose):
     return tf_cast(result, "bool") if bools else result
 
 
-@tensor_function
+@operation
 def max(x, axis=None, keepdims=False, initial=None):
     """Return the greatest element along axes, at least `initial`."""
     return _extreme(x, axis, keepdims, initial, tf_reduce_max, tf_maximum)
 
 
-@tensor_function
+@operation
 def min(x, axis=None, keepdims=False, initial=None):
     """Return the least element along axes, at most `initial`."""
     return _extreme(x, axis, keepdims, initial, tf_reduce_min, tf_minimum)
 
 
-@tensor_function
+@operation
 def amax(x, axis=None, keepdims=False):
     """Return the greatest element along axes."""
     return max(x, axis, keepdims)
 
 
-@tensor_function
+@operation
 def amin(x, axis=None, keepdims=False):
     """Return the least element along axes."""
     return min(x, axis, keepdims)
 
 
-@tensor_function
+@operation
 def all(x, axis=None, keepdims=False):
     """Return whether all elements along axes are true."""
     return tf_reduce_all(tensor(x, "bool"), axis, keepdims)
 
 
-@tensor_function
+@operation
 def any(x, axis=None, keepdims=False):
     """Return whether an element along axes is true."""
     return tf_reduce_any(tensor(x, "bool"), axis, keepdims)
 
 
-@tensor_function
+@operation
 def count_nonzero(x, axis=None):
     """Return how many elements along axes are not 0."""
     return tf_count_nonzero(tensor(x), axis, dtype="int32")
 
 
-@tensor_function
+@operation
 def logsumexp(x, axis=None, keepdims=False):
     """Return the logarithm of the sum of exp(x) along axes."""
     return tf_reduce_logsumexp(floating(x), axis, keepdims)
@@ -148,13 +149,13 @@ def _place(x, axis, keepdims, find):
     return tf_expand_dims(found, axis) if keepdims else found
 
 
-@tensor_function
+@operation
 def argmax(x, axis=None, keepdims=False):
     """Return the index of the first greatest element along an axis, or among all."""
     return _place(x, axis, keepdims, tf_argmax)
 
 
-@tensor_function
+@operation
 def argmin(x, axis=None, keepdims=False):
     """Return the index of the first least element along an axis, or among all."""
     return _place(x, axis, keepdims, tf_argmin)
@@ -166,19 +167,19 @@ def _cumulated(x, axis, dtype, cumulate):
     return cumulate(tf_reshape(x, [-1]), 0) if axis is None else cumulate(x, axis)
 
 
-@tensor_function
+@operation
 def cumsum(x, axis=None, dtype=None):
     """Return the running sum along an axis, or over all elements in a row."""
     return _cumulated(x, axis, dtype, tf_cumsum)
 
 
-@tensor_function
+@operation
 def cumprod(x, axis=None, dtype=None):
     """Return the running product along an axis, or over all elements in a row."""
     return _cumulated(x, axis, dtype, tf_cumprod)
 
 
-@tensor_function
+@operation
 def average(x, axis=None, weights=None):
     """Return the mean along an axis, in which elements count by `weights`."""
     if weights is None:
@@ -192,20 +193,20 @@ def average(x, axis=None, weights=None):
     return tf_reduce_sum(x * weights, axis) / tf_reduce_sum(weights, axis)
 
 
-@tensor_function
+@operation
 def ptp(x, axis=None, keepdims=False):
     """Return the greatest minus the least element along axes."""
     x = tensor(x)
     return max(x, axis, keepdims) - min(x, axis, keepdims)
 
 
-@tensor_function
+@operation
 def median(x, axis=None, keepdims=False):
     """Return the element in the middle along axes, or the mean of the two there."""
     return quantile(x, 0.5, axis, "linear", keepdims)
 
 
-@tensor_function
+@operation
 def quantile(x, q, axis=None, method="linear", keepdims=False):
     """Return the elements below which the parts `q` of all along axes are.
 
@@ -245,14 +246,14 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
     return found
 
 
-@tensor_function
+@operation
 def percentile(x, q, axis=None, method="linear", keepdims=False):
     """Return `quantile` of q / 100."""
     x = floating(x)
     return quantile(x, tf_cast(tensor(q), x.dtype) / 100, axis, method, keepdims)
 
 
-@tensor_function
+@operation
 def argsort(x, axis=-1):
     """Return the indices that sort along an axis, or all elements in a row for None."""
     x = tensor(x)
@@ -261,7 +262,7 @@ def argsort(x, axis=-1):
     return tf_argsort(x, axis=axis, stable=True)
 
 
-@tensor_function
+@operation
 def sort(x, axis=-1):
     """Return the elements in ascending order along an axis."""
     x = tensor(x)
@@ -270,13 +271,13 @@ def sort(x, axis=-1):
     return tf_sort(x, axis=axis)
 
 
-@tensor_function
+@operation
 def top_k(x, k, sorted=True):
     """Return the `k` greatest elements of the last axis, and their indices."""
     return tf_top_k(tensor(x), k, sorted)
 
 
-@tensor_function
+@operation
 def searchsorted(sorted_sequence, values, side="left"):
     """Return where values would be inserted into a sorted vector."""
     sequence, values = promoted(sorted_sequence, values)
@@ -289,7 +290,7 @@ def searchsorted(sorted_sequence, values, side="left"):
     return tf_reshape(found, tf_shape(values))
 
 
-@tensor_function
+@operation
 def digitize(x, bins):
     """Return the number of `bins`, increasing limits, up to each element."""
     x, bins = promoted(x, tensor(bins))
@@ -297,7 +298,7 @@ def digitize(x, bins):
     return tf_reshape(found, tf_shape(x))
 
 
-@tensor_function
+@operation
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """Return the integral along an axis by the trapezoidal rule, of points x or at distances `dx`."""
     y = promoted(tensor(y), more=(float,))[0]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import promoted, static_rank, tensor
+from tapeflow.core.public import public_names
+from tapeflow.keras.ops.conversion import operation, promoted, static_rank, tensor
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.ops.array import shape as tf_shape
 from tapeflow.ops.broadcasting import repeat as tf_repeat
@@ -24,7 +24,7 @@ from tapeflow.ops.sparse import SparseTensor
 from tapeflow.ops.sparse import to_dense as tf_to_dense
 
 
-@tensor_function
+@operation
 def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
                           attn_logits_soft_cap=None):  # fmt: skip
     """Return values averaged by the similarity of their keys to queries.
@@ -68,7 +68,7 @@ def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, i
     return tf_einsum("BNTS,BSNH->BTNH", shares, value)
 
 
-@tensor_function
+@operation
 def ctc_loss(target, output, target_length, output_length, mask_index=0):
     """Return the negative logarithms of the likelihoods of label sequences, summed over all alignments.
 
@@ -90,7 +90,7 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
     return tf_cast(loss, dtype)
 
 
-@tensor_function
+@operation
 def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_paths=1, merge_repeated=True,
                mask_index=0):  # fmt: skip
     """Return the most likely label sequences (paths, batch, steps), filled up with -1, and their scores.

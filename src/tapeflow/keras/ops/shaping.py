@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import axes_of, axis_of, promoted, static_rank, tensor
+from tapeflow.core.public import public, public_names
+from tapeflow.keras.ops.conversion import axes_of, axis_of, operation, promoted, static_rank, tensor
 from tapeflow.ops.arithmetic import maximum as tf_maximum
 from tapeflow.ops.arithmetic import minimum as tf_minimum
 from tapeflow.ops.array import shape as tf_shape
+from tapeflow.ops.array import size as tf_size
 from tapeflow.ops.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.broadcasting import broadcast_to as tf_broadcast_to
 from tapeflow.ops.broadcasting import repeat as tf_repeat
@@ -37,25 +38,25 @@ from tapeflow.ops.reorder import reverse as tf_reverse
 from tapeflow.ops.reorder import roll as tf_roll
 
 
-@tensor_function
+@operation
 def reshape(x, newshape):
     """Return the elements in another shape, in which one size may be -1."""
     return tf_reshape(tensor(x), newshape)
 
 
-@tensor_function
+@operation
 def ravel(x):
     """Return the elements in a row."""
     return tf_reshape(tensor(x), [-1])
 
 
-@tensor_function
+@operation
 def transpose(x, axes=None):
     """Return x with its axes in another order, by default in reverse."""
     return tf_transpose(tensor(x), axes)
 
 
-@tensor_function
+@operation
 def moveaxis(x, source, destination):
     """Return x with axes moved to other places."""
     x = tensor(x)
@@ -67,7 +68,7 @@ def moveaxis(x, source, destination):
     return tf_transpose(x, order)
 
 
-@tensor_function
+@operation
 def swapaxes(x, axis1, axis2):
     """Return x with two axes exchanged."""
     x = tensor(x)
@@ -77,7 +78,7 @@ def swapaxes(x, axis1, axis2):
     return tf_transpose(x, order)
 
 
-@tensor_function
+@operation
 def expand_dims(x, axis):
     """Return x with axes of size 1 at the places `axis` of the result."""
     x = tensor(x)
@@ -87,7 +88,7 @@ def expand_dims(x, axis):
     return x
 
 
-@tensor_function
+@operation
 def squeeze(x, axis=None):
     """Return x without axes of size 1: those given, or all."""
     x = tensor(x)
@@ -98,13 +99,13 @@ def squeeze(x, axis=None):
     return tf_squeeze(x, axis)
 
 
-@tensor_function
+@operation
 def broadcast_to(x, shape):
     """Return x repeated to another shape."""
     return tf_broadcast_to(tensor(x), shape)
 
 
-@tensor_function
+@operation
 def concatenate(xs, axis=0):
     """Return tensors joined along an axis; without one, their elements in a row."""
     xs = promoted(*xs)
@@ -113,19 +114,19 @@ def concatenate(xs, axis=0):
     return tf_concat(xs, axis)
 
 
-@tensor_function
+@operation
 def append(x1, x2, axis=None):
     """Return x2 behind x1 along an axis, or the elements of both in a row."""
     return concatenate([tensor(x1), tensor(x2)], axis)
 
 
-@tensor_function
+@operation
 def stack(x, axis=0):
     """Return tensors joined along a new axis."""
     return tf_stack(promoted(*x), axis)
 
 
-@tensor_function
+@operation
 def unstack(x, num=None, axis=0):
     """Return the parts of x along an axis, as a list."""
     return tf_unstack(tensor(x), num, axis)
@@ -139,26 +140,26 @@ def _at_least(x, rank):
     return tf_expand_dims(x, 2) if rank == 3 and x.shape.rank == 2 else x
 
 
-@tensor_function
+@operation
 def vstack(xs):
     """Return tensors joined along the first axis; vectors are rows."""
     return tf_concat([_at_least(x, 2) for x in promoted(*xs)], 0)
 
 
-@tensor_function
+@operation
 def hstack(xs):
     """Return tensors joined along the second axis, vectors along their only one."""
     xs = [_at_least(x, 1) for x in promoted(*xs)]
     return tf_concat(xs, 0 if xs[0].shape.rank == 1 else 1)
 
 
-@tensor_function
+@operation
 def dstack(xs):
     """Return tensors joined along the third axis."""
     return tf_concat([_at_least(x, 3) for x in promoted(*xs)], 2)
 
 
-@tensor_function
+@operation
 def split(x, indices_or_sections, axis=0):
     """Return x cut into so many equal parts, or before each index, along an axis."""
     x = tensor(x)
@@ -171,7 +172,7 @@ def split(x, indices_or_sections, axis=0):
     return tf_split(x, [b - a for a, b in pairwise(limits)], axis)
 
 
-@tensor_function
+@operation
 def array_split(x, indices_or_sections, axis=0):
     """Return x cut into so many parts, the first of which may be longer by one, along an axis."""
     x = tensor(x)
@@ -179,26 +180,26 @@ def array_split(x, indices_or_sections, axis=0):
     return tf_split(x, [size + (i < rest) for i in range(indices_or_sections)], axis)
 
 
-@tensor_function
+@operation
 def flip(x, axis=None):
     """Return the elements in reverse order along axes, by default all."""
     x = tensor(x)
     return tf_reverse(x, axes_of(axis, static_rank(x)))
 
 
-@tensor_function
+@operation
 def flipud(x):
     """Return the elements in reverse order along the first axis."""
     return tf_reverse(tensor(x), [0])
 
 
-@tensor_function
+@operation
 def fliplr(x):
     """Return the elements in reverse order along the second axis."""
     return tf_reverse(tensor(x), [1])
 
 
-@tensor_function
+@operation
 def roll(x, shift, axis=None):
     """Return the elements moved along axes, those at the end to the begin."""
     x = tensor(x)
@@ -207,7 +208,7 @@ def roll(x, shift, axis=None):
     return tf_roll(x, shift, axis)
 
 
-@tensor_function
+@operation
 def rot90(array, k=1, axes=(0, 1)):
     """Return x turned `k` times by a right angle, from the first of two axes to the second."""
     x = tensor(array)
@@ -227,13 +228,13 @@ def rot90(array, k=1, axes=(0, 1)):
     return tf_transpose(tf_reverse(x, [second]), order) if k == 1 else tf_reverse(tf_transpose(x, order), [second])
 
 
-@tensor_function
+@operation
 def repeat(x, repeats, axis=None):
     """Return each element so many times in a row, along an axis or over all."""
     return tf_repeat(tensor(x), repeats, axis)
 
 
-@tensor_function
+@operation
 def tile(x, repeats):
     """Return x so many times along each of its last axes."""
     x = tensor(x)
@@ -244,7 +245,7 @@ def tile(x, repeats):
     return tf_tile(x, [1] * -missing + repeats)
 
 
-@tensor_function
+@operation
 def pad(x, pad_width, mode="constant", constant_values=None):
     """Return x with elements added before and after it along its axes.
 
@@ -273,7 +274,7 @@ def pad(x, pad_width, mode="constant", constant_values=None):
     return tf_pad(x, pairs, mode.upper())
 
 
-@tensor_function
+@operation
 def take(x, indices, axis=None):
     """Return the elements at indices along an axis, or of all in a row; negative indices count from the end."""
     x, indices = tensor(x), tensor(indices)
@@ -288,7 +289,7 @@ def _from_start(indices, size):
     return tf_where(indices < 0, indices + tf_cast(size, indices.dtype), indices)
 
 
-@tensor_function
+@operation
 def take_along_axis(x, indices, axis=None):
     """Return along an axis the elements at indices of the same rank as x."""
     x, indices = tensor(x), tensor(indices)
@@ -308,7 +309,7 @@ def take_along_axis(x, indices, axis=None):
     return tf_transpose(tf_gather(x, indices, axis=rank - 1, batch_dims=rank - 1), back)
 
 
-@tensor_function
+@operation
 def diff(a, n=1, axis=-1):
     """Return the differences of neighbors along an axis, `n` times."""
     x = tensor(a)
@@ -320,20 +321,20 @@ def diff(a, n=1, axis=-1):
     return x
 
 
-@tensor_function
+@operation
 def meshgrid(*x, indexing="xy"):
     """Return the coordinates of a grid of points, one tensor for each vector."""
     return tf_meshgrid(*(tensor(each) for each in x), indexing=indexing)
 
 
-@tensor_function
+@operation
 def nonzero(x):
     """Return the indices of the elements that are not 0: a tuple of vectors, one for each axis."""
     x = tensor(x, "bool")
     return tuple(tf_unstack(tf_cast(tf_where(x), "int32"), static_rank(x), axis=-1))
 
 
-@tensor_function
+@operation
 def diag(x, k=0):
     """Return a matrix with the vector x on a diagonal, or the diagonal of a matrix."""
     x = tensor(x)
@@ -344,13 +345,13 @@ def diag(x, k=0):
     raise ValueError(f"`x` must be 1d or 2d. Received: x.shape={x.shape}")
 
 
-@tensor_function
+@operation
 def diagflat(x, k=0):
     """Return a matrix with the elements of x in a row on a diagonal."""
     return tf_diag(ravel(x), k=k)
 
 
-@tensor_function
+@operation
 def diagonal(x, offset=0, axis1=0, axis2=1):
     """Return the diagonals of the matrices along two axes, as the last axis."""
     x = tensor(x)
@@ -367,7 +368,7 @@ def diagonal(x, offset=0, axis1=0, axis2=1):
     return tf_gather(flat, places, axis=-1)
 
 
-@tensor_function
+@operation
 def trace(x, offset=0, axis1=0, axis2=1):
     """Return the sums of the diagonals of the matrices along two axes."""
     found = diagonal(x, offset, axis1, axis2)
@@ -380,16 +381,34 @@ def _triangle(x, k, keep):
     return tf_where(keep(tf_expand_dims(rows, 1) + k, columns), x, tf_zeros_like(x))
 
 
-@tensor_function
+@operation
 def tril(x, k=0):
     """Return matrices with 0 above a diagonal."""
     return _triangle(x, k, tf_greater_equal)
 
 
-@tensor_function
+@operation
 def triu(x, k=0):
     """Return matrices with 0 below a diagonal."""
     return _triangle(x, k - 1, tf_less)
+
+
+@operation
+def size(x):
+    """Return how many elements x has."""
+    return tf_size(tensor(x))
+
+
+@public
+def ndim(x):
+    """Return how many axes x has."""
+    return len((x if hasattr(x, "shape") else tensor(x)).shape)
+
+
+@operation
+def get_item(x, key):
+    """Return x[key]."""
+    return tensor(x)[key]
 
 
 __all__ = public_names(globals())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeflow.core.public import public_names, tensor_function
-from tapeflow.keras.ops.conversion import static_rank, tensor
+from tapeflow.core.public import public_names
+from tapeflow.keras.ops.conversion import operation, static_rank, tensor
 from tapeflow.ops.array import shape as tf_shape
 from tapeflow.ops.complex_numbers import complex as tf_complex
 from tapeflow.ops.complex_numbers import imag as tf_imag
@@ -41,19 +41,19 @@ def _complex(x):
     return tf_complex(real, imag)
 
 
-@tensor_function
+@operation
 def fft(x):
     """Return the Fourier transform along the last axis of (real, imaginary), as such a pair."""
     return _parts(tf_fft(_complex(x)))
 
 
-@tensor_function
+@operation
 def fft2(x):
     """Return the Fourier transform along the last two axes of (real, imaginary), as such a pair."""
     return _parts(tf_fft2d(_complex(x)))
 
 
-@tensor_function
+@operation
 def ifft2(x):
     """Return the inverse of `fft2`."""
     return _parts(tf_ifft2d(_complex(x)))
@@ -63,19 +63,19 @@ def _length(fft_length):
     return None if fft_length is None else [fft_length]
 
 
-@tensor_function
+@operation
 def rfft(x, fft_length=None):
     """Return the Fourier transform of real signals along the last axis, as a pair (real, imaginary)."""
     return _parts(tf_rfft(tensor(x), _length(fft_length)))
 
 
-@tensor_function
+@operation
 def irfft(x, fft_length=None):
     """Return the inverse of `rfft` of a pair (real, imaginary)."""
     return tf_irfft(_complex(x), _length(fft_length))
 
 
-@tensor_function
+@operation
 def extract_sequences(x, sequence_length, sequence_stride):
     """Return parts of a length along the last axis, one for each multiple of the stride where it starts."""
     return tf_frame(tensor(x), sequence_length, sequence_stride, axis=-1)
@@ -97,7 +97,7 @@ def _window(window, sequence_length, fft_length, dtype):
     return tf_pad(window, [[left, fft_length - sequence_length - left]])
 
 
-@tensor_function
+@operation
 def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=True):
     """Return the Fourier transforms of windowed parts of signals, as a pair (real, imaginary).
 
@@ -120,7 +120,7 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
     return _parts(tf_stft(x, fft_length, sequence_stride, fft_length, window_fn=function))
 
 
-@tensor_function
+@operation
 def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="hann", center=True):
     """Return signals whose `stft` is the pair x of real and imaginary parts.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from tapeflow.core.public import public_names, tensor_function
+from tapeflow.core.public import public_names
 from tapeflow.keras import settings
-from tapeflow.keras.ops.conversion import tensor
+from tapeflow.keras.ops.conversion import operation, tensor
 from tapeflow.ops.casting import cast as tf_cast
 from tapeflow.ops.construction import ones as tf_ones
 from tapeflow.ops.construction import range as tf_range
@@ -29,7 +29,7 @@ def _short(x):
     return tf_zeros([0]) if int(x) == 0 else tf_ones([1]) if int(x) == 1 else None
 
 
-@tensor_function
+@operation
 def bartlett(x):
     """Return the triangular window of x elements, which is 0 at both ends."""
     if (window := _short(x)) is not None:
@@ -38,7 +38,7 @@ def bartlett(x):
     return 1 - tf_abs(2 * steps / last - 1)
 
 
-@tensor_function
+@operation
 def blackman(x):
     """Return the Blackman window of x elements."""
     if (window := _short(x)) is not None:
@@ -48,19 +48,19 @@ def blackman(x):
     return 0.42 - 0.5 * tf_cos(turn) + 0.08 * tf_cos(2 * turn)
 
 
-@tensor_function
+@operation
 def hamming(x):
     """Return the Hamming window of x elements."""
     return tf_hamming_window(tensor(x, "int32"), periodic=False)
 
 
-@tensor_function
+@operation
 def hanning(x):
     """Return the Hann window of x elements."""
     return tf_hann_window(tensor(x, "int32"), periodic=False)
 
 
-@tensor_function
+@operation
 def kaiser(x, beta):
     """Return the Kaiser window of x elements, narrower the greater `beta`."""
     return tf_kaiser_window(tensor(x, "int32"), beta=beta)

@@ -15,7 +15,7 @@ from tapeflow.core.expansion import expands_too_much
 from tapeflow.core.whole_files import replacing
 from tapeflow.keras.engine.weight_files import h5py, hdf5
 from tapeflow.keras.registry import CustomObjectScope
-from tapeflow.keras.saving import network3, weights_store
+from tapeflow.keras.saving import assets, network3, weights_store
 from tapeflow.keras.saving.hdf5_heaps import check_heaps
 
 KERAS_VERSION = "3.15.1"
@@ -39,6 +39,7 @@ def save(model, path):
         archive.writestr(_METADATA, json.dumps(metadata))
         archive.writestr(_CONFIG, json.dumps(config))
         archive.writestr(_WEIGHTS, weights)
+        assets.save(model, archive.writestr)
 
 
 def load(path, custom_objects=None, compile=True, safe_mode=True):
@@ -50,6 +51,7 @@ def load(path, custom_objects=None, compile=True, safe_mode=True):
     with archive:
         config = _json(archive, _CONFIG, path)
         weights = _member(archive, _WEIGHTS, path)
+        more = {name: _member(archive, name, path) for name in archive.namelist() if name.startswith("assets/")}
     if not isinstance(config, dict) or "class_name" not in config:
         raise ValueError(f"{path}: {_CONFIG} does not describe a model.")
     compiled = config.pop("compile_config", None)
@@ -61,6 +63,8 @@ def load(path, custom_objects=None, compile=True, safe_mode=True):
                 model.optimizer.build(model.trainable_variables)
     with opened(io.BytesIO(weights), path) as file:
         load_weights(model, file, path)
+    with loading(path, custom_objects, safe_mode):
+        assets.load(model, list(more), more.__getitem__)
     return model
 
 

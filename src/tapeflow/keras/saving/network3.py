@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.keras.engine import operations
 from tapeflow.keras.engine.functional import Functional
 from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
@@ -24,8 +25,8 @@ def serialize_model(model):
 
 def functional_config(model):
     """The config of a functional model, whose calls name the tensors that they read."""
-    config = network_config(model)
-    numbers = model._network.node_numbers()
+    numbers = model._network.node_numbers(lambda layer: 0)
+    config = network_config(model, numbers)
 
     def tensor(t):
         return {
@@ -62,6 +63,11 @@ def functional_config(model):
             inner = serialization.complete(
                 {"class_name": "InputLayer", "config": layer.get_config()}
             )
+        operation = [operations.describe(layer, node) for node in layer._nodes if node in model._network.depths]
+        if len(operation) == 1 and operation[0] is not None:
+            inner, tensors = operation[0]
+            inner = {**inner, "config": described(inner["config"])}
+            nodes = [{"args": [described(value) for value in tensors.values()], "kwargs": {}}]
         layers.append({**inner, "name": data["name"], "inbound_nodes": nodes})
     return {**config, "layers": layers}
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tapeflow.keras.engine.tracking import Tracked
-from tapeflow.keras.registry import snake_case
+from tapeflow.keras.registry import snake_name
 from tapeflow.keras.session import set_values, values_of
 
 # What a model holds that is not in its file: what compile made, and the lists behind `layers`.
@@ -27,17 +27,37 @@ def own_variables(item):
 
 def children(item):
     """(name, object or container) pairs of what an object holds, by which its file is laid out."""
-    layers = None
+    held = {name: value for name, value in item._tracked.items() if name not in _SKIPPED}
+    held.update(getattr(item, "_held_in_files", {}))
     if hasattr(item, "_is_graph_network") and hasattr(item, "layers"):
-        layers = item.layers
-        yield "layers", list(layers)
+        yield "layers", list(item.layers)
+    elif isinstance(getattr(type(item), "layers", None), property):
+        held["layers"] = list(item.layers)
     if getattr(item, "compiled", False) and getattr(item, "optimizer", None) is not None:
-        yield "optimizer", item.optimizer
-    inside = {id(layer) for layer in layers or ()}
-    for name, value in sorted(item._tracked.items(), key=lambda pair: pair[0].lstrip("_")):
-        if name in _SKIPPED or id(value) in inside:
-            continue
-        yield name.lstrip("_"), value
+        held["optimizer"] = item.optimizer
+    for name in list(held):
+        # What a property without the underscore gives is found by that name.
+        public = name.lstrip("_")
+        if public != name and isinstance(getattr(type(item), public, None), property):
+            held[public] = held.pop(name)
+    for name in sorted(held, key=lambda name: (name.startswith("_"), name)):
+        yield name, held[name]
+
+
+def walk(item):
+    """(path, object) pairs of an object and of all that it holds, each once."""
+    yield from _walk(item, "", set())
+
+
+def _walk(item, path, seen):
+    if isinstance(item, (list, tuple, Mapping)):
+        for name, value in named(item):
+            yield from _walk(value, _joined(path, name), seen)
+    elif id(item) not in seen and isinstance(item, Tracked):
+        seen.add(id(item))
+        yield path, item
+        for name, value in () if _is_plain_optimizer(item) else children(item):
+            yield from _walk(value, _joined(path, name), seen)
 
 
 def named(container):
@@ -47,7 +67,7 @@ def named(container):
     for value in values:
         if not isinstance(value, (Tracked, list, tuple, dict)):
             continue
-        base = snake_case(type(value).__name__)
+        base = snake_name(type(value))
         number = seen.get(base, 0)
         seen[base] = number + 1
         yield f"{base}_{number}" if number else base, value
@@ -55,28 +75,16 @@ def named(container):
 
 def save(item, group):
     """Writes the variables of an object and of all that it holds."""
-    _save(item, group, "", set())
-
-
-def _save(item, file, path, seen):
-    if isinstance(item, (list, tuple, Mapping)):
-        for name, value in named(item):
-            _save(value, file, _joined(path, name), seen)
-        return
-    if id(item) in seen or not isinstance(item, Tracked):
-        return
-    seen.add(id(item))
-    if not _is_optimizer(item) or getattr(item, "_known", None) is not None:
-        group = file.require_group(_joined(path, "vars"))
-        group.attrs["name"] = getattr(item, "name", type(item).__name__)
-        if hasattr(item, "save_own_variables"):
-            store = _Store(group)
-            item.save_own_variables(store)
+    for path, part in walk(item):
+        if _is_optimizer(part) and getattr(part, "_known", None) is None:
+            continue
+        own = group.require_group(_joined(path, "vars"))
+        own.attrs["name"] = getattr(part, "name", type(part).__name__)
+        if hasattr(part, "save_own_variables"):
+            part.save_own_variables(_Store(own))
         else:
-            for i, value in enumerate(values_of(own_variables(item))):
-                group[str(i)] = value
-    for name, value in () if _is_plain_optimizer(item) else children(item):
-        _save(value, file, _joined(path, name), seen)
+            for i, value in enumerate(values_of(own_variables(part))):
+                own[str(i)] = value
 
 
 class _Store:
@@ -106,25 +114,13 @@ def load(item, file, skip_mismatch=False):
 
     Raises ValueError for variables that the file has not, or has in another shape or number.
     """
-    _load(item, file, "", set(), skip_mismatch)
-
-
-def _load(item, file, path, seen, skip):
-    if isinstance(item, (list, tuple, Mapping)):
-        for name, value in named(item):
-            _load(value, file, _joined(path, name), seen, skip)
-        return
-    if id(item) in seen or not isinstance(item, Tracked):
-        return
-    seen.add(id(item))
-    try:
-        _load_own(item, group_at(file, _joined(path, "vars")))
-    except ValueError as error:
-        if not skip and not _is_optimizer(item):
-            raise
-        warnings.warn(f"A layer was not loaded: {error}", stacklevel=3)
-    for name, value in () if _is_plain_optimizer(item) else children(item):
-        _load(value, file, _joined(path, name), seen, skip)
+    for path, part in walk(item):
+        try:
+            _load_own(part, group_at(file, _joined(path, "vars")))
+        except ValueError as error:
+            if not skip_mismatch and not _is_optimizer(part):
+                raise
+            warnings.warn(f"A layer was not loaded: {error}", stacklevel=3)
 
 
 def _load_own(item, group):

@@ -489,7 +489,7 @@ class StringLookup(IndexLookup):
 
     def get_config(self):
         config = {**super().get_config(), "encoding": self.encoding}
-        del config["vocabulary_dtype"], config["dtype"]
+        del config["vocabulary_dtype"]
         return config
 
 

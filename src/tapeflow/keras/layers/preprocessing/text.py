@@ -99,7 +99,7 @@ class TextVectorization(AdaptiveLayer):
         lengths = tuple(range(1, ngrams + 1)) if isinstance(ngrams, int) else ngrams
         attributes = self.__dict__
         attributes["_ngram_lengths"] = None if lengths is None else list(lengths)
-        attributes["_lookup"] = StringLookup(
+        attributes["_lookup_layer"] = StringLookup(
             max_tokens=max_tokens,
             vocabulary=vocabulary,
             idf_weights=idf_weights,
@@ -111,17 +111,22 @@ class TextVectorization(AdaptiveLayer):
             vocabulary_size=size,
         )
 
+    @property
+    def _held_in_files(self):
+        """The table, which is no layer of its own but in files of Keras 3."""
+        return {"_lookup_layer": self._lookup_layer}
+
     def get_vocabulary(self, include_special_tokens=True):
         """The words, by number."""
-        return self._lookup.get_vocabulary(include_special_tokens)
+        return self._lookup_layer.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self):
         """The number of words, with those for padding and unknown ones."""
-        return self._lookup.vocabulary_size()
+        return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
         """Sets the words."""
-        self._lookup.set_vocabulary(vocabulary, idf_weights)
+        self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data, batch_size=None, steps=None):
         """Learns the words from an array or list of strings, or the batches of a dataset."""
@@ -132,15 +137,15 @@ class TextVectorization(AdaptiveLayer):
 
     def reset_state(self):
         """Forgets the counts of words."""
-        self._lookup.reset_state()
+        self._lookup_layer.reset_state()
 
     def update_state(self, data):
         """Counts the words of a batch."""
-        self._lookup.update_state(self._words(data))
+        self._lookup_layer.update_state(self._words(data))
 
     def finalize_state(self):
         """Makes the vocabulary from the counts."""
-        self._lookup.finalize_state()
+        self._lookup_layer.finalize_state()
 
     @property
     def compute_dtype(self):
@@ -175,7 +180,7 @@ class TextVectorization(AdaptiveLayer):
         return inputs
 
     def call(self, inputs):
-        numbers = self._lookup.call(self._words(inputs))
+        numbers = self._lookup_layer.call(self._words(inputs))
         length = self.output_sequence_length
         if self.output_mode != "int":
             return numbers
@@ -197,29 +202,28 @@ class TextVectorization(AdaptiveLayer):
         sizes = TensorShape(input_shape).as_list()
         if self.output_mode == "int":
             return TensorShape([sizes[0], self.output_sequence_length])
-        return TensorShape([sizes[0], self._lookup._frozen_size])
+        return TensorShape([sizes[0], self._lookup_layer._frozen_size])
 
     def save_assets(self, dir_path):
         """Writes the vocabulary into a folder."""
-        self._lookup.save_assets(dir_path)
+        self._lookup_layer.save_assets(dir_path)
 
     def load_assets(self, dir_path):
         """Reads what save_assets wrote."""
-        self._lookup.load_assets(dir_path)
+        self._lookup_layer.load_assets(dir_path)
 
     def save_own_variables(self, store):
         """Puts the inverse document frequencies into a store."""
-        self._lookup.save_own_variables(store)
+        self._lookup_layer.save_own_variables(store)
 
     def load_own_variables(self, store):
         """Takes the inverse document frequencies out of a store."""
-        self._lookup.load_own_variables(store)
+        self._lookup_layer.load_own_variables(store)
 
     def get_config(self):
-        of_lookup = self._lookup.get_config()
+        of_lookup = self._lookup_layer.get_config()
         return {
-            "name": self.name,
-            "trainable": self.trainable,
+            **super().get_config(),
             "max_tokens": of_lookup["max_tokens"],
             "standardize": self.standardize,
             "split": self.split,
