@@ -54,3 +54,21 @@ def test_images_and_predictions():
         applications.VGG16(weights="nowhere.h5")
     with pytest.raises(ValueError, match="at least 32x32"):
         applications.ResNet50(weights=None, include_top=False, input_shape=(8, 8, 3))
+
+
+def test_convnext_is_saved_with_its_own_layers(tmp_path):
+    model = tf.keras.applications.ConvNeXtTiny(weights=None, input_shape=(32, 32, 3), classes=3)
+    model.save(tmp_path / "model.keras")
+    x = np.random.default_rng(0).uniform(0, 255, (1, 32, 32, 3)).astype("float32")
+    np.testing.assert_allclose(tf.keras.models.load_model(tmp_path / "model.keras")(x), model(x), rtol=1e-5)
+
+
+def test_stochastic_depth_leaves_out_whole_samples():
+    from tapeflow.keras.applications.convnext_blocks import StochasticDepth
+
+    x = np.ones((200, 2, 3), "float32")
+    y = np.asarray(StochasticDepth(0.25)(x, training=True))
+    assert set(np.unique(y).tolist()) == {0.0, np.float32(1 / 0.75)}
+    assert (y == y[:, :1, :1]).all()
+    assert 0.6 < (y[:, 0, 0] > 0).mean() < 0.9
+    np.testing.assert_array_equal(StochasticDepth(0.25)(x), x)

@@ -1,18 +1,28 @@
 """`tf.keras.applications`: known models of images, with weights of one's own or of local files."""
 
 from tapeflow.keras.applications import (
+    convnext,
     densenet,
     efficientnet,
+    efficientnet_v2,
     imagenet_utils,
     inception_v3,
     mobilenet,
     mobilenet_v2,
+    mobilenet_v3,
     resnet,
     resnet50,
     resnet_v2,
     vgg16,
     vgg19,
     xception,
+)
+from tapeflow.keras.applications.convnext_blocks import (
+    ConvNeXtBase,
+    ConvNeXtLarge,
+    ConvNeXtSmall,
+    ConvNeXtTiny,
+    ConvNeXtXLarge,
 )
 from tapeflow.keras.applications.dense import (
     DenseNet121,
@@ -29,12 +39,25 @@ from tapeflow.keras.applications.efficient import (
     EfficientNetB6,
     EfficientNetB7,
 )
+from tapeflow.keras.applications.efficient2 import (
+    EfficientNetV2B0,
+    EfficientNetV2B1,
+    EfficientNetV2B2,
+    EfficientNetV2B3,
+    EfficientNetV2L,
+    EfficientNetV2M,
+    EfficientNetV2S,
+)
 from tapeflow.keras.applications.inception import (
     InceptionV3,
 )
 from tapeflow.keras.applications.mobile import (
     MobileNet,
     MobileNetV2,
+)
+from tapeflow.keras.applications.mobile3 import (
+    MobileNetV3Large,
+    MobileNetV3Small,
 )
 from tapeflow.keras.applications.residual import (
     ResNet50,
@@ -53,6 +76,23 @@ from tapeflow.keras.applications.vgg import (
 )
 
 __all__ = [
+    "ConvNeXtBase",
+    "ConvNeXtLarge",
+    "ConvNeXtSmall",
+    "ConvNeXtTiny",
+    "ConvNeXtXLarge",
+    "EfficientNetV2B0",
+    "EfficientNetV2B1",
+    "EfficientNetV2B2",
+    "EfficientNetV2B3",
+    "EfficientNetV2L",
+    "EfficientNetV2M",
+    "EfficientNetV2S",
+    "MobileNetV3Large",
+    "MobileNetV3Small",
+    "convnext",
+    "efficientnet_v2",
+    "mobilenet_v3",
     "DenseNet121",
     "DenseNet169",
     "DenseNet201",

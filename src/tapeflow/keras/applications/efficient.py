@@ -9,9 +9,9 @@ from tapeflow.keras.applications.mobile import correct_pad
 # kernel, repeats, filters out, expansion, stride
 _STAGES = ((3, 1, 16, 1, 1), (3, 2, 24, 6, 2), (5, 2, 40, 6, 2), (3, 3, 80, 6, 2), (5, 3, 112, 6, 1),
            (5, 4, 192, 6, 2), (3, 1, 320, 6, 1))  # fmt: skip
-_CONV = {"class_name": "VarianceScaling",
+CONV = {"class_name": "VarianceScaling",
          "config": {"scale": 2.0, "mode": "fan_out", "distribution": "truncated_normal"}}  # fmt: skip
-_DENSE = {"class_name": "VarianceScaling",
+DENSE = {"class_name": "VarianceScaling",
           "config": {"scale": 1.0 / 3.0, "mode": "fan_out", "distribution": "uniform"}}  # fmt: skip
 
 
@@ -30,24 +30,24 @@ def _block(inputs, plan, drop, name, filters_in, filters_out, kernel, stride, ex
     filters = filters_in * expansion
     x = inputs
     if expansion != 1:
-        x = layers.Conv2D(filters, 1, padding="same", use_bias=False, kernel_initializer=_CONV,
+        x = layers.Conv2D(filters, 1, padding="same", use_bias=False, kernel_initializer=CONV,
                           name=name + "expand_conv")(x)  # fmt: skip
         x = _norm_act(x, plan, name + "expand_")
     if stride == 2:
         x = layers.ZeroPadding2D(correct_pad(x, kernel, plan.axis), name=name + "dwconv_pad")(x)
     x = layers.DepthwiseConv2D(kernel, strides=stride, padding="valid" if stride == 2 else "same",
-                               use_bias=False, depthwise_initializer=_CONV, name=name + "dwconv")(x)  # fmt: skip
+                               use_bias=False, depthwise_initializer=CONV, name=name + "dwconv")(x)  # fmt: skip
     x = _norm_act(x, plan, name, norm="bn")
     squeezed = max(1, int(filters_in * 0.25))
     gate = layers.GlobalAveragePooling2D(name=name + "se_squeeze")(x)
     shape = (1, 1, filters) if plan.axis == 3 else (filters, 1, 1)
     gate = layers.Reshape(shape, name=name + "se_reshape")(gate)
-    gate = layers.Conv2D(squeezed, 1, padding="same", activation="swish", kernel_initializer=_CONV,
+    gate = layers.Conv2D(squeezed, 1, padding="same", activation="swish", kernel_initializer=CONV,
                          name=name + "se_reduce")(gate)  # fmt: skip
-    gate = layers.Conv2D(filters, 1, padding="same", activation="sigmoid", kernel_initializer=_CONV,
+    gate = layers.Conv2D(filters, 1, padding="same", activation="sigmoid", kernel_initializer=CONV,
                          name=name + "se_expand")(gate)  # fmt: skip
     x = layers.Multiply(name=name + "se_excite")([x, gate])
-    x = layers.Conv2D(filters_out, 1, padding="same", use_bias=False, kernel_initializer=_CONV,
+    x = layers.Conv2D(filters_out, 1, padding="same", use_bias=False, kernel_initializer=CONV,
                       name=name + "project_conv")(x)  # fmt: skip
     x = layers.BatchNormalization(axis=plan.axis, name=name + "project_bn")(x)
     if stride == 1 and filters_in == filters_out:
@@ -64,7 +64,7 @@ def _efficientnet(plan, width, depth, dropout, drop_connect=0.2):
         x = layers.Rescaling([1.0 / math.sqrt(s) for s in (0.229, 0.224, 0.225)])(x)
     x = layers.ZeroPadding2D(correct_pad(x, 3, plan.axis), name="stem_conv_pad")(x)
     x = layers.Conv2D(_filters(32, width), 3, strides=2, padding="valid", use_bias=False,
-                      kernel_initializer=_CONV, name="stem_conv")(x)  # fmt: skip
+                      kernel_initializer=CONV, name="stem_conv")(x)  # fmt: skip
     x = _norm_act(x, plan, "stem_")
     done, total = 0, sum(math.ceil(depth * stage[1]) for stage in _STAGES)
     before = _filters(32, width)
@@ -76,14 +76,14 @@ def _efficientnet(plan, width, depth, dropout, drop_connect=0.2):
             before = out
             done += 1
     x = layers.Conv2D(_filters(1280, width), 1, padding="same", use_bias=False,
-                      kernel_initializer=_CONV, name="top_conv")(x)  # fmt: skip
+                      kernel_initializer=CONV, name="top_conv")(x)  # fmt: skip
     x = _norm_act(x, plan, "top_")
     if not plan.include_top:
         return plan.model(plan.pooled(x))
     x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
     if dropout > 0:
         x = layers.Dropout(dropout, name="top_dropout")(x)
-    x = layers.Dense(plan.classes, activation=plan.activation, kernel_initializer=_DENSE,
+    x = layers.Dense(plan.classes, activation=plan.activation, kernel_initializer=DENSE,
                      name="predictions")(x)  # fmt: skip
     return plan.model(x)
 

@@ -18,7 +18,8 @@ from tapeflow.keras.engine.symbolic import KerasTensor
 _OPERATORS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
     "mod": "mod", "pow": "power", "matmul": "matmul", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal", "and": "logical_and", "or": "logical_or", "xor": "logical_xor", "neg": "negative", "abs": "absolute",
+    "ge": "greater_equal", "and": "logical_and", "or": "logical_or", "xor": "logical_xor", "neg": "negative",
+    "abs": "absolute",
     "invert": "logical_not", "getitem": "get_item",
 }  # fmt: skip
 # The names of parameters that are tensors, besides the first one.

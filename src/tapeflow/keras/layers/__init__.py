@@ -178,6 +178,8 @@ GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
 
 # Layers that few programs use, loaded when they are first used, with the modules that hold them.
 _LATE = {"DenseFeatures": "tapeflow.keras.layers.dense_features"}
+# Layers of known models, which only configs name.
+_OF_MODELS = dict.fromkeys(("LayerScale", "StochasticDepth"), "tapeflow.keras.applications.convnext_blocks")
 # Names that configs of 1.x and 2.0 have.
 _VERSIONED = ("BatchNormalization", "LSTM", "GRU", "LSTMCell", "GRUCell")
 
@@ -207,6 +209,8 @@ def deserialize(config, custom_objects=None):
 
 def _named(name):
     """The class of layers or models that a config means by a name, or None."""
+    if name in _OF_MODELS:
+        return getattr(_importlib.import_module(_OF_MODELS[name]), name)
     return __getattr__(name) if name in _LATE else _names().get(name)
 
 
