@@ -100,7 +100,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
     def __iter__(self):
         return iter(self._policies)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other):
         if not isinstance(other, DTypePolicyMap):

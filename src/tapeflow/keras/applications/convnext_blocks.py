@@ -45,7 +45,7 @@ class LayerScale(Layer):
 
     def build(self, input_shape):
         start = initializers.Constant(self.init_values)
-        self.gamma = self.add_weight("gamma", (self.projection_dim,), initializer=start)
+        self.gamma = self.add_weight(shape=(self.projection_dim,), initializer=start)
         self.built = True
 
     def call(self, inputs):
