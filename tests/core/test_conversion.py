@@ -264,7 +264,8 @@ def test_values_of_lists_of_arrays():
     ("value", "dtype"),
     [
         (1, "float32"), (True, "float32"), (np.float64(1), "float32"), (np.array([1.0]), "float32"),
-        (np.array([1]), "float32"), (np.array([True]), "float32"), ([1], "float32"), ([1.0], "float32"), ([np.float64(1)], "float64"),
+        (np.array([1]), "float32"), (np.array([True]), "float32"), ([1], "float32"), ([1.0], "float32"),
+        ([np.float64(1)], "float64"),
     ],
 )  # fmt: skip
 def test_preferred_dtypes(value, dtype):
