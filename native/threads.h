@@ -34,7 +34,7 @@ class ReleaseGil {
 // f(begin, end) over [0, n), split among threads when n * ns_per_item is worth it. f must not throw
 // nor touch Python.
 template <typename F>
-void parallel_for(int64_t n, double ns_per_item, F&& f) {
+void parallel_for(int64_t n, [[maybe_unused]] double ns_per_item, F&& f) {
 #ifdef _OPENMP
   int threads = intra_op_threads();
   double work = static_cast<double>(n) * ns_per_item;

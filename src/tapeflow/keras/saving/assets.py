@@ -14,8 +14,11 @@ _FOLDER = "assets"
 
 def save(model, write):
     """Write the assets of a model and of all that it holds, by write(name, content)."""
+    owners = list(_owners(model))
+    if not owners:
+        return
     with tempfile.TemporaryDirectory() as root:
-        for number, (path, item) in enumerate(_owners(model)):
+        for number, (path, item) in enumerate(owners):
             folder = pathlib.Path(root, str(number))
             folder.mkdir()
             item.save_assets(str(folder))
