@@ -305,9 +305,11 @@ Ref plain(PyObject* scalar, Kind k) {
 
 bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 
-// A subclass may have a __len__ of its own, which can fail; its items are still those of the list.
-void require_length(PyObject* o) {
-  if (!PyList_CheckExact(o) && !PyTuple_CheckExact(o) && PyObject_Size(o) < 0) throw PythonError();
+// A subclass may have a __len__ of its own, which can fail; its items are still those of the list. Whether no code ran.
+bool require_length(PyObject* o) {
+  if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) return true;
+  if (PyObject_Size(o) < 0) throw PythonError();
+  return false;
 }
 
 [[noreturn]] void not_rectangular() {
@@ -328,12 +330,13 @@ struct Nested {
   bool mixed = false;             // leaves that do not follow the first one: only a dtype that takes them all helps
   bool numpy = false;             // some leaf is a NumPy scalar
   bool numpy_bool = false;        // which is never a number
+  bool ran_code = false;          // of a list's class, which may have changed the leaves since
 
   void measure(PyObject* list) {
     Ref o = Ref::share(list);
     while (is_list(o.get())) {
       if (rank == kMaxRank) throw invalid("Too many nested lists: at most ", kMaxRank);
-      require_length(o.get());
+      ran_code = !require_length(o.get()) || ran_code;
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(o.get());
       dims[rank++] = n;
       if (n == 0) return;
@@ -353,7 +356,7 @@ struct Nested {
           continue;
         }
         const Ref row = Ref::share(o);
-        require_length(o);
+        ran_code = !require_length(o) || ran_code;
         if (!check(o, depth + 1)) return false;
         continue;
       }
@@ -364,6 +367,7 @@ struct Nested {
   }
 
   void see(PyObject* o) {
+    if (kind == Kind::kFloat && PyFloat_CheckExact(o)) return;  // like those before
     DType own = DType::kFloat32;
     Kind k;
     Ref kept;
@@ -517,7 +521,7 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
       PyObject** items = PySequence_Fast_ITEMS(row);  // no Python code runs, but for an error
       char* to = at;
       for (int64_t i = 0; i < size; ++i, to += step) {
-        if (!n.takes(items[i], d)) cannot_convert(list, d);  // it changed under us
+        if (n.ran_code && !n.takes(items[i], d)) cannot_convert(list, d);
         store_scalar(items[i], d, to);
       }
       at = to;
@@ -609,10 +613,9 @@ Tensor* released(Ref r) { return reinterpret_cast<Tensor*>(r.release()); }
 // The tensor of an array in the preferred dtype, as TensorFlow casts it; in its own where integers would not be its numbers.
 Tensor* cast_if_possible(Ref natural, DType preferred) {
   const DType own = tensor_of(natural)->dtype;
-  const bool number = own == DType::kBool || kind_of_dtype(own) == Kind::kInt || is_floating(own);
-  if (own == preferred || preferred == DType::kBool || !(number || (is_complex(own) && is_complex(preferred)))) {
-    return released(std::move(natural));
-  }
+  const Kind from = kind_of_dtype(own), to = kind_of_dtype(preferred);
+  const bool numbers = (to == Kind::kInt || to == Kind::kFloat || to == Kind::kComplex) && from <= Kind::kComplex;
+  if (own == preferred || !numbers || (from == Kind::kComplex && to != from)) return released(std::move(natural));
   const Ref array(to_array(tensor_of(natural), false));
   Ref cast = owned(copy_array(array_of(array), preferred));
   if (is_integer(preferred)) {

@@ -81,20 +81,21 @@ def convert_to_tensor(
         return _convert(value, dtypes.as_dtype(dtype).base_dtype)
     if isinstance(value, _Tensor):
         return value
-    if dtype_hint is not None:
+    if dtype_hint is not None and not isinstance(value, _TENSORS):
         hint = dtypes.as_dtype(dtype_hint).base_dtype
-        try:
-            return _convert(value, None if _overflows(value, hint) else hint)
-        except (TypeError, ValueError):
-            pass
+        if not (isinstance(value, (np.ndarray, np.integer)) and _overflows(value, hint)):
+            try:
+                return _convert(value, hint)
+            except (TypeError, ValueError):
+                pass
     return _convert(value, None)
 
 
-def _overflows(value: Any, dtype: DType) -> bool:
-    """Whether a cast would change integers of an array."""
-    if not isinstance(value, (np.ndarray, np.integer)) or value.dtype.kind not in "iu" or not dtype.is_integer:
+def _overflows(value: np.ndarray | np.integer, dtype: DType) -> bool:
+    """Whether a cast would change integers."""
+    if value.dtype.kind not in "iu" or not dtype.is_integer or value.size == 0:
         return False
-    return value.size > 0 and not dtype.min <= int(value.min()) <= int(value.max()) <= dtype.max
+    return not dtype.min <= int(value.min()) <= int(value.max()) <= dtype.max
 
 
 def int_array(numbers: Sequence[int]) -> np.ndarray:

@@ -301,6 +301,8 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
         numbers = [_number_of(x, dtypes.as_dtype(dtype)) for x in (start, limit, delta)]
         return Range(*numbers)
     if type(start) is int and type(limit) is int and type(delta) is int:
+        if all(-(2**31) <= n < 2**31 for n in (start, limit, delta)):
+            return Range(start, limit, delta)
         return Range(*map(convert_to_tensor, int_array((start, limit, delta))))
     tensors = [convert_to_tensor(x) for x in (start, limit, delta)]
     if any(t.dtype not in _RANGE_ORDER for t in tensors):

@@ -207,12 +207,12 @@ def stack(values, axis=0, name="stack"):
     """
     if not isinstance(values, (list, tuple)):
         values = unstack(values) if hasattr(values, "dtype") else list(values)
-    if (axis == 0 or not values) and not any(isinstance(v, (_native.Tensor, _native.Variable)) for v in values):
+    first = next((v for v in values if hasattr(v, "shape")), None)
+    if (axis == 0 or not values) and not isinstance(first, (_native.Tensor, _native.Variable)):
         try:
             return convert_to_tensor(values)  # of the dtype that holds all of them, not of the first one's
         except (TypeError, ValueError):
             pass  # Pack says which one does not fit
-    first = next((v for v in values if hasattr(v, "shape")), None)
     rank = np.ndim(values[0]) if first is None else _rank(first.shape)
     if rank is not None and not -rank - 1 <= axis <= rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank - 1}, {rank + 1})")
