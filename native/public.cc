@@ -273,6 +273,17 @@ PyType_Spec spec = {"tapeflow._native.PublicFunction", sizeof(PublicFunction), 0
                         Py_TPFLAGS_METHOD_DESCRIPTOR,
                     slots};
 
+// An operator of a class that libraries can read and put into classes of their own, while `a + b` keeps to the slot.
+PyObject* set_class_entry(PyObject*, PyObject* args) {
+  PyTypeObject* type;
+  PyObject *name, *value;
+  if (!PyArg_ParseTuple(args, "O!UO", &PyType_Type, &type, &name, &value)) return nullptr;
+  if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) return PyErr_Format(PyExc_TypeError, "%R cannot be changed", type);
+  if (PyDict_SetItem(type->tp_dict, name, value) < 0) return nullptr;
+  PyType_Modified(type);
+  Py_RETURN_NONE;
+}
+
 PyObject* set_package_directory(PyObject*, PyObject* directory) {
   if (!PyUnicode_Check(directory)) return PyErr_Format(PyExc_TypeError, "expected a str, got %R", directory);
 #ifdef _WIN32
@@ -286,6 +297,8 @@ PyObject* set_package_directory(PyObject*, PyObject* directory) {
 }
 
 PyMethodDef functions[] = {
+    {"set_class_entry", entry<set_class_entry>, METH_VARARGS,
+     "set_class_entry(cls, name, value): what reading the attribute gives; the slots of the class stay as they are"},
     {"set_package_directory", entry<set_package_directory>, METH_O,
      "set_package_directory(path): frames of files below it are left out of tracebacks"},
     {nullptr, nullptr, 0, nullptr}};

@@ -239,6 +239,8 @@ if TYPE_CHECKING:
 
 # Rooms and names that are loaded when they are first used, with the modules that hold them.
 _LAZY_ROOMS = {
+    "__internal__": "tapeflow.__internal__",
+    "__operators__": "tapeflow.__operators__",
     "audio": "tapeflow.audio",
     "autograph": "tapeflow.autograph",
     "bitwise": "tapeflow.bitwise",
@@ -296,6 +298,7 @@ _LAZY_NAMES = {
     "rfftnd": ("tapeflow.ops.spectral_nd", "raw_rfftnd"),
     "ragged_fill_empty_rows": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows"),
     "ragged_fill_empty_rows_grad": ("tapeflow.ops.ragged_rows", "ragged_fill_empty_rows_grad"),
+    "NoneTensorSpec": ("tapeflow.core.none_spec", "NoneTensorSpec"),
     "OptionalSpec": ("tapeflow.data.optional", "OptionalSpec"),
     "fingerprint": ("tapeflow.ops.fingerprint", "fingerprint"),
     "RaggedTensor": ("tapeflow.ops.ragged_math", "RaggedTensor"),

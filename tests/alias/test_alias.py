@@ -1,5 +1,6 @@
 """`import tensorflow` on tapeflow: each case is a process of its own, as the alias lasts as long as the process."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -218,3 +219,68 @@ def test_projector(tmp_path):
     assert " ".join(text.split()) == (
         'embeddings { tensor_name: "words" sprite { single_image_dim: 28 single_image_dim: 28 } }'
     )
+
+
+def test_classes_as_libraries_see_them():
+    shown = run("""
+        import importlib.metadata
+        import tensorflow as tf
+        from tensorflow.python.framework import ops
+        x, v = tf.constant([1.0, 2.0]), tf.Variable(3.0)
+        print(type(x).__module__.split(".")[0], type(v).__module__.split(".")[0], isinstance(x, ops.EagerTensor))
+        print(tf.Tensor.__add__(1.0, x).numpy(), tf.Tensor.__getitem__(x, 1).numpy(), bool(tf.Tensor.__bool__(1)))
+        print(importlib.metadata.version("tensorflow") == tf.__version__, x._numpy().tolist(), v._shape)
+        print(isinstance(x, tf.__internal__.types.Tensor), isinstance(v, tf.__internal__.tracking.Trackable))
+    """)
+    assert shown == ["tensorflow tensorflow True", "[2. 3.] 2.0 True", "True [1.0, 2.0] ()", "True True"]
+
+
+def test_operations_of_generated_modules():
+    shown = run("""
+        from tensorflow.python.ops import gen_array_ops, gen_math_ops
+        from tensorflow.core.framework import types_pb2
+        from tensorflow.python.ops.rnn import rnn_cell_impl
+        print(gen_math_ops.mat_mul([[2.0]], [[3.0]], False, transpose_b=True).numpy(), types_pb2.DT_HALF)
+        print(gen_array_ops.gather_v2([5, 6], [1], 0).numpy(), rnn_cell_impl.__name__)
+    """)
+    assert shown == ["[[6.]] 19", "[6] tensorflow.python.ops.rnn_cell_impl"]
+
+
+def test_signatures_of_1x():
+    code = """
+        import inspect, tensorflow as tf
+        print(list(inspect.signature(tf.ones).parameters), inspect.signature(tf.shape).parameters["out_type"].default)
+        print(tf.ones([2]).shape)
+    """
+    assert run(code, "--v1") == ["['shape', 'dtype', 'name'] <dtype: 'int32'>", "(2,)"]
+
+
+KERAS = """
+    import tensorflow as tf
+    import tensorflow.keras as K
+    from tensorflow.keras import layers
+    print(tf.keras.__name__, K is tf.keras, getattr(layers, "mine", None))
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ({"TAPEFLOW_KERAS": "tf_keras"}, "tf_keras True 3"),
+        ({"TF_USE_LEGACY_KERAS": "1"}, "tf_keras True 3"),
+        ({"TF_USE_LEGACY_KERAS": "1", "TAPEFLOW_KERAS": "tapeflow"}, "tensorflow.keras True None"),
+        ({}, "tensorflow.keras True None"),
+        ({"TAPEFLOW_KERAS": "other"}, "must be tapeflow, keras or tf_keras"),
+    ],
+)
+def test_keras_is_that_which_the_environment_names(tmp_path, setting, shown):
+    package = tmp_path / "tf_keras"
+    (package / "layers").mkdir(parents=True)
+    (package / "__init__.py").write_text("from tf_keras import layers\n")
+    (package / "layers" / "__init__.py").write_text("mine = 3\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "tapeflow.run", "-c", textwrap.dedent(KERAS)],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path, **setting},
+    )  # fmt: skip
+    assert shown in done.stdout + done.stderr

@@ -46,10 +46,21 @@ def install_as_tensorflow(v1: bool = False) -> Any:
 
         disable_v2_behavior()
     _expected_of_the_import()
+    _name_modules()
     finder = Finder(v1)
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
     return importlib.import_module("tensorflow")
+
+
+def _name_modules() -> None:
+    """Lets tensors and variables be of modules of TensorFlow: libraries tell by that which package made a value."""
+    from tapeflow import _native
+    from tapeflow.ops.variable import Variable
+
+    _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
+    _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"
+    Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 
 
 def _expected_of_the_import() -> None:

@@ -9,14 +9,19 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from tapeflow.alias import missing, places
+from tapeflow import _native
+from tapeflow.alias import missing, operators, places
+from tapeflow.alias.v1_signatures import as_of_1x
 
 _V1_VERSION = "1.15.0"
+# Names of TensorFlow that look like those of Python's own.
+_PUBLIC = {"__compiler_version__", "__git_version__", "__internal__", "__operators__", "__version__"}
 
 
 class Finder:
@@ -37,6 +42,23 @@ class Finder:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
+    def find_distributions(self, context: Any = None) -> Iterator[Any]:
+        """The package `tensorflow`, for those who ask for its version: no distribution of it is needed."""
+        name = getattr(context, "name", None)
+        if name is None or name.lower() == "tensorflow":
+            from tapeflow.alias.distribution import Distribution  # which only those who ask need
+
+            yield Distribution(self.version)
+
+    @property
+    def version(self) -> str:
+        """The version of TensorFlow that is served."""
+        if self.v1:
+            return _V1_VERSION
+        import tapeflow
+
+        return tapeflow.version.VERSION
+
     def _serves_keras(self) -> bool:
         if self._keras is None:
             self._keras = False  # while looking for another
@@ -53,13 +75,15 @@ class Finder:
         parent, _, last = spec.name.rpartition(".")
         source = places.find(rest)
         if source is not None:
+            if self.v1 and rest == "compat.v2":
+                source = _Of1x(source.real)
             return _served(spec.name, source)
         try:
             found = getattr(sys.modules[parent], last)
         except AttributeError as error:
             # Another name than the one asked for, so that `from a import b` shows this message.
             raise ModuleNotFoundError(str(error), name=f"{spec.name} ") from None
-        if not isinstance(found, ModuleType):
+        if not isinstance(found, ModuleType) or not found.__name__.startswith(("tapeflow", "tensorflow")):
             found = _Holder(spec.name, found)
         elif found.__name__ == spec.name:
             return found
@@ -78,12 +102,20 @@ class Finder:
             return module
         from tapeflow.compat import v1
 
-        module = _thin("tensorflow", v1)
+        module = _served("tensorflow", _Of1x(v1))
         version = _thin("tensorflow.version", v1.version)
         for each, name in ((module, "__version__"), (module, "VERSION"), (version, "VERSION")):
             each.__dict__[name] = _V1_VERSION
         module.__dict__["version"] = sys.modules["tensorflow.version"] = version
         return module
+
+
+class _Of1x(places.Behind):
+    """The names of 1.x, with the signatures of 1.15."""
+
+    def get(self, name: str) -> Any:
+        """The value of a name. Raises AttributeError where there is none."""
+        return as_of_1x(name, super().get(name))
 
 
 class _Holder(ModuleType):
@@ -92,6 +124,28 @@ class _Holder(ModuleType):
     def __init__(self, name: str, held: Any):
         super().__init__(name)
         self.held = held
+
+
+_ROOTS = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
+
+
+def installed_keras() -> ModuleType | None:
+    """The installed Keras that the environment asks for as `tf.keras`; None for that of tapeflow.
+
+    TAPEFLOW_KERAS is "keras" or "tf_keras"; TF_USE_LEGACY_KERAS=1 means tf_keras where that is installed. Raises
+    ImportError for a package that TAPEFLOW_KERAS names and that is not there, ValueError for another name.
+    """
+    wanted = os.environ.get("TAPEFLOW_KERAS", "")
+    if wanted in ("", "tapeflow"):
+        legacy = os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true")
+        if wanted or not legacy or importlib.util.find_spec("tf_keras") is None:
+            return None
+        wanted = "tf_keras"
+    if wanted not in ("keras", "tf_keras"):
+        raise ValueError(f"TAPEFLOW_KERAS must be tapeflow, keras or tf_keras, got {wanted!r}")
+    if wanted == "keras":
+        os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    return importlib.import_module(wanted)
 
 
 def _behind(root: str, rest: str, name: str) -> Any:
@@ -121,12 +175,17 @@ def _served(name: str, source: Any) -> ModuleType:
     def attribute(key: str) -> Any:
         if key == "__all__":
             return source.public_names()
-        if key.startswith("__") and key.endswith("__"):
+        if key.startswith("__") and key.endswith("__") and key not in _PUBLIC:
             raise AttributeError(f"module {name!r} has no attribute {key!r}")
+        if key == "keras" and name in _ROOTS and (other := installed_keras()) is not None:
+            space[key] = other
+            return other
         try:
             value = source.get(key)
         except AttributeError:
             raise missing.Missing(name, key, source) from None
+        if isinstance(value, type) and issubclass(value, (_native.Tensor, _native.Variable)):
+            operators.show()
         if isinstance(value, ModuleType) and value.__name__.split(".")[0] == "tapeflow":
             below = f"{name}.{key}"
             value = sys.modules.get(below)

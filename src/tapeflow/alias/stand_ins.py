@@ -5,30 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-from inspect import (  # noqa: F401
-    Parameter,
-    Signature,
-    currentframe,
-    getdoc,
-    getfile,
-    getfullargspec,
-    getmembers,
-    getmodule,
-    getmro,
-    getsource,
-    getsourcelines,
-    isabstract,
-    isclass,
-    isfunction,
-    isgenerator,
-    isgeneratorfunction,
-    ismethod,
-    ismodule,
-    isroutine,
-    signature,
-    stack,
-)
-from inspect import getfullargspec as getargspec  # noqa: F401
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,8 +14,7 @@ from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
 from tapeflow.core.file_system import GFile
 from tapeflow.ops.array import identity, shape_v1
-from tapeflow.ops.control import cond, control_dependencies
-from tapeflow.ops.static import get_static_value
+from tapeflow.ops.control import control_dependencies
 
 DEFAULT_GRAPH_SEED = 87654321
 contextmanager = contextlib.contextmanager
@@ -72,25 +47,6 @@ def deprecated_argument_lookup(
             raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
         return old_value
     return new_value
-
-
-def make_decorator(target: Any, decorator_func: Any, *args: Any, **kwargs: Any) -> Any:
-    """`decorator_func`, which looks like `target`."""
-    functools.update_wrapper(decorator_func, target)
-    return decorator_func
-
-
-def unwrap(maybe_decorated: Any) -> Any:
-    """([decorators], the function inside)."""
-    inside = maybe_decorated
-    while hasattr(inside, "__wrapped__"):
-        inside = inside.__wrapped__
-    return [], inside
-
-
-def name_of(symbol: Any, *args: Any, **kwargs: Any) -> str:
-    """The name of a function or class."""
-    return getattr(symbol, "__qualname__", str(symbol))
 
 
 def nothing_to_check(*args: Any, **kwargs: Any) -> None:
@@ -157,17 +113,6 @@ def list_local_devices(session_config: Any = None) -> list[Any]:
         )
         for device in config.list_logical_devices()
     ]
-
-
-def smart_cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
-    """One of two functions; chosen at once where the condition is known. Raises TypeError for no function."""
-    for function in (true_fn, false_fn):
-        if not callable(function):
-            raise TypeError(f"`true_fn` and `false_fn` must be callable, got {function!r}")
-    known = pred if isinstance(pred, (bool, int)) else get_static_value(pred)
-    if known is None:
-        return cond(pred, true_fn, false_fn, name=name)
-    return true_fn() if known else false_fn()
 
 
 def never(*args: Any, **kwargs: Any) -> bool:
@@ -237,63 +182,20 @@ def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
     return found
 
 
-class ObjectIdentityDictionary(dict):
-    """A dict whose keys are compared by identity."""
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__()
-        self._keys: dict[int, Any] = {}
-        for key, value in dict(*args, **kwargs).items():
-            self[key] = value
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._keys[id(key)] = key
-        super().__setitem__(id(key), value)
-
-    def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(id(key))
-
-    def __delitem__(self, key: Any) -> None:
-        super().__delitem__(id(key))
-        del self._keys[id(key)]
-
-    def __contains__(self, key: object) -> bool:
-        return super().__contains__(id(key))
-
-    def __iter__(self) -> Any:
-        return iter(list(self._keys.values()))
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return super().get(id(key), default)
-
-    def keys(self) -> Any:
-        return list(self._keys.values())
-
-    def items(self) -> Any:
-        return [(key, self[key]) for key in self._keys.values()]
+def no_devices() -> list[Any]:
+    """The devices of plug-ins: none."""
+    return []
 
 
-class ObjectIdentitySet:
-    """A set whose members are compared by identity."""
+def shared_resources() -> list[Any]:
+    """The tables and the like of the graph that are shared between sessions."""
+    from tapeflow.graph.collections import get_collection
 
-    def __init__(self, members: Any = ()):
-        self._members = {id(each): each for each in members}
+    return get_collection("resources")
 
-    def add(self, member: Any) -> None:
-        self._members[id(member)] = member
 
-    def discard(self, member: Any) -> None:
-        self._members.pop(id(member), None)
+def initialize_resources(resource_list: Any, name: str = "init") -> Any:
+    """An operation that makes tables and the like."""
+    from tapeflow.ops.control import group
 
-    def update(self, members: Any) -> None:
-        for each in members:
-            self.add(each)
-
-    def __contains__(self, member: object) -> bool:
-        return id(member) in self._members
-
-    def __iter__(self) -> Any:
-        return iter(list(self._members.values()))
-
-    def __len__(self) -> int:
-        return len(self._members)
+    return group(*[each.create for each in resource_list], name=name)

@@ -18,7 +18,7 @@ from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.ops import derived
 from tapeflow.ops.layout import Reshape
-from tapeflow.ops.variable import Variable
+from tapeflow.ops.variable import Variable, variable_behind
 
 _Tensor = _native.Tensor
 _LEAVES = (_native.Tensor, _native.Variable)
@@ -72,6 +72,8 @@ class GradientTape(_native.Tape):
         Raises ValueError for anything else.
         """
         for each in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(each, _LEAVES):
+                each = variable_behind(each)
             if not isinstance(each, _LEAVES):
                 raise ValueError(
                     f"Passed in object {each} of type {type(each).__name__!r}, not tf.Tensor or "
@@ -336,6 +338,8 @@ def _flat_sources(sources):
         if isinstance(each, IndexedSlices):
             composites = True
             each = each.values
+        if not isinstance(each, _LEAVES):
+            each = variable_behind(each)
         if not isinstance(each, _LEAVES):
             raise TypeError(
                 "GradientTape.gradient: sources must be tensors or variables, but got "

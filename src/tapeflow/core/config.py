@@ -334,4 +334,9 @@ def set_experimental_options(options: dict[str, bool]) -> None:
     _optimizer_options.update(options)
 
 
+def is_tfrt_enabled() -> bool:
+    """False: there is one runtime."""
+    return False
+
+
 boundaries(globals())

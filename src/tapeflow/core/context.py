@@ -545,3 +545,13 @@ def set_functions_run_eagerly(run_eagerly: bool) -> None:
     _functions_run_eagerly = run_eagerly
     for listener in on_functions_eager_change:
         listener(run_eagerly)
+
+
+def building_graph() -> bool:
+    """Whether operations build a graph here."""
+    return not executing_eagerly()
+
+
+def name_from_scope_name(name: str) -> str:
+    """The name of an operation that a scope, which ends with "/", stands for."""
+    return name[:-1] if name.endswith("/") else name

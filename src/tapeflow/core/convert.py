@@ -13,7 +13,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes, structure
-from tapeflow.core.dtypes import DType
+from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
@@ -381,3 +381,24 @@ def _from_array(value: Any, dtype: DType | None) -> Any:
             f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
         )
     return _convert(array, dtype)
+
+
+class _TensorLikeType(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, (_native.Tensor, _native.Variable)) or hasattr(type(value), "__tf_tensor__")
+
+
+class TensorLike(metaclass=_TensorLikeType):
+    """The type of what operations take as a tensor without conversion; also a base for classes of programs."""
+
+
+def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """The value as a tensor; a composite tensor as it is. Raises ValueError for one of another dtype."""
+    if structure.is_composite(value):
+        if dtype is not None and as_dtype(dtype) != value.dtype:
+            raise ValueError(
+                f"Tensor conversion dtype mismatch. Requested dtype is {as_dtype(dtype).name}, Tensor has dtype "
+                f"{value.dtype.name}: {value!r}"
+            )
+        return value
+    return convert_to_tensor(value, dtype, name=name)

@@ -11,7 +11,7 @@ from tapeflow import _native
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import Bounded, boundary
-from tapeflow.core.restorable import Restorable
+from tapeflow.core.trackable import AutoTrackable
 
 
 class SetByInit:
@@ -33,7 +33,7 @@ class SetByInit:
         )
 
 
-class Module(Restorable, Bounded):
+class Module(Bounded, AutoTrackable):
     """Base of objects that hold variables.
 
     Args:
@@ -45,7 +45,7 @@ class Module(Restorable, Bounded):
     """
 
     _name: Any = SetByInit(AttributeError)
-    _scope: Any = SetByInit(AttributeError)
+    _scope_name: Any = SetByInit(AttributeError)
 
     def __init__(self, name: str | None = None):
         if name is None:
@@ -59,7 +59,7 @@ class Module(Restorable, Bounded):
             )
         self._name = name
         with name_scope(name) as scope:
-            self._scope = scope
+            self._scope_name = scope
 
     @property
     def name(self) -> str:
@@ -69,7 +69,11 @@ class Module(Restorable, Bounded):
     @property
     def name_scope(self) -> Any:
         """A new context of the scope that the module was made in."""
-        return name_scope(self._scope)
+        return name_scope(self._scope_name)
+
+    @property
+    def _name_scope(self) -> Any:
+        return name_scope(self._scope_name)
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -111,7 +115,10 @@ class Module(Restorable, Bounded):
         return self._flatten(predicate=lambda leaf: isinstance(leaf, kind))
 
     # What attributes are never looked into; subclasses add to it. The name is TensorFlow's.
-    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset({
+        "_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names", "_self_untracked",
+        "_pending_restores",
+    })  # fmt: skip
 
     def _flatten(
         self,

@@ -40,8 +40,6 @@ def _lookup(module: ModuleType, own: Callable[[str], Any] | None) -> Callable[[s
     """The `__getattr__` of a module, whose own one, if there is one, loads names that are loaded when they are used."""
 
     def attribute(name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         if own is not None:
             try:
                 value = own(name)
@@ -51,6 +49,8 @@ def _lookup(module: ModuleType, own: Callable[[str], Any] | None) -> Callable[[s
             else:
                 explain_missing_names()
                 return value
+        if name.startswith("__"):
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}") from None
         raise MissingNameError(module, name) from None
 
     found = boundary(attribute)

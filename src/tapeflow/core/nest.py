@@ -22,6 +22,7 @@ from tapeflow.core.nest_paths import (
 from tapeflow.core.structure import (
     LEAF,
     MAPPING,
+    SEQUENCE,
     children_of,
     flatten,
     is_attrs,
@@ -65,6 +66,7 @@ __all__ = [
     "pack_sequence_as",
     "register_composite",
     "same_namedtuples",
+    "sequence_like",
     "yield_flat_paths",
 ]
 
@@ -190,6 +192,17 @@ def list_to_tuple(structure: Any) -> Any:
         return structure
     packed = [list_to_tuple(child) for child in children_of(structure, kind)]
     return tuple(packed) if isinstance(structure, list) else rebuild(structure, kind, packed)
+
+
+def sequence_like(instance: Any, args: Any) -> Any:
+    """A structure like `instance`, one level deep, with other children.
+
+    Args:
+      instance: a sequence, mapping, named tuple or the like; of a mapping the children are in the order of its keys.
+      args: the children.
+    """
+    kind = kind_of(instance, True)
+    return rebuild(instance, SEQUENCE if kind == LEAF else kind, list(args))
 
 
 def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:

@@ -105,6 +105,31 @@ def boundaries(module: dict[str, Any]) -> None:
             module[name] = made[value]
 
 
+def dispatched(function: Any) -> Any:
+    """A function that takes part in dispatch as `public` ones do, and stays a plain function."""
+    from tapeflow.core import decorator, stand_ins  # loaded with what needs it
+
+    def handler(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            result = stand_ins.answer(handler, args, kwargs)
+            if result is NotImplemented:
+                raise
+            return result
+
+    handler._takes_part_in_dispatch = True  # type: ignore[attr-defined]
+    return decorator.make_decorator(function, handler, "add_dispatch_support")
+
+
+def dispatched_class_methods(cls: C) -> C:
+    """The class, whose own class methods take part in dispatch."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, classmethod) and not name.startswith("_"):
+            setattr(cls, name, classmethod(dispatched(method.__func__)))
+    return cls
+
+
 def public_methods(cls: C) -> C:
     """The class, with `public` applied to those of its own methods that programs call."""
     for name, method in list(vars(cls).items()):

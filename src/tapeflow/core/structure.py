@@ -37,6 +37,11 @@ def is_composite(value: Any) -> bool:
     return kind_of(value, True) == COMPOSITE
 
 
+def is_composite_class(cls: type) -> bool:
+    """Whether the instances of a class are composite tensors."""
+    return any(base in _composites for base in cls.__mro__) or _describes_itself(cls)
+
+
 def _describes_itself(cls: type) -> bool:
     """Whether a program's class has values of several tensors, which their specs take apart."""
     own = not (cls.__module__ or "").startswith("tapeflow.")
@@ -57,7 +62,7 @@ def _of_its_spec(like: Any, components: list[Any]) -> Any:
 
 
 def _classify(cls: type) -> int:
-    if any(base in _composites for base in cls.__mro__) or _describes_itself(cls):
+    if is_composite_class(cls):
         kind = COMPOSITE
     elif issubclass(cls, (str, bytes)):
         kind = LEAF
@@ -144,6 +149,17 @@ def children_of(value: Any, kind: int) -> Any:
     if kind == CUSTOM:
         return value.__tf_flatten__()[1]
     return _composite_of(value)[0](value)
+
+
+def values_of(iterable: Any) -> Any:
+    """What a structure directly holds, in order; composite tensors are taken apart."""
+    return iter(children_of(iterable, kind_of(iterable, True)))
+
+
+def items_of(iterable: Any) -> Any:
+    """Pairs of a key and what a structure directly holds, in order; composite tensors are taken apart."""
+    kind = kind_of(iterable, True)
+    return zip(keys_of(iterable, kind), children_of(iterable, kind), strict=True)
 
 
 def keys_of(value: Any, kind: int) -> Any:

@@ -50,6 +50,32 @@ class TypeSpec:
 
     # Values as the tensors that they are made of.
 
+    def cast(self, value: Any, cast_context: Any = None) -> Any:
+        """The value, as one that this describes. Raises TypeError for one that cannot be."""
+        if self.is_compatible_with(value):
+            return value
+        raise TypeError(f"Can not cast {value!r} to {self!r}")
+
+    def flatten(self) -> list[Any]:
+        """The specs of the tensors that a value is made of."""
+        return self._flat_tensor_specs
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """The tensors that a value is made of."""
+        return self._to_tensor_list(value)
+
+    def from_tensors(self, tensors: Any) -> Any:
+        """A value of the tensors, which an iterator gives."""
+        return self._from_tensor_list([next(tensors) for _ in self._flat_tensor_specs])
+
+    def _without_tensor_names(self) -> Any:
+        """The spec without the names of tensors."""
+        return self
+
+    def _with_tensor_ranks_only(self) -> Any:
+        """The spec with the ranks of tensors, not their sizes."""
+        return self
+
     @property
     def _flat_tensor_specs(self) -> list[Any]:
         """The specs of the tensors that a value is made of."""

@@ -37,7 +37,7 @@ from tapeflow.distribute.strategy import (
 )
 from tapeflow.distribute.values import DistributedValues
 
-_LAZY = ("cluster_resolver", "experimental")
+_LAZY = ("cluster_resolver", "coordinator", "experimental")
 
 __all__ = [
     "CrossDeviceOps",

@@ -1,5 +1,6 @@
 """`tf.distribute.experimental`."""
 
+from tapeflow.distribute import coordinator
 from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
 from tapeflow.distribute.options import CommunicationImplementation as CollectiveCommunication
 from tapeflow.distribute.options import CommunicationOptions as CollectiveHints
@@ -21,4 +22,5 @@ __all__ = [
     "ParameterServerStrategy",
     "TPUStrategy",
     "ValueContext",
+    "coordinator",
 ]

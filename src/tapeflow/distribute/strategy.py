@@ -11,7 +11,7 @@ import functools
 import inspect
 from typing import Any
 
-from tapeflow.core import config, context, replicas
+from tapeflow.core import config, context, nest, replicas
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.device import canonical_name
 from tapeflow.core.public import boundaries
@@ -109,6 +109,11 @@ class ReplicaContext:
             return apply([(g, v) for g, (_, v) in zip(summed, grads_and_vars)])
 
         return self.merge_call(together, [gradients[i] for i in known])
+
+    def _update(self, var: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+        """`fn(var, *args)` in this replica."""
+        result = fn(var, *args, **(kwargs or {}))
+        return result if group else (result,)
 
     def __enter__(self) -> ReplicaContext:
         self.__dict__.setdefault("_entered", []).append(_as_replica(self))
@@ -287,6 +292,17 @@ class Strategy:
     def configure(self, session_config: Any = None, **kwargs: Any) -> None:
         """Nothing is to be configured."""
 
+    # Whether steps are handed to workers by a coordinator.
+    _should_use_with_coordinator = False
+
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Any:
+        """A context that changes nothing: there is one memory."""
+        return self.extended.colocate_vars_with(colocate_with_variable)
+
+    def group(self, value: Any, name: str | None = None) -> Any:
+        """One operation that runs all of `value`; None eagerly."""
+        return self.extended._group(value, name)
+
     def __deepcopy__(self, memo: Any) -> Any:
         return self
 
@@ -312,6 +328,36 @@ class StrategyExtended:
     should_checkpoint = True
     should_save_summary = True
     experimental_should_init = True
+
+    _devices = property(lambda self: tuple(self._strategy._devices))
+    # Batches that are fed are those of all replicas together.
+    _global_batch_size = True
+
+    def _in_multi_worker_mode(self) -> bool:
+        """Whether there are several processes."""
+        return False
+
+    def _use_merge_call(self) -> bool:
+        """Whether replicas meet before they update variables."""
+        return self._num_replicas_in_sync > 1
+
+    def _scope(self, strategy: Any) -> Any:
+        return strategy.scope()
+
+    def _reduce(self, reduce_op: Any, value: Any) -> Any:
+        return self._strategy.reduce(reduce_op, value)
+
+    def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
+        return self.update(var, fn, args, kwargs, group)
+
+    def _group(self, value: Any, name: str | None = None) -> Any:
+        from tapeflow.ops.control import group  # the namesake of a method
+
+        return group(*nest.flatten(value), name=name)
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """A dataset of arrays."""
+        return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
 
     @property
     def _num_replicas_in_sync(self) -> int:
@@ -363,7 +409,8 @@ class StrategyExtended:
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Whether the variable was made in the scope of this strategy."""
-        return getattr(v, "distribute_strategy", None) is self._strategy
+        found = getattr(v, "_distribute_strategy", None)
+        return found is (None if isinstance(self._strategy, _DefaultDistributionStrategy) else self._strategy)
 
     def non_slot_devices(self, var_list: Any) -> Any:
         """The first device."""

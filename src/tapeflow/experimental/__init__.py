@@ -1,5 +1,8 @@
 """tf.experimental: what may change."""
 
+import importlib
+from typing import Any
+
 from tapeflow.core.context import async_clear_error, async_scope
 from tapeflow.core.dtypes import (
     float4_e2m1fn,
@@ -26,11 +29,18 @@ from tapeflow.ops.api_dispatch import (
 )
 from tapeflow.ops.ragged_shape import DynamicRaggedShape, RowPartition
 
+
+def __getattr__(name: str) -> Any:
+    if name != "dtensor":
+        raise AttributeError(f"module 'tapeflow.experimental' has no attribute {name!r}")
+    return importlib.import_module("tapeflow.experimental.dtensor")
+
+
 __all__ = [
     "DynamicRaggedShape", "RowPartition",
     "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "Optional", "async_clear_error", "async_scope",
     "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
-    "dispatch_for_unary_elementwise_apis", "dlpack", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",
+    "dispatch_for_unary_elementwise_apis", "dlpack", "dtensor", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "int2", "int4", "numpy", "uint2",
     "uint4", "unregister_dispatch_for",
 ]  # fmt: skip

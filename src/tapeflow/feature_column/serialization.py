@@ -14,13 +14,13 @@ _OBJECTS = ("initializer", "normalizer_fn")
 _FILES = ("vocabulary_file", "ckpt_to_load_from")
 
 
-def serialize_feature_column(column):
+def serialize_feature_column(fc):
     """A column as {"class_name", "config"}; the key of a raw feature as it is. Raises ValueError for others."""
-    if isinstance(column, str):
-        return column
-    if isinstance(column, FeatureColumn):
-        return {"class_name": type(column).__name__, "config": column.get_config()}
-    raise ValueError(f"Instance: {column} is not a FeatureColumn")
+    if isinstance(fc, str):
+        return fc
+    if isinstance(fc, FeatureColumn):
+        return {"class_name": type(fc).__name__, "config": fc.get_config()}
+    raise ValueError(f"Instance: {fc} is not a FeatureColumn")
 
 
 def deserialize_feature_column(config, custom_objects=None, columns_by_name=None):

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from types import SimpleNamespace
+
+from tapeflow.autodiff.custom_gradient import custom_gradient
+from tapeflow.core import nest
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
 from tapeflow.function.function import Function
 
@@ -39,3 +46,45 @@ def defun_with_attributes(
     if attributes:
         made._attributes = attributes
     return made
+
+
+class Defun:
+    """A decorator of 1.x: the function runs as one, for inputs of given dtypes.
+
+    Args:
+      *input_types: the dtypes of its inputs; none: those of each call.
+      **kwargs: `func_name`, `out_names`, `python_grad_func(op, *gradients)`, `grad_func`, `shape_func`, `noinline`.
+    """
+
+    def __init__(self, *input_types, **kwargs):
+        self._types = [as_dtype(each) for each in input_types]
+        self._gradient = kwargs.get("python_grad_func")
+
+    def __call__(self, func):
+        """The function as one of the graph."""
+        traced = defun(func)
+
+        @functools.wraps(func)
+        def call(*args, **kwargs):
+            inputs = list(args)
+            if self._types:
+                if len(inputs) != len(self._types):
+                    raise ValueError(
+                        f"The function {func.__name__} takes {len(self._types)} inputs, but was given {len(inputs)}"
+                    )
+                inputs = [convert_to_tensor(x, dtype) for x, dtype in zip(inputs, self._types, strict=True)]
+            if self._gradient is None:
+                return traced(*inputs)
+            return self._with_gradient(traced, inputs)
+
+        return call
+
+    def _with_gradient(self, traced, inputs):
+        @custom_gradient
+        def compute(*xs):
+            results = traced(*xs)
+            outputs = nest.flatten(results)
+            op = SimpleNamespace(inputs=list(xs), outputs=outputs, type="Defun")
+            return results, lambda *upstream: self._gradient(op, *upstream)
+
+        return compute(*inputs)

@@ -141,7 +141,7 @@ class Template:
             [] if self._store is not None or self._scope is None else self._scope.local_variables()
         )
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         """What checkpoints follow: its variables, and the templates called in it, by their names in its scope."""
         inner = dict(self._inner)
         within = [id(v) for each in inner.values() for v in each.variables]

@@ -111,3 +111,26 @@ moving_average_variables = _variables(
 def all_variables():
     """The old name of `global_variables`."""
     return global_variables()
+
+
+# What turns the items of a collection into messages and back: (class of messages, to, from).
+proto_functions: dict[str, tuple[Any, Any, Any]] = {}
+
+
+def register_proto_function(
+    collection_name: str, proto_type: Any = None, to_proto: Any = None, from_proto: Any = None
+) -> None:
+    """Registers how the items of a collection are written into a MetaGraphDef.
+
+    Args:
+      collection_name: the name of the collection.
+      proto_type: the class of the messages.
+      to_proto: a function that gives the message of an item.
+      from_proto: a function that gives the item of a message.
+
+    Raises TypeError for what is no function.
+    """
+    for function in (to_proto, from_proto):
+        if function is not None and not callable(function):
+            raise TypeError(f"to_proto and from_proto must be callable, got {function!r}")
+    proto_functions[collection_name] = (proto_type, to_proto, from_proto)

@@ -148,3 +148,7 @@ def _gated(x: Any) -> Any:
 
 
 control.staging = Staging
+
+
+def get_enclosing_xla_context() -> None:
+    """None: what is compiled is a whole function, no part of a graph in a context of its own."""

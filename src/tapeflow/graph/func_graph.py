@@ -41,14 +41,19 @@ class FuncGraph(Graph):
     targets: Sequence[Any] = ()
 
     def __init__(
-        self, name: str, collections: Any = None, capture_by_value: Any = None, **_options: Any
+        self,
+        name: str,
+        collections: Any = None,
+        capture_by_value: Any = None,
+        structured_input_signature: Any = None,
+        structured_outputs: Any = None,
     ):
         super().__init__()
         self.name = name
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
-        self.structured_outputs: Any = None
-        self.structured_input_signature: Any = None
+        self.structured_outputs = structured_outputs
+        self.structured_input_signature = structured_input_signature
         self.outer_graph = context.current_graph()
         self.capture_by_value = capture_by_value
         self._captured: dict[int, tuple[Any, SymbolicTensor]] = {}

@@ -48,6 +48,17 @@ class Graph(Scopes, Collections, Elements):
     # What runs may use, if nodes that are not trusted were imported: `trust.Limits`.
     limits: Any = None
 
+    def _create_op_from_tf_operation(self, c_op: Any, compute_device: bool = True) -> Any:
+        """The operation that `tf.__internal__.create_c_op` has added."""
+        return c_op
+
+    @property
+    def _nodes_by_name(self) -> dict[str, Any]:
+        return {op.name: op for op in self.operations}
+
+    def _get_control_flow_context(self) -> None:
+        """None: branches and loops have graphs of their own."""
+
     def __init__(self) -> None:
         self._operations: list[Operation] = []
         self._by_name = {}

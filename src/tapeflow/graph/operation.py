@@ -70,6 +70,20 @@ class Operation:
         self._original_op: Operation | None = None  # the one whose gradient it computes
         self._composite: Any = None  # what its row is composed of, once it was written
 
+    def _control_flow_post_processing(self, input_tensors: Any = None) -> None:
+        """Nothing is left to do for an operation that was added."""
+
+    def _get_control_flow_context(self) -> None:
+        """None: branches and loops have graphs of their own."""
+
+    @property
+    def _is_stateful(self) -> bool:
+        return bool(self.effects)
+
+    @property
+    def _output_types(self) -> list[Any]:
+        return [y.dtype.as_datatype_enum for y in self.outputs]
+
     def add_output(self, dtype: DType, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
         tensor = SymbolicTensor(self, len(self.outputs), dtype, shape)
         self.outputs.append(tensor)

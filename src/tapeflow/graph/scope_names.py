@@ -100,3 +100,19 @@ def of(function: Callable[..., Any]) -> str | None:
         return None
     key = f"{module[len(_OPS) :]}.{function.__qualname__}"
     return SCOPES.get(key) or SCOPES.get(key.removesuffix("_v1").removesuffix("_v2"))
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A name below a scope; control inputs and colocations keep what they begin with."""
+    if not import_scope:
+        return name
+    start = next((mark for mark in ("loc:@", "^") if name.startswith(mark)), "")
+    return f"{start}{import_scope.rstrip('/')}/{name[len(start) :]}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A name without the scope that it begins with; control inputs and colocations keep what they begin with."""
+    if not export_scope:
+        return name
+    start = next((mark for mark in ("loc:@", "^") if name.startswith(mark)), "")
+    return start + name[len(start) :].removeprefix(f"{export_scope.rstrip('/')}/")

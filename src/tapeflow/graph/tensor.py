@@ -35,6 +35,8 @@ class SymbolicTensor(_native.Tensor):
     # Of a resource tensor: what is known of the variable behind it.
     handle_shape: tuple[int | None, ...] | None
     handle_dtype: Any
+    # Of the handle of a variable of 1.x that is no resource there: feeding its value feeds all that reads it.
+    of_reference: bool
 
     __slots__ = ("op", "value_index", "dtype", "shape_tuple", "handle_shape", "handle_dtype", "_constant",
                  "__dict__", "__weakref__")  # fmt: skip
@@ -47,6 +49,16 @@ class SymbolicTensor(_native.Tensor):
         self._constant = _UNSET
 
     # What is known.
+
+    _name = property(lambda self: self.name)
+    _op = property(lambda self: self.op)
+    _dtype = property(lambda self: self.dtype)
+    _shape = property(lambda self: self.shape)
+    _id = property(lambda self: id(self))
+    _value_index = property(lambda self: self.value_index)
+
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
+        return self.shape_tuple
 
     @property
     def graph(self) -> Any:
@@ -201,3 +213,7 @@ def is_symbolic(x: Any) -> bool:
 
 
 VARIANT = (dtypes.resource, dtypes.variant)
+
+
+if _native.Tensor.__module__.startswith("tensorflow"):  # as programs see it that import tensorflow
+    SymbolicTensor.__module__ = _native.EagerTensor.__module__

@@ -231,6 +231,7 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
         handle.handle_dtype = value.dtype
         parts.handle = handle
         parts.initial_value = value
+        handle.of_reference = made._is_reference
         made._parts = parts
         made._finish({**given, "full_name": name})
         with graph.device(handle.device) if handle.device else contextlib.nullcontext():

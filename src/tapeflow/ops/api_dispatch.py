@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import typing
@@ -10,7 +11,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import extension_type, stand_ins
-from tapeflow.core.public import public
+from tapeflow.core.public import dispatched, public
 from tapeflow.ops import assertions, comparison, reduction
 
 _by_function: dict[Any, list[tuple[dict[str, Any], Callable[..., Any]]]] = {}
@@ -22,6 +23,63 @@ _ASSERTIONS = (
     assertions.assert_equal, assertions.assert_greater, assertions.assert_greater_equal, assertions.assert_less,
     assertions.assert_less_equal, assertions.assert_near, assertions.assert_none_equal,
 )  # fmt: skip
+
+
+# What programs registered for one function, and for all of them.
+_dispatchers: dict[Any, list[Any]] = {}
+_global_dispatchers: list[Any] = []
+
+
+class OpDispatcher:
+    """Base of what takes the calls of one function that fails to take its arguments.
+
+    `handle(args, kwargs)` returns the result, or `OpDispatcher.NOT_SUPPORTED`.
+    """
+
+    NOT_SUPPORTED = object()
+
+    def handle(self, args: Any, kwargs: Any) -> Any:
+        """The result of a call; `NOT_SUPPORTED` by default."""
+        return self.NOT_SUPPORTED
+
+    def register(self, op: Any) -> None:
+        """Lets this dispatcher take the calls of `op`. Raises AssertionError for what takes no part in dispatch."""
+        op = getattr(op, "__func__", op)
+        if not _takes_part(op):
+            raise AssertionError(f"Dispatching not enabled for {op}")
+        _dispatchers.setdefault(op, []).append(self)
+
+
+class GlobalOpDispatcher:
+    """Base of what takes the calls of all functions that fail to take their arguments.
+
+    `handle(op, args, kwargs)` returns the result, or `GlobalOpDispatcher.NOT_SUPPORTED`.
+    """
+
+    NOT_SUPPORTED = OpDispatcher.NOT_SUPPORTED
+
+    def handle(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """The result of a call; `NOT_SUPPORTED` by default."""
+        return self.NOT_SUPPORTED
+
+    def register(self) -> None:
+        """Lets this dispatcher take calls."""
+        _global_dispatchers.append(self)
+
+
+def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) -> Any:
+    """Lets a function of a program or library take part in dispatch: a decorator, with or without arguments.
+
+    Where the function raises TypeError or ValueError, whatever was registered for it, or for all functions, may take
+    the call.
+    """
+    if target is None:
+        return functools.partial(add_dispatch_support, iterable_parameters=iterable_parameters)
+    return target if isinstance(target, _native.PublicFunction) else dispatched(target)
+
+
+def _takes_part(api: Any) -> bool:
+    return isinstance(api, type(dispatch_for_api)) or hasattr(api, "_takes_part_in_dispatch")
 
 
 def _matches(value: Any, annotation: Any) -> bool:
@@ -66,10 +124,10 @@ def dispatch_for_api(api, *signatures):
     Raises ValueError if nothing is annotated, if the parameters are not those of `api`, or if `api` is no function
     of the public API.
     """
-    if not isinstance(api, type(dispatch_for_api)):
+    if not _takes_part(api):
         raise ValueError(f"{api} does not support dispatch.")
 
-    def decorator(dispatch_target):
+    def decorate(dispatch_target):
         theirs = inspect.signature(dispatch_target)
         given = signatures or [_annotated(dispatch_target)]
         if not any(any(map(_own_types, s.values())) for s in given):
@@ -92,7 +150,7 @@ def dispatch_for_api(api, *signatures):
             _by_function.setdefault(api, []).append((dict(signature), dispatch_target))
         return dispatch_target
 
-    return decorator
+    return decorate
 
 
 def _annotated(function: Any) -> dict[str, Any]:
@@ -171,6 +229,15 @@ def unregister_dispatch_for(dispatch_target):
 
 def _stand_in(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a program's own function makes of a call that failed, NotImplemented where none takes it."""
+    if _dispatchers or _global_dispatchers:
+        answers = [
+            *(functools.partial(each.handle, args, kwargs) for each in _dispatchers.get(function, ())),
+            *(functools.partial(each.handle, function, args, kwargs) for each in _global_dispatchers),
+        ]
+        for answer in answers:
+            result = answer()
+            if result is not OpDispatcher.NOT_SUPPORTED:
+                return result
     if function in _by_function:
         try:
             bound = inspect.signature(function).bind(*args, **kwargs).arguments
@@ -223,3 +290,32 @@ def _all_equal(tensors: list[Any], others: list[Any]) -> Any:
 
 
 extension_type.register_comparison(_all_equal)
+
+
+class _ByTypes(OpDispatcher):
+    """Hands a call to a function where an argument is of one of some types."""
+
+    def __init__(self, function: Any, types: tuple[type, ...]):
+        self._function, self._types = function, types
+
+    def handle(self, args: Any, kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        values += [v for each in values if isinstance(each, (list, tuple)) for v in each]
+        if any(isinstance(v, self._types) for v in values):
+            return self._function(*args, **kwargs)
+        return self.NOT_SUPPORTED
+
+
+def dispatch_for_types(op: Any, *types: type) -> Any:
+    """A decorator: the function takes the calls of `op` that have an argument of one of some types.
+
+    Raises AssertionError where the parameters of the function are not those of `op`.
+    """
+
+    def decorate(function: Any) -> Any:
+        if list(inspect.signature(op).parameters) != list(inspect.signature(function).parameters):
+            raise AssertionError("The decorated function's signature must exactly match the signature of the op.")
+        _ByTypes(function, types).register(op)
+        return function
+
+    return decorate

@@ -235,7 +235,7 @@ class _Lookup:
     def __getitem__(self, keys):
         return self.lookup(keys)
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {}
 
     def size(self, name=None):
@@ -373,7 +373,7 @@ class StaticVocabularyTable:
     def __getitem__(self, keys):
         return self.lookup(keys)
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {} if self._table is None else {"_table": self._table}
 
     def _numbers_of(self, keys):

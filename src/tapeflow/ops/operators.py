@@ -148,6 +148,7 @@ def _bind() -> None:
     _native.set_operator("getitem", slicing.StridedSlice)
     _native.set_hook("getitem", boundary(slicing.getitem))
     _native.set_hook("dispatch", _stand_in)
+    stand_ins.answer = _stand_in
     _native.set_hook("sum_to", _sum_to)
     _native.set_hook("accumulate", _accumulate)
     numpy_hints.set_hints()
@@ -155,4 +156,26 @@ def _bind() -> None:
     indexed_slices.register_dense(_dense)
 
 
+# The methods that libraries give to classes of theirs which are like tensors; `operator_methods` has them as functions.
+_native.Tensor.OVERLOADABLE_OPERATORS = frozenset(  # type: ignore[attr-defined]
+    [f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "invert", "getitem")]
+    + [f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow",
+                                                        "matmul", "and", "or", "xor")]
+)  # fmt: skip
+
+
+
+def _tensor_parts() -> None:
+    """Lets tensors have the half-public attributes that libraries ask for."""
+    tensor: Any = _native.EagerTensor
+    tensor._numpy = tensor.numpy
+    tensor._shape = property(lambda self: self.shape)
+    tensor._dtype = property(lambda self: self.dtype)
+    tensor._id = property(id)
+    tensor._rank = lambda self: self.ndim
+    tensor._shape_tuple = lambda self: tuple(self.shape.as_list())
+    _native.Tensor._matmul = matmul  # type: ignore[attr-defined]
+
+
+_tensor_parts()
 _bind()

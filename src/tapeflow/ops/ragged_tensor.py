@@ -10,7 +10,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes, nest, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import public_methods
+from tapeflow.core.public import dispatched_class_methods, public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 from tapeflow.ops import reduction
 from tapeflow.ops.array import Shape
@@ -55,6 +55,7 @@ def as_ragged_or_tensor(value: Any, dtype: Any = None) -> Any:
 
 
 @public_methods
+@dispatched_class_methods
 class RaggedTensor:
     """A tensor with rows of different lengths; made by `tf.ragged.constant` or `RaggedTensor.from_...`."""
 

@@ -157,7 +157,7 @@ class Generator:
             self._check(state.shape.as_list() if isinstance(state, Tensor) else state.shape)
             self._state = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {"_state_var": self._state}
 
     def _check(self, shape) -> None:

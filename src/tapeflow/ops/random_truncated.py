@@ -11,7 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
 from tapeflow.ops import philox, shapes
-from tapeflow.ops.random import shape_tensor, sizes_of_shape
+from tapeflow.ops.random import shape_tensor, sizes_of_shape, uniform
 from tapeflow.ops.random_stateless import SEED_TYPES, from_seed
 from tapeflow.ops.table import INDEX, Preferring, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
@@ -160,3 +160,11 @@ def stateless_parameterized_truncated_normal(
     return StatelessParameterizedTruncatedNormal(
         shape_tensor(shape), seed, *(convert_to_tensor(p) for p in (means, stddevs, minvals, maxvals))
     )
+
+def parameterized_truncated_normal(
+    shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32, seed=None, name=None
+):
+    """Normal numbers of [minvals, maxvals]: see `stateless_parameterized_truncated_normal`; `seed` is one of an op."""
+    drawn = uniform([2], maxval=2**31 - 1, dtype=dtypes.int32, seed=seed)
+    parameters = (convert_to_tensor(p, dtype) for p in (means, stddevs, minvals, maxvals))
+    return StatelessParameterizedTruncatedNormal(shape_tensor(shape), drawn, *parameters)

@@ -165,3 +165,13 @@ def joined(*parts):
         for part in parts
     ]
     return ConcatV2(vectors, 0)
+
+
+def constant_value_as_shape(tensor):
+    """A tensor of sizes as a `TensorShape`: with None for the sizes that are not known, and for -1."""
+    from tapeflow.core.tensor_shape import TensorShape
+
+    known = get_static_value(tensor, partial=True)
+    if known is None:
+        return TensorShape([None] * tensor.shape[0] if tensor.shape.rank == 1 and tensor.shape[0] is not None else None)
+    return TensorShape([None if n is None or int(n) == -1 else int(n) for n in known])

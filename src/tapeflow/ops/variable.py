@@ -6,11 +6,14 @@ many ways to assign.
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import copy
 import enum
 import functools
+import operator
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -19,12 +22,17 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, printing, promotion, tensor_shape
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
+from tapeflow.core.trackable import Trackable
 from tapeflow.ops import slicing, state
 from tapeflow.ops.save_slice import SaveSliceInfo
+from tapeflow.ops.variable_parts import VariableParts
 
 # What makes variables while a graph is built; set by the room of graphs.
 creation: Any = None
+# Whether variables of 1.x are resources unless they say so: whoever feeds another one feeds all that reads it.
+resources_by_default = True
 
 
 class VariableSynchronization(enum.Enum):
@@ -63,8 +71,13 @@ def variable_creator_scope(variable_creator):
         _creators.stack.pop()
 
 
-class _Creation(type):
+class _Creation(abc.ABCMeta):
     """Hands the creation of variables to the creators in scope, the innermost first."""
+
+    # Abstract bases, such as that of all kinds of tensors, may be bases of classes of variables besides; what is a
+    # variable is asked without them.
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
 
     def __call__(cls, *args, **kwargs):
         stack = _creators.stack
@@ -121,8 +134,20 @@ _IN_PLACE = {
 }
 
 
+_PLAIN = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "@": operator.matmul,
+}  # fmt: skip
+
+
 def _no_in_place(sign: str):
     def refuse(self, other):
+        if self._is_reference and self._parts is not None:
+            get_logger().warning(
+                f"Variable {sign}= will be deprecated. Use `var.assign(var {sign} other)` if you want assignment to "
+                f"the variable value or `x = x {sign} y` if you want a new python Tensor object."
+            )
+            return _PLAIN[sign](self, other)
         raise RuntimeError(
             _IN_PLACE.get(sign)
             or f"`var {sign}= value` with `tf.Variable`s is not supported. Use "
@@ -133,8 +158,24 @@ def _no_in_place(sign: str):
     return refuse
 
 
+def variable_behind(value: Any) -> Any:
+    """The variable that a value of a library's class stands for, by its handle; any other value as it is."""
+    if isinstance(value, _native.Tensor) or not hasattr(value, "_should_act_as_resource_variable"):
+        return value
+    if isinstance(value, _native.Variable):
+        return value
+    handle = value.handle
+    found = handle.numpy() if isinstance(handle, _native.EagerTensor) else None
+    return found() if isinstance(found, weakref.ref) else value
+
+
+def is_resource_variable(var: Any) -> bool:
+    """Whether a value is a variable: all of them are resources here."""
+    return isinstance(var, _native.Variable) or hasattr(var, "_should_act_as_resource_variable")
+
+
 @public_methods
-class Variable(_native.Variable, metaclass=_Creation):
+class Variable(_native.Variable, VariableParts, Trackable, metaclass=_Creation):
     """A value that can be replaced and updated, and that tapes watch by themselves if trainable.
 
     Args:
@@ -156,6 +197,7 @@ class Variable(_native.Variable, metaclass=_Creation):
     SaveSliceInfo = SaveSliceInfo
     _declared: Any = None
     _collections: Any = None
+    _is_reference = False
     # The nodes of a variable of a graph.
     _parts: Any = None
 
@@ -638,7 +680,7 @@ class VariableV1(Variable):
     _parameters = (
         "initial_value", "trainable", "collections", "validate_shape", "caching_device", "name",
         "variable_def", "dtype", "expected_shape", "import_scope", "constraint", "use_resource",
-        "synchronization", "aggregation", "shape",
+        "synchronization", "aggregation", "shape", "experimental_enable_variable_lifting",
     )  # fmt: skip
 
     def __init__(
@@ -658,8 +700,10 @@ class VariableV1(Variable):
         synchronization=VariableSynchronization.AUTO,
         aggregation=VariableAggregation.NONE,
         shape=None,
+        experimental_enable_variable_lifting=None,
     ):
         self._collections = collections
+        self._is_reference = not (resources_by_default if use_resource is None else use_resource)
         super().__init__(
             initial_value,
             trainable,

@@ -1,6 +1,18 @@
 """Tensors, their dtypes and shapes."""
 
 TABLE = """
+CppShapeInferenceResult
+    shape 1 TensorShapeProto
+    handle_data 4 CppShapeInferenceResult.HandleData
+
+CppShapeInferenceResult.HandleShapeAndType
+    shape 1 TensorShapeProto
+    dtype 2 DataType
+
+CppShapeInferenceResult.HandleData
+    is_set 1 bool
+    shape_and_type 2 CppShapeInferenceResult.HandleShapeAndType*
+
 enum DataType
     DT_INVALID 0
     DT_FLOAT 1

@@ -28,7 +28,7 @@ class Asset:
         """Where the file is."""
         return self._path
 
-    def _trackable_children(self) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {}
 
 

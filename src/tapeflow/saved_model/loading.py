@@ -17,12 +17,14 @@ from tapeflow.core.public import public
 from tapeflow.graph import attributes, trust
 from tapeflow.graph.function_bodies import Functions
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
-from tapeflow.saved_model import reading, restored_functions
+from tapeflow.saved_model import reading, restored_functions, revived_types
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.bundle import BundleReader, index_path
+from tapeflow.saved_model.load_context import load_context
 from tapeflow.saved_model.options import LoadOptions
 from tapeflow.saved_model.resources import TrackableResource
 from tapeflow.saved_model.restored_functions import Captured, RestoredFunction
+from tapeflow.saved_model.revived_types import get_setter
 from tapeflow.saved_model.signatures import (
     RestoredConcreteFunction,
     SignatureFunction,
@@ -51,8 +53,9 @@ def load(export_dir, tags=None, options=None, trusted=None, limits=None):
     PermissionDeniedError for a model that is not trusted and touches more than its own files; its functions
     raise ResourceExhaustedError where they need more than the limits.
     """
-    with context.init_scope(), trust.loading(trusted, limits):
-        return load_parts(export_dir, tags, options or LoadOptions())
+    options = options or LoadOptions()
+    with context.init_scope(), trust.loading(trusted, limits), load_context(options):
+        return load_parts(export_dir, tags, options)
 
 
 def load_parts(export_dir: Any, tags: Any, options: LoadOptions) -> Any:
@@ -165,8 +168,15 @@ class RestoredResource(TrackableResource):
 class _Loader:
     """The objects of one SavedModel."""
 
-    def __init__(self, meta: Any, folder: str, options: LoadOptions):
+    def __init__(self, meta: Any, folder: str, options: LoadOptions, given: Any = None):
         self.meta, self.folder, self.options = meta, folder, options
+        # Objects of the program that take the places of saved ones, and what sets the children of those whose class
+        # says so, by number.
+        self.given: dict[int, Any] = given or {}
+        self.setters: dict[int, Any] = {
+            number: get_setter(meta.object_graph_def.nodes[number].user_object) or _set_by_loading
+            for number in self.given
+        }
         self.nodes = meta.object_graph_def.nodes
         self.messages = meta.object_graph_def.concrete_functions
         self.functions = Functions(meta.graph_def.library)
@@ -192,6 +202,9 @@ class _Loader:
             for slot in node.slot_variables
         }
         for number, node in enumerate(self.nodes):
+            if number in self.given:
+                self.objects[number] = self._taken(number)
+                continue
             kind = node.WhichOneof("kind")
             make = getattr(self, f"_make_{kind}", None)
             if make is None:
@@ -205,6 +218,15 @@ class _Loader:
             self._attach(number, node)
         self._initialize()
         return self.objects[0] if self.nodes else RestoredObject()
+
+    def _taken(self, number: int) -> Any:
+        """An object of the program; a variable gets the saved value."""
+        value = self.given[number]
+        if isinstance(value, Variable):
+            key = self.values.key(number)
+            if key is not None:
+                value.assign(self.values.read(key, value.dtype))
+        return value
 
     def _check(self) -> None:
         """Raises ValueError for numbers of objects that do not exist."""
@@ -237,6 +259,10 @@ class _Loader:
 
     def _make_user_object(self, number: int, node: Any, is_slot: bool) -> Any:
         kind = node.user_object.identifier
+        revived = revived_types.deserialize(node.user_object)
+        if revived is not None:
+            self.setters[number] = revived[1]
+            return revived[0]
         names = {child.local_name for child in node.children}
         if kind == "signature_map":
             return SignatureMap()
@@ -358,6 +384,11 @@ class _Loader:
                     self.objects[slot.original_variable_node_id], slot.slot_name,
                     self.objects[slot.slot_variable_node_id],
                 )  # fmt: skip
+        setter = self.setters.get(number)
+        if setter is not None and not isinstance(value, Variable):
+            for child in node.children:
+                setter(value, child.local_name, self._child(child.node_id))
+            return
         for child in node.children:
             if isinstance(value, list):
                 if not child.local_name.isdigit():
@@ -435,6 +466,55 @@ class _Loader:
         if found is None or context.current_graph() is not None:
             return
         restore.call_flat([convert_to_tensor(_plain(array)) for array in found])
+
+
+def _set_by_loading(owner: Any, name: str, value: Any) -> None:
+    """Sets a child of an object of the program, which may have it already."""
+    if getattr(owner, name, None) is not value:
+        setattr(owner, name, value)
+
+
+def load_partial(export_dir: Any, filters: Any, tags: Any = None, options: Any = None) -> dict[str, Any]:
+    """Loads objects of a SavedModel by their paths, and what they hold.
+
+    Args:
+      export_dir: the folder.
+      filters: paths such as "root.layer.v": a sequence, or a dict whose values are objects of the program that take
+        the places of saved ones, or None.
+      tags: of the graph to load; None: the only one.
+      options: `LoadOptions`.
+
+    Returns:
+      A dict of the objects by their paths.
+
+    Raises ValueError for paths that are not in the model.
+    """
+    folder = os.fspath(export_dir)
+    options = options or LoadOptions()
+    meta = _only(reading.parse(folder), tags, folder)
+    nodes = meta.object_graph_def.nodes
+    paths = dict(filters) if isinstance(filters, dict) else dict.fromkeys(filters)
+    numbers = {path: _number_at(nodes, path) for path in paths}
+    given = {numbers[path]: value for path, value in paths.items() if value is not None}
+    with context.init_scope(), load_context(options):
+        loader = _Loader(meta, folder, options, given)
+        loader.load()
+    return {path: loader._child(number) for path, number in numbers.items()}
+
+
+def _number_at(nodes: Any, path: str) -> int:
+    """The number of the object at a path. Raises ValueError where there is none."""
+    number, (first, *names) = 0, path.split(".")
+    while names:
+        children = {child.local_name: child.node_id for child in nodes[number].children}
+        # Names may have dots themselves.
+        fit = next((n for n in range(1, len(names) + 1) if ".".join(names[:n]) in children), None)
+        if fit is None:
+            break
+        number, names = children[".".join(names[:fit])], names[fit:]
+    if first != "root" or names:
+        raise ValueError(f"Unable to find child node: {path}")
+    return number
 
 
 def _plain(array: np.ndarray) -> Any:

@@ -60,6 +60,7 @@ class ObjectView:
         self._resources = Resources()
         self._of_datasets: dict[int, Any] = {}
         self._kept: list[Any] = []
+        self._cache: dict[Any, Any] = {}  # where objects of libraries keep what they make for this model
         self.objects: list[Any] = []
         self.children: list[list[tuple[str, int]]] = []
         self.slots: dict[int, list[tuple[int, str, int]]] = {}
@@ -195,7 +196,7 @@ class ObjectView:
         parts = self._resources.children(value)
         if parts is not None:
             return parts
-        found = trackable.children(value)
+        found = trackable.children(value, "savedmodel", cache=self._cache)
         found = {**found, **self._functions_of(value, found)}
         if value is self.root:
             self._check_root(found)

@@ -13,14 +13,16 @@ import numpy as np
 from tapeflow import _native, protos
 from tapeflow.core import context, file_system, release
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.object_identity import ObjectIdentityDictionary
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.trackable import TrackableReference
 from tapeflow.core.whole_files import replace_file
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph import attributes, op_defs
 from tapeflow.ops.variable import Variable
-from tapeflow.saved_model import constants, function_writing, structures, tables
+from tapeflow.saved_model import constants, function_writing, revived_types, structures, tables
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.bundle_writing import write_bundle
 from tapeflow.saved_model.function_writing import FunctionWriter
@@ -60,6 +62,30 @@ def save(obj, export_dir, signatures=None, options=None):
     options = options or SaveOptions()
     with context.init_scope():
         _Saving(obj, os.fspath(export_dir), signatures, options).run()
+
+
+def save_and_return_nodes(
+    obj: Any, export_dir: Any, signatures: Any = None, options: Any = None, experimental_skip_checkpoint: bool = False
+) -> tuple[list[Any], Any]:
+    """As `save`; the objects that were written, in the order of their numbers, and how each is reached.
+
+    Args:
+      obj: see `save`.
+      export_dir: see `save`.
+      signatures: see `save`.
+      options: see `save`.
+      experimental_skip_checkpoint: not used: the values are always written.
+    """
+    with context.init_scope():
+        saving = _Saving(obj, os.fspath(export_dir), signatures, options or SaveOptions())
+        saving.run()
+    objects = list(saving.view.objects)
+    paths = ObjectIdentityDictionary({objects[0]: ()})
+    for number, value in enumerate(objects):
+        for name, child in saving.view.children[number] if number < len(saving.view.children) else ():
+            if objects[child] not in paths:
+                paths[objects[child]] = (*paths[value], TrackableReference(name, objects[child]))
+    return objects, paths
 
 
 def _can_be_root(obj: Any) -> bool:
@@ -272,9 +298,14 @@ class _Saving:
             node.variable.dtype = as_dtype(array.dtype).as_datatype_enum
             node.variable.shape.CopyFrom(attributes.of(TensorShape(array.shape), "shape").shape)
         else:
+            known = revived_types.serialize(value)
+            if known is not None:
+                node.user_object.CopyFrom(known)
+                return
             node.user_object.identifier = _identifier(value)
             node.user_object.version.producer = 1
             node.user_object.version.min_consumer = 1
+            node.user_object.metadata = getattr(value, "_tracking_metadata", "")
 
     def _describe_concrete(self, made: Any, number: int, concrete: Any) -> None:
         name = self.names[number]
@@ -397,7 +428,8 @@ def _identifier(value: Any) -> str:
         return "trackable_dict_wrapper"
     if hasattr(value, "get_slot_names"):
         return "optimizer"
-    return getattr(value, "_saved_identifier", "_generic_user_object")
+    identifier = getattr(value, "_saved_identifier", None) or getattr(value, "_object_identifier", None)
+    return str(identifier or "_generic_user_object")
 
 
 def _node_name(name: str) -> str:

@@ -41,11 +41,16 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-def encode(value: Any) -> Any:
+def encode(nested_structure: Any) -> Any:
     """The message of a value. Raises TypeError for a value that no message can hold."""
     made = protos.StructuredValue()
-    _encode(value, made)
+    _encode(nested_structure, made)
     return made
+
+
+def decode_proto(proto: Any) -> Any:
+    """The value of a message. Raises ValueError for a message that has none."""
+    return decode(proto)
 
 
 def _encode(value: Any, made: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from typing import Any
 
 from tapeflow.core import context, dtypes
@@ -37,7 +38,7 @@ def restore_objects(root: Any, path: str | None, options: Any = None) -> Checkpo
 
 _counting = threading.RLock()  # of the save counters
 # What a Checkpoint keeps for itself.
-_OWN = frozenset({"_root", "_save_counter", "_pending_restores", "_restorations", "_pending_write"})
+_OWN = frozenset({"_held_root", "_save_counter", "_pending_restores", "_restorations", "_pending_write"})
 
 
 @public_methods
@@ -49,11 +50,12 @@ class Checkpoint(AutoTrackable):
     """
 
     # For subclasses that do not call this class's constructor.
-    _root: Any = None
+    _held_root: Any = None
     _save_counter: Any = None
 
     def __init__(self, root: Any = None, **kwargs: Any):
-        self.__dict__["_root"] = root
+        self.__dict__["_held_root"] = root  # may be a weak reference, as of an object that holds this one
+        root = self._root
         self.__dict__["_save_counter"] = None
         if root is not None and not is_trackable(root):
             raise ValueError(f"Expected root object {root} to be trackable.")
@@ -72,7 +74,12 @@ class Checkpoint(AutoTrackable):
                 )
             setattr(self, name, value)
 
-    def _trackable_children(self) -> dict[str, Any]:
+    @property
+    def _root(self) -> Any:
+        root = self._held_root
+        return root() if isinstance(root, weakref.ref) else root
+
+    def _trackable_children(self, save_type: str = "checkpoint", cache: Any = None, **kwargs: Any) -> dict[str, Any]:
         found = {} if self._root is None else dict(children(self._root))
         for name, value in vars(self).items():
             if name not in _OWN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.core.context import eager_mode
 from tapeflow.core.dtypes import string
+from tapeflow.core.trackable import Trackable
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import children
 
@@ -151,7 +153,50 @@ def parts_of(value: Any) -> dict[str, dict[str, Any]]:
     own = getattr(value, "_checkpoint_tensors", None)
     if own is not None:
         return own()
-    return {name: {"": get} for name, get in values_of(value).items()}
+    found = {name: {"": get} for name, get in values_of(value).items()}
+    return found or {name: {"": get} for name, (get, _) in of_library(value).items()}
+
+
+def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
+    """Functions that give and take the values of an object whose class has TensorFlow's methods for it, by name."""
+    if not isinstance(value, Trackable) or isinstance(value, Variable):
+        return {}
+    kind = type(value)
+    if kind._serialize_to_tensors is not Trackable._serialize_to_tensors:
+        return {
+            name: (functools.partial(_serialized, value, name), functools.partial(_restored, value, name))
+            for name in value._serialize_to_tensors()
+        }
+    if kind._gather_saveables_for_checkpoint is Trackable._gather_saveables_for_checkpoint:
+        return {}
+    found = {}
+    for name, made in value._gather_saveables_for_checkpoint().items():
+        saveable = made if isinstance(made, (Variable, Trackable)) or not callable(made) else made(name=name)
+        if isinstance(saveable, Variable):
+            found[name] = (functools.partial(_eager_value, saveable), saveable.assign)
+        else:
+            found[name] = (
+                functools.partial(_of_spec, saveable.specs[0]),
+                functools.partial(_restored_by, saveable),
+            )
+    return found
+
+
+def _serialized(value: Any, name: str) -> Any:
+    return value._serialize_to_tensors()[name]
+
+
+def _restored(value: Any, name: str, tensor: Any) -> None:
+    value._restore_from_tensors({name: tensor})
+
+
+def _of_spec(spec: Any) -> Any:
+    tensor = spec.tensor() if callable(spec.tensor) else spec.tensor
+    return tensor.numpy() if hasattr(tensor, "numpy") else tensor
+
+
+def _restored_by(saveable: Any, tensor: Any) -> None:
+    saveable.restore([tensor], None)
 
 
 def _eager_value(variable: Variable) -> Any:

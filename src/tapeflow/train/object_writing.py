@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core import context
+from tapeflow.core import context, library_hooks
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.workers import Workers
 from tapeflow.graph.session import get_default_session
@@ -97,11 +97,24 @@ def staged(root: Any, path: Any) -> Any:
         return identity(path)
 
 
+_providers: list[Any] = []
+
+
+def register_session_provider(session_provider: Any) -> None:
+    """Lets a function without arguments give the session in which checkpoints of graphs are saved and restored.
+
+    It counts where no session is the default one; the one that was registered first is asked first.
+    """
+    if not _providers:
+        _providers.append(session_provider)
+
+
 def session_of(session: Any) -> Any:
     """The session to use. Raises RuntimeError where there is none."""
     found = get_default_session() if session is None else session
-    if found is None and fallback_session is not None and not context.executing_eagerly():
-        found = fallback_session()
+    if found is None and not context.executing_eagerly():
+        for give in (*_providers, library_hooks.get_get_session_function(), fallback_session):
+            found = give() if found is None and give is not None else found
     if found is None:
         raise RuntimeError(
             "Variables of a graph are saved and restored in a session: give one, or make one the default."

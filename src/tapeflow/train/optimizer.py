@@ -239,7 +239,7 @@ class Optimizer(Protocol, ByRule):
             attached(self, name, variable)
         return variable
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return dict(self._non_slots.here())
 
     def _restore_slot(self, var, name):

@@ -11,17 +11,21 @@ from tapeflow.core.context import executing_eagerly, init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import boundaries
+from tapeflow.core.trackable import Trackable
 from tapeflow.graph.session import get_default_session
 from tapeflow.ops.variable import Variable
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.train import trackable
 from tapeflow.train.object_graph import (
     OBJECT_GRAPH_KEY,
+    VALUE,
     Saved,
     decode_graph,
+    of_library,
     parts_of,
     slot_of,
 )
+from tapeflow.train.object_writing import session_of
 
 _numbers = itertools.count()
 
@@ -49,6 +53,18 @@ class _Objects(dict):
     def values(self) -> Any:
         """The objects that are still there."""
         return [value for _, value in self.items()]
+
+
+class _Streamed(list):
+    """Variables to set: they are set at once."""
+
+    def __init__(self, session: Any):
+        super().__init__()
+        self._session = session
+
+    def append(self, pair: tuple[Any, Any]) -> None:
+        variable, value = pair
+        variable.load(value, self._session)
 
 
 class Restoration:
@@ -151,7 +167,10 @@ class Restoration:
             return
         own = {} if isinstance(value, Variable) else _setters(value)
         parts = parts_of(value) if hasattr(value, "_restore_tensors") else {}
+        together = _restore_all(value, self.reader, {a["name"]: a["checkpoint_key"] for a in attributes})
         for attribute in attributes:
+            if attribute["name"] in together:
+                continue
             key = attribute["checkpoint_key"]
             if isinstance(value, Variable):
                 if attribute["name"] == "VARIABLE_VALUE":
@@ -196,6 +215,20 @@ class Restoration:
             assign(variable, self.reader, key, self.to_load)
             variable._restored_by = self.order
 
+    def stream_to(self, session: Any) -> None:
+        """Sets variables of a graph in a session as soon as they come."""
+        self.to_load = _Streamed(session)
+
+    def is_plain_variable(self, number: int) -> bool:
+        """Whether a node is nothing but a variable with its value."""
+        return [a["name"] for a in self.nodes[number]["attributes"]] == [VALUE]
+
+    def value_of(self, number: int) -> Any:
+        """The value that the checkpoint has of a variable."""
+        key = self.nodes[number]["attributes"][0]["checkpoint_key"]
+        array = self.reader.read(key)
+        return convert_to_tensor(array.tolist() if self.reader.dtype(key) == dtypes.string else array)
+
     def unresolved_slots(self) -> list[str]:
         """Names of slots that nothing has taken."""
         return [name for key in self._slots if key not in self._restored_slots for name in [key[2]]]
@@ -224,6 +257,24 @@ def variable_is_eager(value: Any) -> bool:
 def _setters(value: Any) -> dict[str, Any]:
     own = getattr(value, "_checkpoint_values", None)
     return {} if own is None else {name: put for name, (_, put) in own().items()}
+
+
+def _restore_all(value: Any, reader: BundleReader, keys: dict[str, str]) -> set[str]:
+    """Restores the values of an object by the methods that its class has for it; the names of those restored."""
+    known = of_library(value)
+    values = {
+        name: convert_to_tensor(reader.read(key).tolist() if reader.dtype(key) == dtypes.string else reader.read(key))
+        for name, key in keys.items()
+        if name in known
+    }
+    if not values:
+        return set()
+    if type(value)._serialize_to_tensors is not Trackable._serialize_to_tensors:
+        value._restore_from_tensors(values)
+    else:
+        for name, tensor in values.items():
+            known[name][1](tensor)
+    return set(values)
 
 
 def assign(variable: Any, reader: BundleReader, key: str, to_load: Any = None) -> None:
@@ -337,7 +388,7 @@ class CheckpointLoadStatus:
         if executing_eagerly():
             return
         self._restoration.match_again()
-        session = session or get_default_session()
+        session = session_of(session)
         for variable, value in self._restoration.to_load:
             variable.load(value, session)
 
@@ -445,6 +496,23 @@ class NameBasedSaverStatus(CheckpointLoadStatus):
         if not executing_eagerly():
             _initialize(self._root, session, self._to_load)
         self.run_restore_ops(session)
+
+
+def streaming_restore(status: Any, session: Any = None) -> None:
+    """Restores the variables of a graph now, and those that come later when they come; eagerly that is so anyway.
+
+    Raises NotImplementedError for checkpoints that were saved by name.
+    """
+    if executing_eagerly() or isinstance(status, InitializationOnlyStatus):
+        return
+    if isinstance(status, NameBasedSaverStatus):
+        raise NotImplementedError(
+            "Streaming restore not supported from name-based checkpoints when graph building. File a feature "
+            "request if this limitation bothers you. As a workaround, consider either using tf.train.Checkpoint to "
+            "load name-based checkpoints or enabling eager execution."
+        )
+    status.run_restore_ops(session=session)
+    status._restoration.stream_to(session or session_of(None))
 
 
 boundaries(globals())

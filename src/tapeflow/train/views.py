@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 
+from tapeflow import protos
 from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import public_methods
+from tapeflow.core.trackable import TrackableReference
 from tapeflow.saved_model.bundle import BundleReader
-from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Walk, decode_graph
+from tapeflow.train.object_graph import OBJECT_GRAPH_KEY, Saved, Walk, decode_graph
+from tapeflow.train.saveables import saveable_objects_from_trackable
 from tapeflow.train.trackable import children, is_trackable
 
 
@@ -81,7 +84,7 @@ class TrackableView:
     @classmethod
     def children(cls, obj, save_type="checkpoint", **kwargs):
         """The objects that an object holds, by name."""
-        return dict(children(obj))
+        return dict(children(obj, save_type, **kwargs))
 
     @property
     def root(self):
@@ -91,3 +94,58 @@ class TrackableView:
     def descendants(self):
         """All objects, nearer ones first."""
         return Walk(self._root, with_slots=False).objects
+
+
+@public_methods
+class ObjectGraphView(TrackableView):
+    """The objects that an object holds, for who writes them.
+
+    Args:
+      root: the object at the beginning.
+      attached_dependencies: `TrackableReference`s that the root holds besides its own.
+    """
+
+    def __init__(self, root, attached_dependencies=None):
+        super().__init__(root)
+        self._attached_dependencies = attached_dependencies
+
+    def list_children(self, obj, save_type="checkpoint", **kwargs):
+        """The objects that an object holds, as a list of `TrackableReference`."""
+        found = [TrackableReference(name, ref) for name, ref in children(obj, save_type, **kwargs).items()]
+        return found + list(self.attached_dependencies or ()) if obj is self.root else found
+
+    def children(self, obj, save_type="checkpoint", **kwargs):
+        """The objects that an object holds, by name."""
+        return dict(self.list_children(obj, save_type, **kwargs))
+
+    @property
+    def attached_dependencies(self):
+        """What the root holds besides its own."""
+        return self._attached_dependencies
+
+    def breadth_first_traversal(self):
+        """The objects, nearer ones first, and of each the `TrackableReference`s by which it is reached."""
+        found, paths = [self.root], {id(self.root): ()}
+        for obj in found:
+            for reference in self.list_children(obj):
+                if id(reference.ref) not in paths:
+                    paths[id(reference.ref)] = (*paths[id(obj)], reference)
+                    found.append(reference.ref)
+        return found, {obj: paths[id(obj)] for obj in found if _hashable(obj)}
+
+    def serialize_object_graph(self, saveables_cache=None):
+        """The saveables of all objects, the graph of the objects as a message, and None."""
+        saved = Saved(self.root)
+        message = protos.TrackableObjectGraph.FromString(saved.graph)
+        by_key = dict(saved.keys_of_objects)
+        made = [
+            factory(name=key)
+            for key, number in by_key.items()
+            for attribute, factory in saveable_objects_from_trackable(saved.objects[number]).items()
+            if key.endswith(f".ATTRIBUTES/{attribute}")
+        ]
+        return made, message, None
+
+
+def _hashable(value):
+    return getattr(type(value), "__hash__", None) is not None

@@ -401,6 +401,8 @@ GRAPH_DEF_VERSION_MIN_PRODUCER = version.GRAPH_DEF_VERSION_MIN_PRODUCER
 CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD = 1, 202002, 0
 
 _LAZY_ROOMS = {
+    "__internal__": "tapeflow.__internal__",
+    "__operators__": "tapeflow.__operators__",
     "app": "tapeflow.compat.v1.app",
     "audio": "tapeflow.audio",
     "autograph": "tapeflow.compat.v1.autograph",
@@ -446,6 +448,7 @@ _LAZY_ROOMS = {
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
+    "NoneTensorSpec": "tapeflow.core.none_spec",
     "initialize_all_tables": "tapeflow.ops.lookup",
     "ragged_fill_empty_rows": "tapeflow.ops.ragged_rows",
     "ragged_fill_empty_rows_grad": "tapeflow.ops.ragged_rows",

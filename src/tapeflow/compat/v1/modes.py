@@ -6,8 +6,8 @@ from tapeflow.core import context, release
 from tapeflow.core.context import enable_eager_execution, enable_tensor_equality
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import disable_v2_tensorshape, enable_v2_tensorshape
+from tapeflow.ops import variable
 
-_resources = True
 _control_flow = True
 
 
@@ -39,20 +39,18 @@ def disable_v2_behavior() -> None:
 
 
 def enable_resource_variables() -> None:
-    """Nothing but the answer of `resource_variables_enabled`: all variables are resources here."""
-    global _resources
-    _resources = True
+    """Variables of graphs that do not say so are resources: a session that is fed the value of one feeds that alone."""
+    variable.resources_by_default = True
 
 
 def disable_resource_variables() -> None:
-    """Nothing but the answer of `resource_variables_enabled`: all variables are resources here."""
-    global _resources
-    _resources = False
+    """Variables of graphs that do not say so are references: a session that is fed one feeds all that reads it."""
+    variable.resources_by_default = False
 
 
 def resource_variables_enabled() -> bool:
     """What was asked for last."""
-    return _resources
+    return variable.resources_by_default
 
 
 def enable_control_flow_v2() -> None:

@@ -123,14 +123,18 @@ def get_variable(
         "caching_device": scope.caching_device if caching_device is None else caching_device,
         "partitioner": scope.partitioner if partitioner is None else partitioner,
         "validate_shape": validate_shape,
-        "use_resource": True,
+        "use_resource": scope.stated_resource if use_resource is None else use_resource,
         "constraint": scope.constraint if constraint is None else constraint,
         "synchronization": synchronization,
         "aggregation": aggregation,
     }
     # Without a variable scope of its own, what a getter makes does not fall into the name scope.
     with name_scope(""):
-        return _made(**arguments) if getter is None else getter(getter=_made, **arguments)
+        if getter is None:
+            return _made(**arguments)
+        if trainable is None:  # getters are told
+            arguments["trainable"] = synchronization is not VariableSynchronization.ON_READ
+        return getter(getter=_made, **arguments)
 
 
 def _made(
@@ -149,7 +153,7 @@ def _made(
         make = functools.partial(
             _made, dtype=dtype, reuse=reuse, trainable=trainable, collections=collections,
             validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
-            aggregation=aggregation,
+            aggregation=aggregation, use_resource=use_resource,
         )  # fmt: skip
         return partitioned_variable(
             make, store, name, wanted, dtype, initializer, regularizer, partitioner, reuse
@@ -188,6 +192,7 @@ def _made(
     variable = VariableV1(
         value, trainable, collections, validate_shape, caching_device, name, dtype=kept,
         constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+        use_resource=True if context.executing_eagerly() else use_resource,
     )  # fmt: skip
     if store is not None:
         store[name] = variable

@@ -12,6 +12,7 @@ import functools
 import re
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from tapeflow.core import context, dtypes
@@ -74,8 +75,21 @@ class VariableScope:
         self.partitioner = partitioner
         self.custom_getter = custom_getter
         self.dtype = dtypes.as_dtype(dtype)
+        self.stated_resource = use_resource  # None: not said
         self.use_resource = True if use_resource is None or not _in_graph() else use_resource
         self.constraint = constraint
+
+    # As libraries ask for them.
+    _name = property(lambda self: self.name)
+    _reuse = property(lambda self: self.reuse)
+    _initializer = property(lambda self: self.initializer)
+    _regularizer = property(lambda self: self.regularizer)
+    _caching_device = property(lambda self: self.caching_device)
+    _partitioner = property(lambda self: self.partitioner)
+    _custom_getter = property(lambda self: self.custom_getter)
+    _dtype = property(lambda self: self.dtype)
+    _constraint = property(lambda self: self.constraint)
+    _name_scope = property(lambda self: self.original_name_scope)
 
     def reuse_variables(self):
         """Lets `get_variable` find variables and make none; eagerly it is free to do both."""
@@ -140,6 +154,7 @@ class VariableScope:
             raise ValueError(
                 "When eager execution is enabled, use_resource cannot be set to false."
             )
+        self.use_resource = self.stated_resource = use_resource
 
 
 class State:
@@ -319,6 +334,7 @@ class variable_scope:
             raise ValueError("reuse=True cannot be used without a name_or_scope")
 
         settings: dict[str, Any] = {key: getattr(source, key) for key in _INHERITED}
+        settings["use_resource"] = source.stated_resource
         changed = {key: value for key, value in self._given.items() if value is not None}
         settings.update(changed, custom_getter=wrapped(
             self._given["custom_getter"], source.custom_getter))  # fmt: skip
@@ -362,5 +378,20 @@ def variable_op_scope(
     with variable_scope(
         name_or_scope, default_name, values, initializer, regularizer, caching_device, partitioner,
         custom_getter, reuse, dtype, use_resource, constraint,
+    ) as scope:  # fmt: skip
+        yield scope
+
+
+@contextlib.contextmanager
+def pure_variable_scope(
+    name_or_scope: Any, reuse: Any = None, initializer: Any = None, regularizer: Any = None, caching_device: Any = None,
+    partitioner: Any = None, custom_getter: Any = None, old_name_scope: Any = None, dtype: Any = None,
+    use_resource: Any = None, constraint: Any = None,
+) -> Iterator[Any]:  # fmt: skip
+    """`variable_scope` that opens no name scope."""
+    with variable_scope(
+        name_or_scope, reuse=reuse, initializer=initializer, regularizer=regularizer, caching_device=caching_device,
+        partitioner=partitioner, custom_getter=custom_getter, dtype=dtype, use_resource=use_resource,
+        constraint=constraint, auxiliary_name_scope=False,
     ) as scope:  # fmt: skip
         yield scope

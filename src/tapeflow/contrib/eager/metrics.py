@@ -130,7 +130,7 @@ class Metric:
             self._initial_values.append(variable.read_value())
         return variable
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         return dict(self._named_variables)
 
 

@@ -261,11 +261,11 @@ class Model(Training, Layer):
         """The config as JSON, from which `model_from_json` makes an equal model; kwargs for json.dumps."""
         return saving.to_json(self, **kwargs)
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         found = {}
         if self.optimizer is not None:
             found["optimizer"] = self.optimizer
-        return found | super()._trackable_children()
+        return found | super()._trackable_children(save_type, **kwargs)
 
     def _saved_model_functions(self):
         """The functions that a SavedModel of the model has."""

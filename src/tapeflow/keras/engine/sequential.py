@@ -178,8 +178,8 @@ class Sequential(Model):
                 break
         return tuple(shape.as_list())
 
-    def _trackable_children(self):
-        return self._layers_by_number() | super()._trackable_children()
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return self._layers_by_number() | super()._trackable_children(save_type, **kwargs)
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from tapeflow.core.module import Module, SetByInit
 from tapeflow.core.public import boundary
+from tapeflow.core.trackable import TrackableReference
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import attached, is_trackable
 
 # Lists of layers that models keep for themselves; checkpoints know the layers by number.
 _LISTS = {"_stack", "_layers", "_listed"}
-
-
-class TrackableReference(NamedTuple):
-    """An object that checkpoints follow, and its name."""
-
-    name: str
-    ref: Any
 
 
 class Tracked(Module):
@@ -69,20 +62,20 @@ class Tracked(Module):
         if "_pending_restores" in self.__dict__:
             attached(self, name, plain(value))
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         """What checkpoints follow from this object, by name."""
         found = dict(self.__dict__.get("_named_weights", {})) | self._tracked_variables
         for name, value in self._tracked.items():
             if name not in _LISTS and is_trackable(value):
                 found[name] = value
-        return found
+        return found | self.__dict__.get("_self_unconditional_dependency_names", {})
 
     @property
     def _unconditional_dependency_names(self):
         """What checkpoints follow from this object, by name."""
         return dict(self._trackable_children())
 
-    def _lookup_dependency(self, name):
+    def _lookup_dependency(self, name, cached_dependencies=None):
         return self._trackable_children().get(name)
 
     @property

@@ -202,7 +202,7 @@ class LossScaleOptimizer(Optimizer):
         """The names of the slots of the inner optimizer."""
         return self.inner_optimizer.get_slot_names()
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         found = {"base_optimizer": self.inner_optimizer}
         if self._scale is not None:
             found |= {"loss_scale": self._scale, "good_steps": self._good}

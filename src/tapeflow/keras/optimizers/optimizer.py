@@ -501,7 +501,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     # Checkpoints
 
-    def _trackable_children(self):
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
         if self._iterations is None:
             return {}
         found = {"iter": self._iterations}

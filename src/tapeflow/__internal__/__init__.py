@@ -1,0 +1,48 @@
+"""`tf.__internal__`: what libraries that are built on TensorFlow take from it.
+
+The names are TensorFlow's; what they mean is defined in the layers of the package. Not for programs.
+"""
+
+import importlib
+from typing import Any
+
+_NAMESPACES = {
+    "autograph", "decorator", "dispatch", "distribute", "eager_context", "feature_column", "function", "graph_util",
+    "mixed_precision", "monitoring", "nest", "ops", "saved_model", "smart_cond", "test", "tf2", "tracking", "train",
+    "types",
+}  # fmt: skip
+_NAMES = {
+    "CompositeTensor": "tapeflow.core.composite_tensor",
+    "EagerTensor": "tapeflow._native",
+    "FuncGraph": "tapeflow.graph.func_graph",
+    "SymbolicTensor": "tapeflow.graph.tensor",
+    "create_c_op": "tapeflow.graph.library_nodes",
+    "execute_fn_for_device": "tapeflow.ops.smart_cond",
+    "get_enclosing_xla_context": "tapeflow.graph.control",
+    "get_name_scope": "tapeflow.core.context:current_name_scope",
+    "is_tfrt_enabled": "tapeflow.core.config",
+    "lift_to_graph": "tapeflow.graph.lifting",
+    "load_context": "tapeflow.saved_model.load_context",
+    "record_gradient": "tapeflow.autodiff.recorded",
+    "register_call_context_function": "tapeflow.core.library_hooks",
+    "register_clear_session_function": "tapeflow.core.library_hooks",
+    "register_get_session_function": "tapeflow.core.library_hooks",
+    "register_load_model_function": "tapeflow.core.library_hooks",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMESPACES:
+        return importlib.import_module(f"tapeflow.__internal__.{name}")
+    if name not in _NAMES:
+        raise AttributeError(f"module 'tapeflow.__internal__' has no attribute {name!r}")
+    module, _, attribute = _NAMES[name].partition(":")
+    value = globals()[name] = getattr(importlib.import_module(module), attribute or name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*_NAMESPACES, *_NAMES})
+
+
+__all__ = sorted({*_NAMESPACES, *_NAMES})

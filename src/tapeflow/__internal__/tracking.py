@@ -1,0 +1,27 @@
+"""`tf.__internal__.tracking`: objects that checkpoints follow."""
+
+from tapeflow.core.data_structures import (
+    TrackableDataStructure,
+    sticky_attribute_assignment,
+)
+from tapeflow.core.data_structures import wrap_or_unwrap as wrap
+from tapeflow.core.delegating_trackable import DelegatingTrackableMixin
+from tapeflow.core.trackable import (
+    AutoTrackable,
+    CheckpointInitialValue,
+    CheckpointInitialValueCallable,
+    Trackable,
+    TrackableReference,
+    no_automatic_dependency_tracking,
+)
+from tapeflow.train.object_writing import register_session_provider
+from tapeflow.train.restoring import streaming_restore
+from tapeflow.train.saveables import saveable_objects_from_trackable
+from tapeflow.train.views import ObjectGraphView
+
+__all__ = [
+    "AutoTrackable", "CheckpointInitialValue", "CheckpointInitialValueCallable", "DelegatingTrackableMixin",
+    "ObjectGraphView", "Trackable", "TrackableDataStructure", "TrackableReference",
+    "no_automatic_dependency_tracking", "register_session_provider", "saveable_objects_from_trackable",
+    "sticky_attribute_assignment", "streaming_restore", "wrap",
+]  # fmt: skip

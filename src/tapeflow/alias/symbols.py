@@ -1,0 +1,116 @@
+"""The public names of functions and classes, and what has a name: libraries write these names into their files."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from tapeflow.core.decorator import unwrap
+
+
+def _spaces(name: str) -> list[str]:
+    """The namespaces that have a name, the one of its subject first: `math.add` before `add`."""
+    from tapeflow.alias import missing
+
+    left_out = ("contrib", "compat", "keras.backend", "experimental.numpy", "raw_ops")
+    found = [space for space, known in missing.names().items() if name in known and not space.startswith(left_out)]
+    return sorted(found, key=lambda space: (-space.count(".") - bool(space), space))
+
+
+_registered: dict[str, Any] = {}
+_ATTRIBUTES = {"tensorflow": "_tf_api_names", "keras": "_keras_api_names", "estimator": "_estimator_api_names"}
+
+
+class api_export:
+    """A decorator of a library's functions and classes that have public names.
+
+    Args:
+      *args: the names, the canonical one first.
+      api_name: the library.
+      v1: the names of 1.x, where they are others.
+      allow_multiple_exports: not used: a symbol may be exported again.
+    """
+
+    def __init__(self, *args: str, api_name: str = "tensorflow", v1: Any = None, allow_multiple_exports: bool = True):
+        self._names, self._api, self._v1 = args, api_name, args if v1 is None else tuple(v1)
+
+    def __call__(self, func: Any) -> Any:
+        for name in (*self._names, *self._v1):
+            _registered[name] = func
+        inside = unwrap(func)[1]
+        attribute = _ATTRIBUTES[self._api]
+        setattr(inside, attribute, self._names)
+        setattr(inside, f"{attribute}_v1", self._v1)
+        return func
+
+    def export_constant(self, module_name: str, name: str) -> None:
+        """Exports a constant of a module."""
+        for each in (*self._names, *self._v1):
+            _registered[each] = getattr(sys.modules[module_name], name)
+
+
+tf_export = functools.partial(api_export, api_name="tensorflow")
+keras_export = functools.partial(api_export, api_name="keras")
+estimator_export = functools.partial(api_export, api_name="estimator")
+
+
+def get_canonical_name_for_symbol(
+    symbol: Any, api_name: str = "tensorflow", add_prefix_to_v1_names: bool = False
+) -> str | None:
+    """The public name of a function or class, without `tf.`; None for what has none.
+
+    Args:
+      symbol: the function or class.
+      api_name: "tensorflow" or "keras".
+      add_prefix_to_v1_names: whether names of 1.x begin with "compat.v1.".
+    """
+    inside = unwrap(symbol)[1]
+    own = getattr(inside, "__dict__", {})
+    attribute = _ATTRIBUTES[api_name]
+    for names, prefix in ((own.get(attribute), ""), (own.get(f"{attribute}_v1"), "compat.v1.")):
+        if names:
+            return (prefix if add_prefix_to_v1_names else "") + names[0]
+    plain = getattr(symbol, "__name__", None)
+    if plain is None or api_name != "tensorflow":
+        return None
+    import tapeflow
+    from tapeflow.compat import v1
+
+    operators = getattr(tapeflow, "__operators__", None)
+    if operators is not None and plain in operators.__all__ and getattr(operators, plain) is symbol:
+        return f"__operators__.{plain}"
+    for root, prefix in ((tapeflow, ""), (v1, "compat.v1." if add_prefix_to_v1_names else "")):
+        names = (plain, plain.removesuffix("_v1"), plain.removesuffix("_v2"), plain.rstrip("_"))
+        for name in dict.fromkeys(names):
+            for space in _spaces(name):
+                full = f"{space}.{name}".lstrip(".")
+                if _found(root, full) is symbol:
+                    return prefix + full
+    return None
+
+
+def _found(root: Any, name: str) -> Any:
+    for part in name.split("."):
+        root = getattr(root, part, None)
+    return root
+
+
+def get_symbol_from_name(name: str) -> Any:
+    """What has a public name, such as "math.add" or "compat.v1.layers.Dense"; None where nothing has."""
+    if name in _registered:
+        return _registered[name]
+    import tapeflow
+
+    return _found(tapeflow, name)
+
+
+def get_v2_names(symbol: Any) -> list[str]:
+    """The public names of 2.x of a function or class."""
+    name = get_canonical_name_for_symbol(symbol)
+    return [] if name is None else [name]
+
+
+def get_v1_names(symbol: Any) -> list[str]:
+    """The public names of 1.x of a function or class."""
+    return get_v2_names(symbol)

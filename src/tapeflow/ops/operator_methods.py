@@ -1,0 +1,120 @@
+"""The operators of tensors as functions: what `tf.Tensor.__add__` is, and `tf.__operators__` names.
+
+They take whatever the public functions take, so that libraries can make them the operators of classes of their own;
+`a + b` of tensors itself is native.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import tensor_function
+from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, operators, slicing
+from tapeflow.ops.matmul import matmul
+
+
+@tensor_function
+def add(x, y, name=None):
+    """`x + y`; of strings the concatenation."""
+    return arithmetic.add(x, y, name=name)
+
+
+_equal = operators._same(comparison.Equal, False)
+_different = operators._same(comparison.NotEqual, True)
+
+
+@tensor_function
+def eq(self, other):
+    """`self == other` for each element; False for values that do not broadcast."""
+    return _equal(self, other)
+
+
+@tensor_function
+def ne(self, other):
+    """`self != other` for each element; True for values that do not broadcast."""
+    return _different(self, other)
+
+
+@tensor_function
+def getitem(tensor, slice_spec, var=None):
+    """`tensor[slice_spec]`."""
+    return slicing.getitem(tensor, slice_spec)
+
+
+@tensor_function
+def ragged_getitem(rt_input, key):
+    """`rt_input[key]` of a ragged tensor."""
+    from tapeflow.ops.ragged_getitem import (
+        getitem as of_ragged,  # ragged tensors are loaded when they are used
+    )
+
+    return of_ragged(rt_input, key)
+
+
+def _swapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reflected(y: Any, x: Any) -> Any:
+        return function(x, y)
+
+    return reflected
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as a method: of two arguments at most."""
+
+    def operator(*operands: Any) -> Any:
+        return function(*operands)
+
+    return operator
+
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.truediv,
+    "div": arithmetic.divide,
+    "floordiv": arithmetic.floordiv,
+    "mod": arithmetic.floormod,
+    "pow": arithmetic.pow,
+    "matmul": matmul,
+    "and": operators._logical(comparison.logical_and, bitwise.bitwise_and),
+    "or": operators._logical(comparison.logical_or, bitwise.bitwise_or),
+    "xor": operators._logical(comparison.logical_xor, bitwise.bitwise_xor),
+}
+_OTHERS: dict[str, Callable[..., Any]] = {
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+    "eq": eq,
+    "ne": ne,
+    "neg": elementwise.negative,
+    "abs": elementwise.abs,
+    "invert": operators._not,
+    "getitem": getitem,
+}
+
+
+def _of_tensor(name: str) -> Callable[..., Any]:
+    """A method that tensors have, for whatever converts to one."""
+
+    def method(self: Any, *args: Any) -> Any:
+        tensor = convert_to_tensor(self)
+        return getattr(type(tensor), name)(tensor, *args)
+
+    return method
+
+
+def methods() -> dict[str, Callable[..., Any]]:
+    """The operators by the names of their methods."""
+    found = {f"__{name}__": _plain(function) for name, function in {**_BINARY, **_OTHERS}.items()}
+    found.update((f"__r{name}__", _swapped(function)) for name, function in _BINARY.items())
+    found.update((f"__{name}__", _of_tensor(f"__{name}__")) for name in ("bool", "iter", "len", "array"))
+    found["__nonzero__"] = found["__bool__"]
+    for name, method in found.items():
+        method.__name__ = method.__qualname__ = name
+        method.__doc__ = f"The operator `{name}` of tensors, for whatever converts to one."
+    return found
+

@@ -1,0 +1,66 @@
+"""Variables of 1.x that are references: feeding one feeds all that reads it. The values are TensorFlow's."""
+
+import pytest
+
+import tapeflow.compat.v1 as tf
+from tapeflow.compat.v1 import modes
+
+
+@pytest.fixture(params=[False, True], ids=["reference", "resource"])
+def resource(request):
+    return request.param
+
+
+def test_feeding_a_variable(resource):
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(2.0, name="v", use_resource=resource)
+        y = v * 2
+        session.run(tf.global_variables_initializer())
+        assert session.run(y) == 4.0
+        assert session.run(y, {v: 5.0}) == (4.0 if resource else 10.0)
+        assert session.run(v, {v: 5.0}) == 5.0
+        assert session.run(y) == 4.0
+
+
+def test_feeding_by_name():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("w", [], initializer=tf.ones_initializer(), use_resource=False)
+        y = v + 1
+        session.run(tf.global_variables_initializer())
+        assert session.run([y, "w:0"], {"w:0": 9.0}) == [10.0, 9.0]
+
+
+def test_the_default_is_that_of_the_mode():
+    before = modes.resource_variables_enabled()
+    try:
+        for enabled, switch in ((True, modes.enable_resource_variables), (False, modes.disable_resource_variables)):
+            switch()
+            with tf.Graph().as_default(), tf.variable_scope("scope"):
+                assert tf.get_variable("v", [1])._is_reference is not enabled
+    finally:
+        (modes.enable_resource_variables if before else modes.disable_resource_variables)()
+
+
+def test_a_reference_variable_is_multiplied_in_place():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(2.0, use_resource=False)
+        variable = v
+        v *= 3.0
+        session.run(tf.global_variables_initializer())
+        assert session.run([v, variable]) == [6.0, 2.0]
+        resource = tf.Variable(2.0, use_resource=True)
+        with pytest.raises(RuntimeError, match="not supported"):
+            resource *= 3.0
+
+
+def test_a_custom_getter_is_told_what_is_trained():
+    given = []
+
+    def getter(getter, *args, **kwargs):
+        given.append((kwargs["trainable"], kwargs["use_resource"]))
+        return getter(*args, **kwargs)
+
+    with tf.Graph().as_default(), tf.variable_scope("s", custom_getter=getter):
+        tf.get_variable("a", [1])
+        tf.get_variable("b", [1], trainable=False)
+    assert given == [(True, None), (False, None)]
