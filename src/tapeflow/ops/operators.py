@@ -171,7 +171,6 @@ def _tensor_parts() -> None:
     tensor._numpy = tensor.numpy
     tensor._shape = property(lambda self: self.shape)
     tensor._dtype = property(lambda self: self.dtype)
-    tensor._id = property(id)
     tensor._rank = lambda self: self.ndim
     tensor._shape_tuple = lambda self: tuple(self.shape.as_list())
     _native.Tensor._matmul = matmul  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.trackable import Trackable
 from tapeflow.ops import slicing, state
 from tapeflow.ops.save_slice import SaveSliceInfo
-from tapeflow.ops.variable_parts import VariableParts
+from tapeflow.ops.variable_attributes import VariableAttributes
 
 # What makes variables while a graph is built; set by the room of graphs.
 creation: Any = None
@@ -175,7 +175,7 @@ def is_resource_variable(var: Any) -> bool:
 
 
 @public_methods
-class Variable(_native.Variable, VariableParts, Trackable, metaclass=_Creation):
+class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creation):
     """A value that can be replaced and updated, and that tapes watch by themselves if trainable.
 
     Args:

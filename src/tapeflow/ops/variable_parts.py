@@ -1,67 +1,89 @@
-"""What libraries of TensorFlow ask a variable beside its public attributes, under TensorFlow's names."""
+"""Assignments to parts of a variable that take more than one op, and counting; eagerly and in graphs."""
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from tapeflow.core import context
+from tapeflow.core import context, errors
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.ops import shapes, slicing, state
+from tapeflow.ops.static import joined, rank_of, size_of, static_value
+from tapeflow.ops.table import dtype, integer, op
+from tapeflow.ops.validate import invalid, shape_text
 
 
-class VariableParts:
-    """Mixin of variables: their half-public attributes."""
+def assign_part(variable, key, value):
+    """`variable[key].assign(value)`. Returns the variable."""
+    value = convert_to_tensor(value, variable.dtype)
+    if slicing._is_mask(key):
+        return _assign_where(variable, key, value)
+    spec = slicing.parse_key(key)
+    op = state.ResourceStridedSliceAssign(variable, *spec.vectors(), value, *spec.masks)
+    return variable._after(op)
 
-    __slots__ = ()
 
-    _shape = property(lambda self: self.shape)
-    _dtype = property(lambda self: self.dtype)
-    _synchronization = property(lambda self: self.synchronization)
-    _aggregation = property(lambda self: self.aggregation)
-    _constraint = property(lambda self: self.constraint)
-    _handle = property(lambda self: self.handle)
-    _caching_device = None
-    _validate_shape = True
-    _cached_value = None
-    _distribute_strategy: Any = None  # the one in whose scope it was made
-    _graph_element = property(lambda self: self._as_graph_element())
-    _initializer_op = property(lambda self: self.initializer)
-    _initial_value = property(lambda self: None if self._parts is None else self.initial_value)
+def _assign_where(variable, mask, value):
+    known = static_value(mask)
+    if known is not None and static_value(value) is not None:
+        where = np.argwhere(known)
+        rest = variable.shape.as_list()[where.shape[1] :]
+        updates = np.broadcast_to(static_value(value), (len(where), *rest))
+        return variable.scatter_nd_update(where, updates)
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.broadcasting import BroadcastTo
+    from tapeflow.ops.selection import Where
 
-    @property
-    def _trainable(self) -> bool:
-        return self.trainable  # type: ignore[attr-defined]
+    where = Where(convert_to_tensor(mask))
+    rest = Shape(variable)[rank_of(convert_to_tensor(mask)) :]
+    updates = BroadcastTo(value, joined(Shape(where)[:1], rest))
+    return variable.scatter_nd_update(where, updates)
 
-    @_trainable.setter
-    def _trainable(self, value: bool) -> None:
-        self._init(self.dtype, value)  # type: ignore[attr-defined]
 
-    @property
-    def _unique_id(self) -> str:
-        """A name that no other variable of the process has."""
-        return f"{self._handle_name.rpartition(':')[0]}_{id(self)}"
+def batch_coordinates(indices):
+    """[..., j] -> [..., j, rank]: for each index its own place but for the last coordinate, which it is itself."""
+    indices = convert_to_tensor(indices)
+    known = static_value(indices)
+    if known is not None:
+        batch = np.indices(known.shape)[:-1]
+        return np.stack([*batch, known], axis=-1).astype(known.dtype)
+    from tapeflow.ops.array import Shape
+    from tapeflow.ops.broadcasting import BroadcastTo
+    from tapeflow.ops.construction import range as range_
+    from tapeflow.ops.joining import stack
+    from tapeflow.ops.layout import Reshape
 
-    @property
-    def _handle_name(self) -> str:
-        return self.name  # type: ignore[attr-defined]
+    rank = indices.shape.rank
+    if rank is None:
+        raise ValueError("The rank of the indices of batch_scatter_update must be known.")
+    shape = Shape(indices)
+    columns = []
+    for i in range(rank - 1):
+        line = Reshape(range_(0, size_of(indices, i), dtype=indices.dtype), joined([-1], rank - 1 - i))
+        columns.append(BroadcastTo(line, shape))
+    return stack([*columns, indices], -1)
 
-    @property
-    def _graph_key(self) -> Any:
-        """What says which graph a variable belongs to."""
-        return id(self.graph) if self._in_graph_mode else context.__name__  # type: ignore[attr-defined]
 
-    @property
-    def _in_graph_mode(self) -> bool:
-        return self._parts is not None  # type: ignore[attr-defined]
+@op(
+    "ResourceCountUpTo",
+    "resource: resource -> output: T",
+    attrs={"limit": integer, "T": dtype},
+    shape=shapes.scalar,
+    stateful=True,
+)
+def ResourceCountUpTo(xp, resource, limit, T):
+    before = resource.numpy().copy()
+    if before.ndim:
+        raise invalid(f"input is not a scalar: {shape_text(before.shape)}")
+    if before >= limit:
+        raise errors.OutOfRangeError(None, None, f"Reached limit of {limit}")
+    with context.eager_mode():  # a session may run this while a graph is built
+        resource.assign(before + before.dtype.type(1))
+    return before
 
-    def _shape_tuple(self) -> tuple[Any, ...]:
-        return tuple(self.shape.as_list())  # type: ignore[attr-defined]
 
-    def _dense_var_to_tensor(self, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
-        """The value as a tensor."""
-        return convert_to_tensor(self, dtype, name=name)
+ResourceCountUpTo.gradient(None)
 
-    def _read_variable_op(self) -> Any:
-        return self.read_value()  # type: ignore[attr-defined]
 
-    def _convert_variables_to_tensors(self) -> Any:
-        return self.value()  # type: ignore[attr-defined]
+def count_up_to(variable, limit):
+    """Adds one to an integer scalar; what it was before. Raises OutOfRangeError if it has reached `limit`."""
+    return ResourceCountUpTo(variable, int(limit), variable.dtype)

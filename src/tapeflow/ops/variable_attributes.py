@@ -1,0 +1,67 @@
+"""What libraries of TensorFlow ask a variable beside its public attributes, under TensorFlow's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapeflow.core import context
+from tapeflow.core.convert import convert_to_tensor
+
+
+class VariableAttributes:
+    """Mixin of variables: their half-public attributes."""
+
+    __slots__ = ()
+
+    _shape = property(lambda self: self.shape)
+    _dtype = property(lambda self: self.dtype)
+    _synchronization = property(lambda self: self.synchronization)
+    _aggregation = property(lambda self: self.aggregation)
+    _constraint = property(lambda self: self.constraint)
+    _handle = property(lambda self: self.handle)
+    _caching_device = None
+    _validate_shape = True
+    _cached_value = None
+    _distribute_strategy: Any = None  # the one in whose scope it was made
+    _graph_element = property(lambda self: self._as_graph_element())
+    _initializer_op = property(lambda self: self.initializer)
+    _initial_value = property(lambda self: None if self._parts is None else self.initial_value)
+
+    @property
+    def _trainable(self) -> bool:
+        return self.trainable  # type: ignore[attr-defined]
+
+    @_trainable.setter
+    def _trainable(self, value: bool) -> None:
+        self._init(self.dtype, value)  # type: ignore[attr-defined]
+
+    @property
+    def _unique_id(self) -> str:
+        """A name that no other variable of the process has."""
+        return f"{self._handle_name.rpartition(':')[0]}_{id(self)}"
+
+    @property
+    def _handle_name(self) -> str:
+        return self.name  # type: ignore[attr-defined]
+
+    @property
+    def _graph_key(self) -> Any:
+        """What says which graph a variable belongs to."""
+        return id(self.graph) if self._in_graph_mode else context.__name__  # type: ignore[attr-defined]
+
+    @property
+    def _in_graph_mode(self) -> bool:
+        return self._parts is not None  # type: ignore[attr-defined]
+
+    def _shape_tuple(self) -> tuple[Any, ...]:
+        return tuple(self.shape.as_list())  # type: ignore[attr-defined]
+
+    def _dense_var_to_tensor(self, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+        """The value as a tensor."""
+        return convert_to_tensor(self, dtype, name=name)
+
+    def _read_variable_op(self) -> Any:
+        return self.read_value()  # type: ignore[attr-defined]
+
+    def _convert_variables_to_tensors(self) -> Any:
+        return self.value()  # type: ignore[attr-defined]
