@@ -275,7 +275,7 @@ def _(rng):
     yield Sample(3, 1, -1, expect=np.array([3, 2], np.int32))
     yield Sample(2, 2, 1, expect=np.zeros(0, np.int32))
     yield Sample(
-        np.float64(0), np.float64(1), np.float64(0.25), expect=np.array([0, 0.25, 0.5, 0.75])
+        np.float64(0.5), np.float64(1.5), np.float64(0.25), expect=np.array([0.5, 0.75, 1, 1.25])
     )
     yield Sample(5, 0, 1, raises=InvalidArgumentError)
     yield Sample(0, 5, -1, raises=InvalidArgumentError)
