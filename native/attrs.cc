@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "convert.h"
+#include "arrays.h"
 #include "ref.h"
 
 namespace tapeflow {
@@ -101,15 +101,16 @@ Ref truncated(PyObject* o) {
 }
 
 Ref truncated_list(PyObject* o) {
-  const Ref copy(PySequence_List(o));  // the conversion of an element may run code that changes the list
+  Ref copy(PySequence_List(o));  // the conversion of an element may run code that changes the list
+  PyObject_GC_UnTrack(copy.get());  // ... also this one, if gc.get_objects() listed it
   bool changed = false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(copy.get()); ++i) {
-    Ref whole = truncated(PyList_GET_ITEM(copy.get(), i));
-    if (!whole.get()) continue;
+    Ref integer = truncated(PyList_GET_ITEM(copy.get(), i));
+    if (!integer.get()) continue;
     changed = true;
-    PyList_SetItem(copy.get(), i, whole.release());
+    PyList_SetItem(copy.get(), i, integer.release());
   }
-  return changed ? Ref(Py_NewRef(copy.get())) : Ref();
+  return changed ? Ref(whole(std::move(copy))) : Ref();
 }
 
 void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, Arena* arena) {

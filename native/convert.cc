@@ -7,162 +7,18 @@
 #include <cstring>
 #include <vector>
 
+#include "arrays.h"
 #include "op.h"
 #include "ref.h"
 #include "stack.h"
 #include "tape.h"
-#include "tensor_list.h"
 #include "variable.h"
-#include "guard.h"
 
 namespace tapeflow {
 
 namespace {
 
-PyObject* tf_dtypes[kDTypeCount];        // tf.float32, ...
-PyArray_Descr* np_dtypes[kDTypeCount];   // null for resource and variant
-PyObject* dtype_parser;                  // as_dtype
-
-// Numbers of the NumPy dtypes that have a fixed type_num; ml_dtypes' are found by comparing.
-DType from_descr(PyArray_Descr* d) {
-  switch (d->type_num) {
-    case NPY_FLOAT: return DType::kFloat32;
-    case NPY_DOUBLE: return DType::kFloat64;
-    case NPY_BOOL: return DType::kBool;
-    case NPY_BYTE: return DType::kInt8;
-    case NPY_UBYTE: return DType::kUInt8;
-    case NPY_SHORT: return DType::kInt16;
-    case NPY_USHORT: return DType::kUInt16;
-    case NPY_INT: return DType::kInt32;
-    case NPY_UINT: return DType::kUInt32;
-    case NPY_LONG: return sizeof(long) == 8 ? DType::kInt64 : DType::kInt32;
-    case NPY_ULONG: return sizeof(long) == 8 ? DType::kUInt64 : DType::kUInt32;
-    case NPY_LONGLONG: return DType::kInt64;
-    case NPY_ULONGLONG: return DType::kUInt64;
-    case NPY_HALF: return DType::kFloat16;
-    case NPY_CFLOAT: return DType::kComplex64;
-    case NPY_CDOUBLE: return DType::kComplex128;
-    case NPY_OBJECT: case NPY_STRING: case NPY_UNICODE: return DType::kString;
-    default: break;
-  }
-  for (int i = 1; i < kDTypeCount; ++i) {
-    if (!np_dtypes[i] || d->type_num != np_dtypes[i]->type_num) continue;
-    // Records, as quantized numbers are, share a number.
-    if (d->type_num != NPY_VOID || PyArray_EquivTypes(d, np_dtypes[i])) return static_cast<DType>(i);
-  }
-  return DType::kInvalid;
-}
-
-// The message asks the value for its repr: the value is owned meanwhile.
-[[noreturn]] void cannot_convert(PyObject* given, DType want) {
-  const Ref kept = Ref::share(given);
-  PyObject* value = kept.get();
-  PyErr_Format(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", value, dtype_short_name(want));
-  throw PythonError();
-}
-
-[[noreturn]] void unsupported(PyObject* given) {
-  const Ref kept = Ref::share(given);
-  PyObject* value = kept.get();
-  PyErr_Format(PyExc_ValueError, "Attempt to convert a value (%R) with an unsupported type (%R) to a Tensor.",
-               value, reinterpret_cast<PyObject*>(Py_TYPE(value)));
-  throw PythonError();
-}
-
 PyArrayObject* array_of(const Ref& r) { return reinterpret_cast<PyArrayObject*>(r.get()); }
-
-ShapeRef shape_of(PyArrayObject* a) {
-  int64_t dims[kMaxRank];
-  for (int i = 0; i < PyArray_NDIM(a); ++i) dims[i] = PyArray_DIM(a, i);
-  return ShapeRef(PyArray_NDIM(a), dims);
-}
-
-// bytes of a str, bytes-like, or NumPy bytes/str scalar; new reference or null when it is none of these
-PyObject* as_bytes(PyObject* o) {
-  if (PyBytes_CheckExact(o)) return Py_NewRef(o);
-  if (PyBytes_Check(o)) return PyBytes_FromStringAndSize(PyBytes_AS_STRING(o), PyBytes_GET_SIZE(o));
-  if (PyUnicode_Check(o)) {
-    PyObject* b = PyUnicode_AsUTF8String(o);
-    if (!b) throw PythonError();
-    return b;
-  }
-  if (PyByteArray_Check(o)) return PyBytes_FromStringAndSize(PyByteArray_AS_STRING(o), PyByteArray_GET_SIZE(o));
-  return nullptr;
-}
-
-// A string tensor over a new object array of bytes made from any array of text, bytes or objects.
-Tensor* string_tensor(PyArrayObject* a) {
-  // A copy of the base class: nobody else can change its elements meanwhile.
-  Ref objects(PyArray_FromArray(a, PyArray_DescrFromType(NPY_OBJECT), NPY_ARRAY_ENSUREARRAY | NPY_ARRAY_ENSURECOPY | NPY_ARRAY_FORCECAST));
-  Ref flat(PyArray_NewLikeArray(array_of(objects), NPY_CORDER, nullptr, 0));
-  // iterate in C order over both
-  Ref in(PyArray_IterNew(objects.get()));
-  auto* it = reinterpret_cast<PyArrayIterObject*>(in.get());
-  auto** out = static_cast<PyObject**>(PyArray_DATA(array_of(flat)));
-  int64_t i = 0;
-  while (PyArray_ITER_NOTDONE(it)) {
-    PyObject* item = *reinterpret_cast<PyObject**>(PyArray_ITER_DATA(it));
-    PyObject* b = item ? as_bytes(item) : nullptr;
-    if (!b) {
-      if (item) unsupported(item);
-      PyErr_SetString(PyExc_ValueError, "empty object array cannot be converted to a string tensor");
-      throw PythonError();
-    }
-    Py_XDECREF(out[i]);
-    out[i++] = b;
-    PyArray_ITER_NEXT(it);
-  }
-  ShapeRef s = shape_of(array_of(objects));
-  return object_tensor(DType::kString, s.get(), flat.release());
-}
-
-void release_object(void* o) {
-  if (Py_IsInitialized()) Py_DECREF(static_cast<PyObject*>(o));
-}
-
-Tensor* copy_array(PyArrayObject* a, DType dtype) {
-  ShapeRef s = shape_of(a);
-  Tensor* t = new_tensor(dtype, s.get());
-  PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
-  if (PyArray_ISCARRAY_RO(a) && PyArray_DESCR(a)->type_num == d->type_num) {
-    std::memcpy(t->data, PyArray_DATA(a), static_cast<size_t>(t->bytes()));
-    return t;
-  }
-  Py_INCREF(d);
-  PyObject* view = PyArray_NewFromDescr(&PyArray_Type, d, s->rank, reinterpret_cast<npy_intp*>(s->dims), nullptr,
-                                        t->data, NPY_ARRAY_CARRAY, nullptr);
-  const bool ok = view && PyArray_CopyInto(reinterpret_cast<PyArrayObject*>(view), a) == 0;
-  Py_XDECREF(view);
-  if (!ok) {
-    Py_DECREF(t);
-    throw PythonError();
-  }
-  return t;
-}
-
-Tensor* array_to_tensor(PyArrayObject* a, DType want) {
-  const DType have = from_descr(PyArray_DESCR(a));
-  if (have == DType::kString) {
-    if (PyArray_DESCR(a)->type_num == NPY_OBJECT && want != DType::kString) {
-      // Python objects: numbers, perhaps, or anything; a list knows best.
-      Ref list(PyArray_ToList(a));
-      return to_tensor(list.get(), want);
-    }
-    if (want != DType::kInvalid && want != DType::kString) cannot_convert(reinterpret_cast<PyObject*>(a), want);
-    return string_tensor(a);
-  }
-  if (have == DType::kInvalid) {
-    PyErr_Format(PyExc_ValueError, "Failed to convert a NumPy array to a Tensor (Unsupported numpy type: %R).",
-                 reinterpret_cast<PyObject*>(PyArray_DESCR(a)));
-    throw PythonError();
-  }
-  if (want == DType::kInvalid) want = have;
-  if (is_object(want)) cannot_convert(reinterpret_cast<PyObject*>(a), want);
-  // Arrays are cast to whatever dtype is asked for, as in TensorFlow; only Python values are checked.
-  return copy_array(a, want);
-}
-
-// -- Python numbers and nested lists ---------------------------------------------------------------
 
 enum class Kind { kNone, kBool, kInt, kFloat, kComplex, kString, kOther };
 
@@ -272,7 +128,7 @@ void store_by_numpy(PyObject* given, DType d, PyArrayObject* view, char* at) {
 
 DType dtype_of_scalar(PyObject* numpy_scalar) {
   const Ref descr(reinterpret_cast<PyObject*>(PyArray_DescrFromScalar(numpy_scalar)));
-  return from_descr(reinterpret_cast<PyArray_Descr*>(descr.get()));
+  return dtype_of_descr(descr.get());
 }
 
 Kind kind_of_dtype(DType d) {
@@ -442,12 +298,6 @@ void for_rows(PyObject* list, int depth, const Nested& n, F&& row) {
   }
 }
 
-PyObject* object_array(int rank, const int64_t* dims) {
-  npy_intp d[kMaxRank];
-  for (int i = 0; i < rank; ++i) d[i] = dims[i];
-  return PyArray_SimpleNew(rank, d, NPY_OBJECT);
-}
-
 Tensor* by_hook(PyObject* value, DType want, bool symbolic_too) {
   if (!hooks.convert) unsupported(value);
   const Ref number(PyLong_FromLong(static_cast<long>(want)));
@@ -473,13 +323,6 @@ Tensor* by_hook(PyObject* value, DType want, bool symbolic_too) {
 bool has_fast_path(DType d) {
   return (bit(d) & (bit(DType::kFloat32) | bit(DType::kFloat64) | bit(DType::kInt32) | bit(DType::kInt64) |
                     bit(DType::kBool))) != 0;
-}
-
-// A NumPy scalar array over the first element of t: its dtype as SETITEM wants it.
-Ref view_of(Tensor* t) {
-  PyArray_Descr* descr = np_dtypes[static_cast<int>(t->dtype)];
-  Py_INCREF(descr);
-  return Ref(PyArray_NewFromDescr(&PyArray_Type, descr, 0, nullptr, nullptr, t->data, NPY_ARRAY_CARRAY, nullptr));
 }
 
 Tensor* tensor_of(const Ref& r) { return reinterpret_cast<Tensor*>(r.get()); }
@@ -527,7 +370,7 @@ Tensor* list_to_tensor(PyObject* list, DType want, bool symbolic_too) {
       at = to;
     });
   } else {
-    const Ref view = view_of(tensor_of(made));
+    const Ref view = first_element_array(tensor_of(made));
     for_rows(list, 0, n, [&](PyObject* row, int64_t size) {
       for (int64_t i = 0; i < size; ++i, at += step) {
         if (i >= PySequence_Fast_GET_SIZE(row)) not_rectangular();  // it shrank under us
@@ -566,7 +409,7 @@ Tensor* scalar_to_tensor(PyObject* o, Kind k, DType want, bool symbolic_too) {
   Ref made = owned(new_tensor(d, s.get()));
   Tensor* t = tensor_of(made);
   if (has_fast_path(d)) store_scalar(o, d, t->data);
-  else store_by_numpy(o, d, array_of(view_of(t)), t->data);
+  else store_by_numpy(o, d, array_of(first_element_array(t)), t->data);
   return reinterpret_cast<Tensor*>(made.release());
 }
 
@@ -588,7 +431,7 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   if (k != Kind::kOther && !PyArray_CheckScalar(value)) return scalar_to_tensor(value, k, want, symbolic_too);
   check_stack("the conversion of a value to a tensor");
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_to_tensor(value, want, symbolic_too);
-  if (PyArray_Check(value)) return array_to_tensor(reinterpret_cast<PyArrayObject*>(value), want);
+  if (PyArray_Check(value)) return array_to_tensor(value, want);
   if (is_variable(value)) {
     OwnedTensor t = read_variable(reinterpret_cast<Variable*>(value));
     if (want != DType::kInvalid && t->dtype != want) {
@@ -600,7 +443,7 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   }
   if (PyArray_CheckScalar(value)) {
     Ref a(PyArray_FromScalar(value, nullptr));
-    return array_to_tensor(array_of(a), want);
+    return array_to_tensor(a.get(), want);
   }
   if (value == Py_None) unsupported(value);
   return by_hook(value, want, symbolic_too);
@@ -617,10 +460,10 @@ Tensor* cast_if_possible(Ref natural, DType preferred) {
   const bool numbers = (to == Kind::kInt || to == Kind::kFloat || to == Kind::kComplex) && from <= Kind::kComplex;
   if (own == preferred || !numbers || (from == Kind::kComplex && to != from)) return released(std::move(natural));
   const Ref array(to_array(tensor_of(natural), false));
-  Ref cast = owned(copy_array(array_of(array), preferred));
+  Ref cast = owned(copy_array(array.get(), preferred));
   if (is_integer(preferred)) {
     const Ref integers(to_array(tensor_of(cast), false));
-    const Ref back = owned(copy_array(array_of(integers), own));
+    const Ref back = owned(copy_array(integers.get(), own));
     const auto bytes = static_cast<size_t>(tensor_of(back)->bytes());
     if (std::memcmp(tensor_of(back)->data, tensor_of(natural)->data, bytes) != 0) return released(std::move(natural));
   }
@@ -651,150 +494,6 @@ DType declared_dtype(PyObject* value) {
   return DType::kInvalid;
 }
 
-PyObject* element_object(const Tensor* t) {
-  if (!t->payload || !PyArray_Check(t->payload)) return nullptr;
-  auto* a = reinterpret_cast<PyArrayObject*>(t->payload);
-  return PyArray_TYPE(a) == NPY_OBJECT && PyArray_NDIM(a) == 0 ? *static_cast<PyObject**>(PyArray_DATA(a)) : nullptr;
-}
-
-PyObject* to_array(Tensor* t, bool copy) {
-  if (is_tensor_list(t->payload)) {
-    PyObject* a = object_array(0, nullptr);
-    if (!a) throw PythonError();
-    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
-    Py_XSETREF(*at, Py_NewRef(t->payload));
-    return a;
-  }
-  if (t->payload) {
-    if (!PyArray_Check(t->payload)) {  // on an accelerator: jax copies to the host
-      PyObject* a = PyArray_FromAny(t->payload, nullptr, 0, 0, NPY_ARRAY_CARRAY, nullptr);
-      if (!a) throw PythonError();
-      return a;
-    }
-    if (!copy) return Py_NewRef(t->payload);
-    PyObject* a = PyArray_NewCopy(reinterpret_cast<PyArrayObject*>(t->payload), NPY_CORDER);
-    if (!a) throw PythonError();
-    return a;
-  }
-  PyArray_Descr* d = np_dtypes[static_cast<int>(t->dtype)];
-  if (!d) {
-    PyErr_Format(PyExc_TypeError, "Tensors of dtype %s have no NumPy form", dtype_name(t->dtype));
-    throw PythonError();
-  }
-  auto* dims = reinterpret_cast<npy_intp*>(t->shape->dims);
-  if (t->rank() > NPY_MAXDIMS) {
-    PyErr_Format(PyExc_ValueError, "NumPy arrays have at most %d dimensions, the tensor has %d", NPY_MAXDIMS, t->rank());
-    throw PythonError();
-  }
-  Py_INCREF(d);
-  if (copy) {
-    PyObject* a = PyArray_NewFromDescr(&PyArray_Type, d, t->rank(), dims, nullptr, nullptr, 0, nullptr);
-    if (!a) throw PythonError();
-    std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)), t->data, static_cast<size_t>(t->bytes()));
-    return a;
-  }
-  PyObject* a = PyArray_NewFromDescr(&PyArray_Type, d, t->rank(), dims, nullptr, t->data,
-                                     NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED, nullptr);
-  if (!a) throw PythonError();
-  Py_INCREF(t);
-  if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(a), reinterpret_cast<PyObject*>(t)) < 0) {
-    Py_DECREF(a);
-    throw PythonError();
-  }
-  return a;
-}
-
-Tensor* from_array(PyObject* value, DType dtype) {
-  if (is_tensor(value)) return to_tensor(value, dtype);
-  if (!tf_dtypes[static_cast<int>(dtype)]) throw invalid("no such dtype: ", static_cast<int>(dtype));
-  if (dtype == DType::kString) {
-    Ref a(PyArray_FromAny(value, nullptr, 0, 0, 0, nullptr));
-    return string_tensor(array_of(a));
-  }
-  if (is_object(dtype)) {  // resource, variant: the object is the element
-    if (is_tensor_list(value)) return list_tensor(reinterpret_cast<TensorList*>(Py_NewRef(value)));
-    PyObject* a = PyArray_Check(value) && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)) == NPY_OBJECT
-                      ? Py_NewRef(value) : object_array(0, nullptr);
-    if (!a) throw PythonError();
-    auto** at = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(a)));
-    if (a != value) {
-      Py_XSETREF(*at, Py_NewRef(value));
-    } else if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(a)) == 0 && is_tensor_list(*at)) {
-      PyObject* list = Py_NewRef(*at);
-      Py_DECREF(a);
-      return list_tensor(reinterpret_cast<TensorList*>(list));
-    }
-    ShapeRef s = shape_of(reinterpret_cast<PyArrayObject*>(a));
-    return object_tensor(dtype, s.get(), a);
-  }
-  PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
-  if (PyArray_Check(value) && PyArray_ISCOMPLEX(reinterpret_cast<PyArrayObject*>(value)) && !is_complex(dtype)) {
-    throw invalid("the result is complex, which ", dtype_name(dtype), " cannot hold");
-  }
-  Py_INCREF(d);
-  Ref a(PyArray_FromAny(value, d, 0, 0, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
-                                            NPY_ARRAY_FORCECAST, nullptr));
-  if (PyArray_NBYTES(array_of(a)) < 1024) return copy_array(array_of(a), dtype);
-  ShapeRef s = shape_of(array_of(a));
-  // Fresh memory (ours alone, save for the caller's own reference to the result) may be updated in place later.
-  const bool fresh = PyArray_CHKFLAGS(array_of(a), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
-                     Py_REFCNT(a.get()) <= (a.get() == value ? 2 : 1);
-  auto* b = Buffer::wrap(PyArray_DATA(array_of(a)), static_cast<size_t>(PyArray_NBYTES(array_of(a))), fresh,
-                         release_object, nullptr);
-  b->foreign = a.release();
-  Tensor* t = object_tensor(dtype, s.get(), nullptr);
-  t->buffer = b;
-  t->data = b->data;
-  return t;
-}
-
-PyObject* dtype_object(DType d) { return tf_dtypes[static_cast<int>(d)]; }
-PyObject* numpy_dtype_object(DType d) { return reinterpret_cast<PyObject*>(np_dtypes[static_cast<int>(d)]); }
-
-DType parse_dtype(PyObject* o) {
-  for (int i = 1; i < kDTypeCount; ++i) if (tf_dtypes[i] == o) return static_cast<DType>(i);
-  Ref d(PyObject_CallOneArg(dtype_parser, o));
-  Ref number(PyObject_GetAttrString(d.get(), "as_datatype_enum"));
-  const long v = PyLong_AsLong(number.get()) % 100;  // reference types are counted from 100
-  if (v <= 0 || v >= kDTypeCount || !tf_dtypes[v]) {
-    PyErr_Format(PyExc_TypeError, "Cannot convert %R to a TensorFlow DType.", o);
-    throw PythonError();
-  }
-  return static_cast<DType>(v);
-}
-
-namespace {
-
-// register_dtype(number, tf_dtype, numpy_dtype or None)
-PyObject* register_dtype(PyObject*, PyObject* args) {
-  int number;
-  PyObject *tf, *np;
-  if (!PyArg_ParseTuple(args, "iOO", &number, &tf, &np)) return nullptr;
-  if (number <= 0 || number >= kDTypeCount) return PyErr_Format(PyExc_ValueError, "no such dtype: %d", number);
-  tf_dtypes[number] = Py_NewRef(tf);
-  if (np != Py_None) {
-    PyArray_Descr* d = nullptr;
-    if (!PyArray_DescrConverter(np, &d)) return nullptr;
-    np_dtypes[number] = d;
-  }
-  Py_RETURN_NONE;
-}
-
-PyObject* set_dtype_parser(PyObject*, PyObject* f) {
-  dtype_parser = Py_NewRef(f);  // the one before stays: it may be running
-  Py_RETURN_NONE;
-}
-
-PyMethodDef methods[] = {
-    {"register_dtype", entry<register_dtype>, METH_VARARGS, "register_dtype(number, tf_dtype, numpy_dtype)"},
-    {"set_dtype_parser", entry<set_dtype_parser>, METH_O, "set_dtype_parser(as_dtype)"},
-    {nullptr, nullptr, 0, nullptr}};
-
-}  // namespace
-
-bool init_convert(PyObject* module) {
-  if (_import_array() < 0) return false;
-  return PyModule_AddFunctions(module, methods) == 0;
-}
+bool init_convert() { return _import_array() >= 0; }
 
 }  // namespace tapeflow

@@ -1,4 +1,4 @@
-// Python values -> tensors, with TensorFlow's inference and strictness; tensors <-> NumPy arrays.
+// Python values -> tensors, with TensorFlow's inference and strictness.
 #pragma once
 #include "tensor.h"
 
@@ -17,18 +17,6 @@ Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed,
 // The dtype `value` would have, if that is seen at a glance (tensor, variable, NumPy array or scalar); else kInvalid.
 DType declared_dtype(PyObject* value);
 
-// A NumPy array over the tensor's memory, read-only unless copy. New reference.
-PyObject* to_array(Tensor* t, bool copy);
-
-// A tensor of `dtype` from an array-like result of a Python kernel; takes over fresh memory without a copy.
-Tensor* from_array(PyObject* array, DType dtype);
-
-// The Python object that is a scalar tensor of dtype resource or variant; borrowed, null where there is none.
-PyObject* element_object(const Tensor* t);
-
-PyObject* dtype_object(DType d);             // borrowed: tf.float32
-PyObject* numpy_dtype_object(DType d);       // borrowed: np.dtype
-DType parse_dtype(PyObject* o);              // a DType, or anything as_dtype takes; throws PythonError
-bool init_convert(PyObject* module);
+bool init_convert();
 
 }  // namespace tapeflow

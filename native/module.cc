@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "arrays.h"
 #include "convert.h"
 #include "dispatcher.h"
 #include "kernels/random.h"
@@ -24,7 +25,7 @@
 NB_MODULE(_native, m) {
   using namespace tapeflow;
   const char* isa = register_all_kernels(std::getenv("TAPEFLOW_ISA"));
-  if (!init_convert(m.ptr()) || !init_op_type(m.ptr()) || !init_python_kernel() || !init_settings(m.ptr()) ||
+  if (!init_arrays(m.ptr()) || !init_convert() || !init_op_type(m.ptr()) || !init_python_kernel() || !init_settings(m.ptr()) ||
       !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), record_methods) < 0 ||

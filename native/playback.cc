@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arrays.h"
 #include "convert.h"
 #include "kernels/accumulate.h"
 #include "recorded_call.h"

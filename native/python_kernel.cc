@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "attrs.h"
-#include "convert.h"
+#include "arrays.h"
 #include "guard.h"
 #include "ref.h"
 #include "variable.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "convert.h"
+#include "arrays.h"
 #include "guard.h"
 #include "ref.h"
 #include "tensor_type.h"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "arrays.h"
 #include "convert.h"
 #include "op.h"
 #include "tensor_type.h"

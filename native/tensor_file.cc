@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "convert.h"
+#include "arrays.h"
 #include "crc32c.h"
 #include "tensor_type.h"
 #include "threads.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "convert.h"
+#include "arrays.h"
 #include "ref.h"
 #include "stack.h"
 #include "tensor_type.h"

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "arrays.h"
 #include "convert.h"
 #include "ref.h"
 #include "variable.h"

@@ -9,6 +9,7 @@ namespace tapeflow {
 bool init_tensor(PyObject* module);
 bool init_tensor_operators(PyObject* module);  // called by init_tensor
 bool init_dlpack(PyObject* module);            // called by init_tensor
+bool init_tensor_protocols(PyObject* module);  // called by init_tensor
 bool init_public(PyObject* module);
 
 // What +, <, [] and the like do with a tensor or a variable on either side.
@@ -17,6 +18,17 @@ PyObject* tensor_richcompare(PyObject* x, PyObject* y, int how);
 Py_hash_t tensor_hash(PyObject* o);
 PyObject* tensor_getitem(PyObject* o, PyObject* key);
 PyObject* call_getitem_op(PyObject* const* args, size_t n, bool* known);  // !known: no such operator yet
+
+// What Python asks of a tensor's type: slots, which set Python's error.
+int tensor_bool(PyObject* o);
+PyObject* tensor_int(PyObject* o);
+PyObject* tensor_float(PyObject* o);
+PyObject* tensor_index(PyObject* o);
+PyObject* tensor_complex(PyObject* o, PyObject*);
+Py_ssize_t tensor_length(PyObject* o);
+PyObject* tensor_iterate(PyObject* o);
+int tensor_get_buffer(PyObject* o, Py_buffer* view, int flags);
+void tensor_release_buffer(PyObject* o, Py_buffer* view);
 
 PyObject* make_reference(PyObject* o);         // what ref() returns: hashable, equal by identity
 PyObject* tensor_shape_object(Shape* shape);   // new reference to the TensorShape

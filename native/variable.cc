@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "convert.h"
+#include "arrays.h"
 #include "op.h"
 #include "tape.h"
 #include "tensor_type.h"
