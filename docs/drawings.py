@@ -77,13 +77,13 @@ def pictures():
 
     yield "house", drawing._svg(boxes(HOUSE))
     yield "call", drawing._svg(boxes(CALL))
-    tape = names_of("rooms/tape.md")
+    tape = names_of("internals/tape.md")
     yield "tape", drawing._svg(entries(tape["tape"], tape))
     yield "outer", drawing._svg(entries(tape["outer"], tape))
-    graph = names_of("rooms/graph.md")
+    graph = names_of("internals/graph.md")
     for name, after in {"before": "", "merged": "common subexpressions", "after": "fusion"}.items():
         yield name, drawing.draw(graph["f"], after=after)
-    yield "scale", drawing.draw(names_of("rooms/function.md")["concrete"])
+    yield "scale", drawing.draw(names_of("internals/function.md")["concrete"])
 
 
 def names_of(page):

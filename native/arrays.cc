@@ -256,7 +256,7 @@ Tensor* from_array(PyObject* value, DType dtype) {
                                             NPY_ARRAY_FORCECAST, nullptr));
   if (PyArray_NBYTES(array_of(a)) < 1024) return copy_array(a.get(), dtype);
   ShapeRef s = shape_of(array_of(a));
-  // Fresh memory (ours alone, save for the caller's own reference to the result) may be updated in place later.
+  // Fresh memory (ours alone, except for the caller's own reference to the result) may be updated in place later.
   const bool fresh = PyArray_CHKFLAGS(array_of(a), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&
                      Py_REFCNT(a.get()) <= (a.get() == value ? 2 : 1);
   auto* b = Buffer::wrap(PyArray_DATA(array_of(a)), static_cast<size_t>(PyArray_NBYTES(array_of(a))), fresh,

@@ -134,7 +134,7 @@ struct Hooks {
   PyObject* to_repr;
   PyObject* to_format;         // (tensor, spec) -> str
   PyObject* getitem;           // (tensor, key) -> tensor
-  PyObject* setup;             // (op name): loads a room that registers a missing kernel
+  PyObject* setup;             // (op name): loads a package that registers a missing kernel
   PyObject* node_error;        // (exception, label of the instruction) -> the exception to raise
 };
 extern Hooks hooks;

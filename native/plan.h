@@ -72,7 +72,7 @@ struct Plan {
 extern PyTypeObject* PlanType;
 inline bool is_plan(PyObject* o) { return Py_TYPE(o) == PlanType; }
 
-// What a run is told of: the instructions in the order they ended.
+// What is known about a run: the instructions in the order they ended.
 struct Timeline {
   struct Event { const Instruction* instruction; int64_t start_ns, duration_ns; int depth; };
   std::vector<Event> events;

@@ -28,7 +28,7 @@ int64_t last_id;
 PyObject* device_names;    // list of str
 PyObject* copy_to_device;  // (tensor, device name) -> tensor
 
-// The object alone, without memory; takes over the shape's reference. The collector hears of a
+// The object alone, without memory; takes over the shape's reference. The collector tracks a
 // tensor only once it can be part of a cycle.
 inline Tensor* make(DType dtype, Shape* shape) {
   Tensor* t;

@@ -63,7 +63,7 @@ def test_is_small(imported):
     assert imported["MB"] <= 60
 
 
-def test_lazy_rooms_load_on_first_use():
+def test_lazy_packages_load_on_first_use():
     code = (
         "import sys, tapeflow as tf; assert 'tapeflow.keras' not in sys.modules; "
         "tf.keras.layers.Dense; tf.data.Dataset; "

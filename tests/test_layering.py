@@ -1,4 +1,4 @@
-"""Arrows point down only: no room of the package imports a room above it."""
+"""Arrows point down only: no package imports a package above it."""
 
 import ast
 import sys
@@ -9,7 +9,7 @@ import pytest
 import tapeflow
 
 ROOT = Path(tapeflow.__file__).parent
-# From the lowest to the highest; rooms of one line may use each other. Whatever is not named here is
+# From the lowest to the highest; packages of one line may use each other. Whatever is not named here is
 # a public namespace (tf.math, tf.compat.v1), and stands above all.
 FLOORS = [
     {"_native", "protos"},
@@ -23,17 +23,17 @@ FLOORS = [
     {"feature_column"},
     {"keras"},
 ]
-LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+LEVEL = {package: level for level, packages in enumerate(FLOORS) for package in packages}
 TOP = len(FLOORS)
 
 
-def room(module):
+def package_of(module):
     """`tapeflow.ops.math` -> `ops`; the package itself -> ``."""
     return module.split(".")[1] if "." in module else ""
 
 
 def level(module):
-    return LEVEL.get(room(module), TOP)
+    return LEVEL.get(package_of(module), TOP)
 
 
 def module_name(file):

@@ -33,12 +33,12 @@ def get_include() -> str:
 
 
 def get_compile_flags() -> list[str]:
-    """What a compiler is to be told."""
+    """The flags for a compiler."""
     return [f"-I{get_include()}", f"-D_GLIBCXX_USE_CXX11_ABI={CXX11_ABI_FLAG}", "--std=c++20"]
 
 
 def get_link_flags() -> list[str]:
-    """What a linker is to be told."""
+    """The flags for a linker."""
     return [f"-L{get_lib()}"]
 
 

@@ -1,4 +1,4 @@
-"""`tfe.gradients_function` and its kin: the examples of the eager guide, and their bad inputs."""
+"""`tfe.gradients_function` and related functions: the examples of the eager guide, and their bad inputs."""
 
 import pytest
 

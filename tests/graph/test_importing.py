@@ -249,7 +249,7 @@ MISTAKES = {
         neg(attrs=BAD_TYPE),
         "Value for attr 'T' of string is not in the list of allowed values",
     ),
-    "a type that is none": (neg(attrs=NO_TYPE), "is no DataType"),
+    "an unknown type": (neg(attrs=NO_TYPE), "is no DataType"),
     "too few inputs": (neg(inputs=""), "do not match 0 inputs specified; Op<name=Neg"),
     "too many inputs": (neg('input: "a" input: "a"'), "do not match 2 inputs specified"),
     "an unknown input": (neg('input: "zz"'), "Node 'b': Unknown input node 'zz'"),
@@ -312,12 +312,12 @@ MISTAKES = {
         + 'attr { key: "num" value { i: 9000000000 } } }',
         "Node 'import/q' cannot have 9000000000 outputs, as its attr 'num' says",
     ),
-    "a choice that is none": (pooling("XX"), "attr 'padding' of \"XX\" is not in the list"),
+    "an unknown choice": (pooling("XX"), "attr 'padding' of \"XX\" is not in the list"),
     "a function that is not there": (
         call(),
         "Function 'f', which node 'import/q' calls, is not in the library",
     ),
-    "a device that is none": (A.replace('"Const"', '"Const" device: "/banana:3"'), "banana"),
+    "a malformed device": (A.replace('"Const"', '"Const" device: "/banana:3"'), "banana"),
     "a constant of another type": (
         A.replace("type: DT_FLOAT", "type: DT_INT32", 1),
         "its attr dtype is int32",

@@ -1,4 +1,4 @@
-"""fit and its kin: steps compiled once, run eagerly, or in the session of a graph; states without state."""
+"""fit, evaluate and predict: steps compiled once, run eagerly, or in the session of a graph; states without state."""
 
 import numpy as np
 import pytest

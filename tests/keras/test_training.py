@@ -1,4 +1,4 @@
-"""compile, fit and their kin: losses and metrics by output, weights, validation, callbacks, configs."""
+"""compile, fit, evaluate and predict: losses and metrics by output, weights, validation, callbacks, configs."""
 
 import csv
 import json

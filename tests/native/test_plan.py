@@ -486,7 +486,7 @@ def test_assigning():
 
 @pytest.fixture
 def node_errors():
-    """A list of the errors that the hook is told of; label "another" makes it raise a KeyError instead."""
+    """A list of the errors that the hook receives; label "another" makes it raise a KeyError instead."""
     seen = []
 
     def note(error, label):

@@ -1,4 +1,4 @@
-"""`tensor[key]` for every kind of key, and the errors of those that are none."""
+"""`tensor[key]` for every kind of key, and the errors of invalid keys."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Calls every row with random shapes, dtypes, attrs and extreme values, for as long as it is told to.
+"""Calls every row with random shapes, dtypes, attrs and extreme values, for the time that is given.
 
     python tests/robustness/fuzz_rows.py --minutes 10 [--seed 1] [--rows Conv2D,Gather]
 

@@ -1,5 +1,5 @@
 """Where the modules are that programs import from below TensorFlow's public names: `tensorflow.python.framework.ops`
-and the like. Their public names are found by internals.txt, and the rest in the rooms that have them here.
+and the like. Their public names are found by internals.txt, and the rest in the packages that have them here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from tapeflow.alias.own_names import OWN
 
 # Modules of names that are spread over others.
-_ROOMS = {
+_PACKAGES = {
     "python.data": ("compat.v1.data", "data", "data.experimental"),
     "python.framework": ("compat.v1", "compat.v1.errors", "dtypes", "protos"),
     "python.keras": ("keras",),
@@ -97,15 +97,15 @@ class Internal:
         below = f"{self.path}.{name}"
         if _is_internal(below):
             return importlib.import_module(f"tensorflow.{below}")
-        rooms = [own[""]] if "" in own else []
-        for prefix, more in _ROOMS.items():
+        packages = [own[""]] if "" in own else []
+        for prefix, more in _PACKAGES.items():
             if self.path == prefix or self.path.startswith(prefix + "."):
-                rooms += more
+                packages += more
         if self.path.startswith("python.keras"):
-            rooms.insert(0, self.path.removeprefix("python."))
-        for room in rooms:
+            packages.insert(0, self.path.removeprefix("python."))
+        for package in packages:
             try:
-                return getattr(importlib.import_module(f"tapeflow.{room}"), name)
+                return getattr(importlib.import_module(f"tapeflow.{package}"), name)
             except (ImportError, AttributeError):
                 continue
         # A module also has the modules that it imports, as `rnn.rnn_cell_impl`.

@@ -144,7 +144,7 @@ def recompute_grad(f):
                 result = f(*args, **kwargs)
         finally:
             _native.resume_tapes(token)
-        # Tapes of this thread are told of the variables, so that they watch them too.
+        # The variables are announced to the tapes of this thread, so that they watch them too.
         for variable in watcher.watched_variables():
             variable.read_value()
 

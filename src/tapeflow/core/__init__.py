@@ -1,1 +1,1 @@
-"""What every room stands on: types, shapes, errors, structures, devices and the state of a thread."""
+"""What every other package is built on: types, shapes, errors, structures, devices and the state of a thread."""

@@ -1,7 +1,7 @@
 """Where a thread is: its device, its name scope, the graphs it builds; and the modes of the process.
 
 `device` and `name_scope` are the context managers that programs use. What the native core must know on
-every call (is the device not the host, is a graph being built) is told to the callables in
+every call (is the device not the host, is a graph being built) is announced to the callables in
 `on_device_change` and `on_graph_change`, in the thread that it concerns.
 """
 
@@ -22,7 +22,7 @@ on_graph_change: list[Callable[[bool], None]] = []
 on_tensor_equality_change: list[Callable[[bool], None]] = []
 # Called with whether functions now run as plain Python.
 on_functions_eager_change: list[Callable[[bool], None]] = []
-# Makes the context manager under which no tape of this thread records; set by the room of tapes.
+# Makes the context manager under which no tape of this thread records; set by the `autodiff` package.
 pause_recording: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
 
@@ -34,11 +34,11 @@ def _no_seed() -> int | None:
     return None
 
 
-# The global seed of eager execution; set by the room of ops.
+# The global seed of eager execution; set by the `ops` package.
 eager_seed: Callable[[], int | None] = _no_seed
 
 
-# The graph of a process that is not eager, while no other is entered; set by the room of graphs.
+# The graph of a process that is not eager, while no other is entered; set by the `graph` package.
 default_graph: Callable[[], Any] = _no_graph
 
 SYNC = 0

@@ -22,7 +22,7 @@ _convert = _native.convert
 _Tensor = _native.Tensor
 _TENSORS = (_native.Tensor, _native.Variable)
 
-# Joins tensors along a new first axis; set by the room of ops.
+# Joins tensors along a new first axis; set by the `ops` package.
 stack: Callable[[list[Any]], Any] | None = None
 
 # Stands between `constant` and the making of it while dtypes are promoted: (make, value, dtype, shape) -> tensor.

@@ -1,7 +1,7 @@
 """Device names, and the devices that there are.
 
 A tensor carries the index of its device; index 0 is the host, `/device:CPU:0`. Accelerators are added by
-the room that drives them, with `add_device`.
+the package that drives them, with `add_device`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, _equal
 
 _RESERVED = {"self", "Spec"}
 
-# Whether all pairs of two lists of tensors are equal, as a scalar tensor; set by the room of ops.
+# Whether all pairs of two lists of tensors are equal, as a scalar tensor; set by the `ops` package.
 _all_equal: Any = None
 
 

@@ -14,7 +14,7 @@ _to_dense: Callable[[IndexedSlices], Any] | None = None
 def register_dense(function: Callable[[IndexedSlices], Any]) -> None:
     """Let `function` make the tensor that an `IndexedSlices` with a dense shape stands for.
 
-    Its room lies above this one, as it is made of operations.
+    Its package lies above this one, as it is made of operations.
     """
     global _to_dense
     _to_dense = function

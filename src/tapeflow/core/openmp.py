@@ -1,4 +1,4 @@
-"""What the OpenMP runtime is told before the native core loads it.
+"""The settings of the OpenMP runtime, made before the native core loads it.
 
 By default its idle threads spin for many milliseconds. On cores that other programs use as well, every parallel
 op then waits for a spinning thread to be scheduled away; a short spin, then sleep, costs an idle machine next to

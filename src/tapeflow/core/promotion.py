@@ -352,7 +352,7 @@ def assigned(variable: Any, value: Any, method: str) -> Any:
 
 
 def parse_mode(name: str) -> PromoMode:
-    """Raises ValueError for a name that is none of the modes."""
+    """Raises ValueError for an unknown mode."""
     if name not in ("off", "legacy", "safe", "all"):
         raise ValueError(
             f"The provided promotion mode {name} does not exist. Make sure the provided dtype conversion mode is one "

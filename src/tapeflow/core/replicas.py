@@ -1,4 +1,4 @@
-"""Which replica of a strategy this thread runs, and how many there are. The room `distribute` sets it; optimizers
+"""Which replica of a strategy this thread runs, and how many there are. The `distribute` package sets it; optimizers
 and losses below it ask.
 """
 

@@ -17,7 +17,7 @@ from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."
 
-# The operators, set by the room of ops, which lies above this one.
+# The operators, set by the `ops` package, which lies above this one.
 _operators: dict[str, Any] = {}
 
 
@@ -156,7 +156,7 @@ def _known_shape(dense_shape: Any) -> tensor_shape.TensorShape:
     return tensor_shape.TensorShape(None if length[0] is None else [None] * length[0])
 
 
-# What a tensor of a graph is known to be, set by the room of ops.
+# What a tensor of a graph is known to be, set by the `ops` package.
 _constant_of: Any = None
 
 

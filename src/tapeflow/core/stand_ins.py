@@ -1,4 +1,4 @@
-"""What takes over when a public function fails to take its arguments: rooms above the ops say so here."""
+"""What takes over when a public function fails to take its arguments: packages above the ops say so here."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def register(stand_in: Callable[[Any, Any, Any], Any]) -> None:
     registered.append(stand_in)
 
 
-# What answers for any function, these included; set by the room of ops.
+# What answers for any function, these included; set by the `ops` package.
 answer: Callable[[Any, Any, Any], Any] = lambda function, args, kwargs: NotImplemented  # noqa: E731

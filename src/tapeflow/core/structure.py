@@ -1,4 +1,4 @@
-"""What a nested structure is, down to the leaves that are none; taking it apart, putting it together.
+"""What a nested structure is and what its leaves are; taking it apart, putting it together.
 
 A structure is a sequence (no string), a mapping, a view of a mapping, a named tuple, an instance of an
 attrs class, or an object with `__tf_flatten__` and `__tf_unflatten__`. Values of a mapping are visited

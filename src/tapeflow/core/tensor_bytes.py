@@ -74,7 +74,7 @@ def _unpacked(content: bytes, count: int) -> list[bytes]:
 
 
 def decode(message: bytes) -> tuple[np.ndarray, DType]:
-    """The array of a message. Raises WireError for bytes that are none."""
+    """The array of a message. Raises WireError for malformed bytes."""
     kind, content = 0, b""
     shape: tuple[int, ...] = ()
     strings: list[bytes] = []

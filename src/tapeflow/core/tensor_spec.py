@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core import dtypes, tensor_shape
 
-# The classes of which the values are tensors; the rooms that define them add theirs.
+# The classes of which the values are tensors; the packages that define them add theirs.
 _tensor_classes: tuple[Any, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""How the methods of Dataset make datasets of what the modules of this room return."""
+"""How the methods of Dataset make datasets of what the modules of this package return."""
 
 from __future__ import annotations
 

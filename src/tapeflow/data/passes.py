@@ -105,7 +105,7 @@ class Counted(Pass):
             next(self._values, None)
 
     def close(self):
-        """Ends the iterator, where that needs to be told."""
+        """Ends the iterator, where it has to be ended explicitly."""
         close_pass(self._values)
         self._values = iter(())
 

@@ -172,7 +172,7 @@ def text_of(value):
 
 
 def _check_buffer(buffer_size, lowest, op):
-    """Raises InvalidArgumentError for a negative size. Files are read in blocks of our own size."""
+    """Raises InvalidArgumentError for a negative size. Files are read in blocks of a fixed size."""
     if buffer_size is not None:
         require(integer(buffer_size, op) >= lowest, "`buffer_size` must be >= 0", op)
 

@@ -87,7 +87,7 @@ class _Run:
 
     def drop(self):
         for writer in self._writers.values():
-            with contextlib.suppress(OSError):  # a full disk, which has been told of
+            with contextlib.suppress(OSError):  # a full disk, which was reported already
                 writer.close()
         shutil.rmtree(os.path.join(self._path, self._name), ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The types of elements under their names of 1.x, `tf.data.experimental.TensorStructure` and its kin."""
+"""The types of elements under their names of 1.x, `tf.data.experimental.TensorStructure` and the others."""
 
 from __future__ import annotations
 

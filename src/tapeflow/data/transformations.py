@@ -294,7 +294,7 @@ def parallel_interleave(
     buffer_output_elements=None,
     prefetch_input_elements=None,
 ):
-    """A transformation: see Dataset.interleave. Elements wait in buffers of our own size.
+    """A transformation: see Dataset.interleave. The sizes of the buffers are not those that are given.
 
     Raises InvalidArgumentError for sizes of buffers below 1, or numbers of elements ahead below 0.
     """

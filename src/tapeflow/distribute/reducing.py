@@ -34,7 +34,7 @@ class ReduceOp(enum.Enum):
 
     @staticmethod
     def from_variable_aggregation(aggregation: Any) -> ReduceOp | None:
-        """The reduction of a variable's aggregation; None for those that are none."""
+        """The reduction of a variable's aggregation; None where there is none."""
         return {VariableAggregation.SUM: ReduceOp.SUM, VariableAggregation.MEAN: ReduceOp.MEAN}.get(
             aggregation
         )

@@ -245,7 +245,7 @@ class Estimator:
         )  # fmt: skip
 
     def _saving(self, spec, hooks, listeners):
-        """The hook that writes checkpoints, unless a given one does; it is told the listeners."""
+        """The hook that writes checkpoints, unless a given one does; it gets the listeners."""
         config = self._config
         given = [
             hook
@@ -324,7 +324,7 @@ class Estimator:
     ):
         """Yields the predictions for each example, or for each batch: dicts of arrays, or arrays.
 
-        Raises ValueError for keys that are none, and where parts of a batch are of different lengths.
+        Raises ValueError for unknown keys, and where parts of a batch are of different lengths.
         """
         path = checkpoint_path or self.latest_checkpoint()
         if not path:

@@ -76,7 +76,7 @@ class RunConfig:
         self.checkpoint_save_graph_def = checkpoint_save_graph_def
 
     def replace(self, **kwargs):
-        """A copy with other settings. Raises ValueError for names that are none."""
+        """A copy with other settings. Raises ValueError for unknown names."""
         for name in kwargs:
             if name not in _REPLACEABLE:
                 raise ValueError(f"Replacing {name} is not supported.")

@@ -27,7 +27,7 @@ def require_same_kind(key, dtype, given) -> None:
 
 
 def require_number(dtype, key) -> None:
-    """Raises ValueError for a dtype that is no number's."""
+    """Raises ValueError for a non-numeric dtype."""
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
 

@@ -1,4 +1,4 @@
-"""What embeddings start from, unless they are told otherwise."""
+"""The default initial values of embeddings."""
 
 from __future__ import annotations
 

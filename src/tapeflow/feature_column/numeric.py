@@ -54,8 +54,8 @@ class NumericColumn(
 def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32, normalizer_fn=None):
     """Numbers of the given shape, as float32, through `normalizer_fn` if there is one.
 
-    `default_value` is for examples without the feature. Raises ValueError or TypeError for a dtype that is no
-    number's, a shape that is none, and a default value that does not fit them.
+    `default_value` is for examples without the feature. Raises ValueError or TypeError for a non-numeric dtype,
+    an invalid shape, and a default value that does not fit them.
     """
     shape = checks.shape_of(shape, key)
     checks.require_number(dtype, key)

@@ -56,7 +56,7 @@ class SequenceNumericColumn(
 def sequence_numeric_column(key, shape=(1,), default_value=0.0, dtype=dtypes.float32, normalizer_fn=None):
     """Sequences of numbers of the given shape; `default_value` fills what is missing.
 
-    Raises ValueError or TypeError for a dtype that is no number's and for a shape that is none.
+    Raises ValueError or TypeError for a non-numeric dtype and for an invalid shape.
     """
     shape = checks.shape_of(shape, key)
     checks.require_number(dtype, key)

@@ -60,7 +60,7 @@ class WeightedCategoricalColumn(
 def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
     """The ids of `categorical_column`, with the feature `weight_feature_key` as their weights.
 
-    Raises ValueError for a dtype that is no number's.
+    Raises ValueError for a non-numeric dtype.
     """
     if dtype is None or not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")

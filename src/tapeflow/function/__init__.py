@@ -6,7 +6,7 @@ from typing import Any
 
 
 class _Namespace(ModuleType):
-    """`tapeflow` until this room is imported: `tf.function` shall be the function, not the room of that name."""
+    """`tapeflow` until this package is imported: `tf.function` is the function, not the package of that name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "function":

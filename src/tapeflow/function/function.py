@@ -29,7 +29,7 @@ _PLAIN = (bool, int, float, str, type(None))
 # As many traces of one function make a warning: something in its arguments is never the same.
 _MANY = 5
 
-# Are told of each concrete function that is called, while native code serves no calls (`_native.set_functions_fast`).
+# Receive each concrete function that is called, while native code serves no calls (`_native.set_functions_fast`).
 watchers: list[Callable[[ConcreteFunction], None]] = []
 # The last of them runs the calls, given as functions without arguments.
 runners: list[Callable[[ConcreteFunction, Callable[[], Any]], Any]] = []

@@ -86,7 +86,7 @@ class FunctionType(inspect.Signature):
           names: of the positional parameters.
           outputs: the structure that it returns, with tensors.
           captures: tensors and variables from outside.
-          declared: whether an input signature gave the specs, so that their names are told.
+          declared: whether an input signature gave the specs, so that their names are shown.
         """
         args, kwargs = signature
         variadic = len(args) > len(names)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tapeflow.core import context
 from tapeflow.core.public import public, public_methods
 
-# Makes the scopes and stores of variables; given by the room of 1.x names, which stands above.
+# Makes the scopes and stores of variables; given by the package of 1.x names, which lies above.
 scoping: Any = None
 
 

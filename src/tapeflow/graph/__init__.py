@@ -1,6 +1,6 @@
 """Graphs: nodes that compose the rows of the op table, what runs them, and what draws them.
 
-Loading this room gives the native core and the rooms below their hooks for graphs, so that any module of it is
+Loading this package gives the native core and the packages below it their hooks for graphs, so that any module of it is
 loaded with all that building a graph needs.
 """
 

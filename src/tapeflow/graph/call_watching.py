@@ -21,7 +21,7 @@ from tapeflow.core.public import public
 from tapeflow.ops.check import CheckNumericsV2
 from tapeflow.ops.table import arguments
 
-# A device index that is none: the core asks Python for what runs there.
+# Not the index of any device: the core asks Python for what runs there.
 _WATCHED = 1 << 20
 # Operations whose results have NaN or infinity only where their inputs do.
 _MOVES = frozenset((

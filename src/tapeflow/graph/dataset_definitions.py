@@ -1,4 +1,4 @@
-"""Definitions of ops of datasets and iterators. How they run, the room of data says: see `NodeMaker.make`.
+"""Definitions of ops of datasets and iterators. The `data` package says how they run: see `NodeMaker.make`.
 
 A line is as in `definitions`.
 """

@@ -36,7 +36,7 @@ def gradients(
       unconnected_gradients: None or zeros for an x that `ys` do not depend on.
 
     Raises RuntimeError eagerly, LookupError for an operation whose op has no gradient, TypeError for integer `ys`,
-    ValueError for an `aggregation_method` that is none.
+    ValueError for an unknown `aggregation_method`.
     """
     _check_aggregation(aggregation_method)
     return _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)

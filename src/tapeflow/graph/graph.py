@@ -212,7 +212,7 @@ class Graph(Scopes, Collections, Elements):
         op = tensor_or_op.op if isinstance(tensor_or_op, SymbolicTensor) else tensor_or_op
         return op not in self._unfetchable
 
-    # What the rooms below ask of it.
+    # What the packages below ask of it.
 
     def effects_of(self, function: Any) -> list[Operation]:
         """The operations with effects that `function()` adds, without the initialisation of new variables."""

@@ -246,7 +246,7 @@ class NodeMaker:
 
 @functools.cache
 def load_dataset_nodes() -> None:
-    """Lets the room of data, which is above this one, say how nodes of datasets run."""
+    """Sets how nodes of datasets run; called by the `data` package, which lies above this one."""
     import importlib
 
     importlib.import_module("tapeflow.data.dataset_nodes")

@@ -13,7 +13,7 @@ from tapeflow.ops import shape_inference
 from tapeflow.ops.resource_op import RESOURCE_OPS
 
 PACKAGE = public.PACKAGE_DIRECTORY
-# Runs an operation in a session: (operation, feeds, session) -> None; set by the room's session.
+# Runs an operation in a session: (operation, feeds, session) -> None; set by `graph.session`.
 run_operation: Any = None
 
 

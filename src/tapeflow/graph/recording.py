@@ -52,7 +52,7 @@ class Recording:
         self._marks = None
 
     def variables(self) -> list[Any]:
-        """The variables watched: those told of, and the trainable ones that were read."""
+        """The variables watched: those that were named, and the trainable ones that were read."""
         found: dict[int, Any] = {id(x): x for x, _ in self.watched if isinstance(x, _Variable)}
         found.update((id(x), x) for x in self._accessed())
         return list(found.values())

@@ -57,7 +57,7 @@ class _Partial:
 
 
 def _shared_of(target: Any) -> server.Shared | None:
-    """What the sessions of a target share; raises NotFoundError for a target that is none."""
+    """What the sessions of a target share; raises NotFoundError for an unknown target."""
     shared = server.shared(target) if target else None
     if target not in ("", b"", None, "local", b"local") and shared is None:
         raise errors.NotFoundError(
@@ -448,7 +448,7 @@ class Session(BaseSession):
           target: that of the server; other sessions share nothing.
           containers: the names of the containers that are meant; None for all.
 
-        Raises NotFoundError for a target that is none.
+        Raises NotFoundError for an unknown target.
         """
         shared = _shared_of(target)
         if shared is not None:

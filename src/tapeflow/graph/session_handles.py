@@ -1,4 +1,4 @@
-"""Tensors that stay in a session between runs: `get_session_handle` and its kin (1.x)."""
+"""Tensors that stay in a session between runs: `get_session_handle` and related functions (1.x)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph import misuse, static_values
 
 _UNSET: Any = object()
-# Runs a tensor in a session: (tensor, feeds, session) -> array; set by the room's session.
+# Runs a tensor in a session: (tensor, feeds, session) -> array; set by `graph.session`.
 evaluate: Any = None
 
 

@@ -169,7 +169,7 @@ def cast_to_floatx(x):
 
 @contextlib.contextmanager
 def learning_phase_scope(value):
-    """A block in which layers that are not told are training (1) or not (0)."""
+    """A block in which layers called without `training` train (1) or do not (0)."""
     saved = settings._settings["learning_phase"]
     set_learning_phase(value)
     try:

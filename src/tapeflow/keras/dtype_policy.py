@@ -174,7 +174,7 @@ class Policy(DTypePolicy):
 
     @property
     def loss_scale(self):
-        """The loss scale that the constructor was told, or what follows from the name."""
+        """The loss scale given to the constructor, or what follows from the name."""
         return self._loss_scale
 
 
@@ -182,13 +182,13 @@ _state: dict[str, DTypePolicy | None] = {"global": None}
 
 
 def global_policy():
-    """The policy of layers that are told no dtype."""
+    """The policy of layers that are given no dtype."""
     policy = _state["global"]
     return _plain()(settings.floatx()) if policy is None else policy
 
 
 def set_global_policy(policy):
-    """Sets the policy of layers that are told no dtype: a policy, its name, or None for floatx.
+    """Sets the policy of layers that are given no dtype: a policy, its name, or None for floatx.
 
     Raises ValueError for policies of integers and the like.
     """

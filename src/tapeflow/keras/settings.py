@@ -66,7 +66,7 @@ def in_plain_graph():
 
 
 def learning_phase():
-    """1 while training, 0 otherwise, for layers that are not told; in a graph of 1.x a tensor that can be fed."""
+    """1 while training, else 0, for layers called without `training`; in a graph of 1.x a tensor that can be fed."""
     known = _settings["learning_phase"]
     if known is not None:
         return known
@@ -89,7 +89,7 @@ def learning_phase_is_set():
 
 
 def set_learning_phase(value):
-    """Fixes whether layers that are not told are training. Raises ValueError but for 0 and 1."""
+    """Fixes whether layers called without `training` train. Raises ValueError but for 0 and 1."""
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")
     _settings["learning_phase"] = int(value)

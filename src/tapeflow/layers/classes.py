@@ -41,7 +41,7 @@ class Layer(keras_layers.Layer):
 
     @property
     def dtype(self):
-        """The dtype of the weights, by name; None before the first call of a layer that was not told."""
+        """The dtype of the weights, by name; None before the first call of a layer without a dtype of its own."""
         return super().dtype if self.built or self._dtype_given or self._dtype_found else None
 
     _dtype_found = False

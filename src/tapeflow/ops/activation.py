@@ -1,4 +1,4 @@
-"""Activations of neural networks: the relu family, softplus and their kin."""
+"""Activations of neural networks: the relu family, softplus and similar functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of the API made to take types that programs define: `tf.experimental.dispatch_for_api` and its kin."""
+"""`tf.experimental.dispatch_for_api` and related functions: the public API for types that programs define."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def dispatch_for_binary_elementwise_apis(x_type, y_type):
 
 @public
 def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
-    """A decorator: `handler(assert_func, x, y)` answers for `tf.debugging.assert_equal` and its kin.
+    """A decorator: `handler(assert_func, x, y)` answers for `tf.debugging.assert_equal` and the other assertions.
 
     Raises ValueError for types that have a handler.
     """

@@ -261,7 +261,7 @@ def dispatch(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     given = [*args, *kwargs.values()]
     try:
         values = nest.flatten([v for v in given if not _is_sparse(v)])
-    except (TypeError, ValueError):  # a sequence or mapping that is none: the function has said what is wrong
+    except (TypeError, ValueError):  # not iterable after all: the function's own error says what is wrong
         return NotImplemented
     values += [v for v in given if _is_sparse(v)]
     if any(map(_is_ragged, values)):

@@ -1,6 +1,6 @@
 """Control flow: cond, case, switch_case, while_loop, and functions called as ops.
 
-Eagerly Python runs it. While a graph is built, `staging`, which the room of graphs provides, makes nodes of it.
+Eagerly Python runs it. While a graph is built, `staging`, which the `graph` package provides, makes nodes of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Derivatives of compositions, for the rows whose gradients are told by what they are composed of.
+"""Derivatives of compositions, for the rows whose gradients follow from what they are composed of.
 
-Tapes are of the room above, which puts its own into `Tape`.
+Tapes belong to a package above, which assigns its class to `Tape`.
 """
 
 from __future__ import annotations

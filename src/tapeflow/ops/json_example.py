@@ -116,5 +116,5 @@ def _(rng):
 
 @tensor_function
 def decode_json_example(json_examples, name=None):
-    """Serialized `Example` messages from JSON texts. Raises InvalidArgumentError for texts that are none."""
+    """Serialized `Example` messages from JSON texts. Raises InvalidArgumentError for malformed texts."""
     return DecodeJSONExample(json_examples)

@@ -43,7 +43,7 @@ class IdTableWithHashBuckets(StaticVocabularyTable):
       hasher_spec: the hash: `FastHashSpec` or a `StrongHashSpec`.
       key_dtype: the dtype of keys that are looked up, by default that of the table's, or string.
 
-    Raises TypeError for a `hasher_spec` that is none and for dtypes that do not fit, ValueError for neither a table
+    Raises TypeError for a `hasher_spec` of another type and for dtypes that do not fit, ValueError for neither a table
     nor buckets and for an unknown hash.
     """
 

@@ -148,7 +148,7 @@ def _checked(lower_upper, perm, validate_args):
             ),
             assert_equal_v1(Shape(lower_upper)[-2], n, message="`lower_upper` must be square."),
         ]
-    # A place that is none would be a row of zeros below.
+    # An index out of range would be a row of zeros below.
     below = comparison.less(perm, casting.cast(n, perm.dtype))
     inside = comparison.logical_and(comparison.greater_equal(perm, 0), below)
     checks.append(Assert(reduction.reduce_all(inside), ["perm must be places of rows in [0, ", n, "):", perm]))
@@ -177,7 +177,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     """The X of A @ X = rhs, where `lower_upper` and `perm` are the `lu` of A.
 
     Shapes that do not fit are found where they are known, with `validate_args` also when a graph runs. Raises
-    ValueError or InvalidArgumentError for them, and the latter for a `perm` that names rows that are none.
+    ValueError or InvalidArgumentError for them, and the latter for a `perm` with indices out of range.
     """
     lower_upper, perm = _checked(lower_upper, perm, validate_args)
     rhs = convert_to_tensor(rhs, dtype=lower_upper.dtype)

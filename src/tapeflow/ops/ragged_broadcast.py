@@ -104,7 +104,7 @@ def _checked(lengths, target, one, dimension):
 
 
 def _first_rows(arguments, kind):
-    """(the number of rows of the result, the checks that all have it), which are told to the arguments."""
+    """(the number of rows of the result, the checks that all have it); the arguments take these on."""
     counts = [cast(a.part.nrows(), kind) for a in arguments]
     known = [static_value(count) for count in counts]
     total = counts[0]

@@ -69,7 +69,7 @@ def _whole(seed) -> int:
 def get_seed(op_seed):
     """The two seeds, `(seed, seed2)`, that an op is to use when the caller gave it `op_seed` (None: none).
 
-    `(None, None)` when the numbers shall differ from run to run.
+    `(None, None)` when the numbers are to differ from run to run.
     """
     return _seeds(op_seed)[0]
 

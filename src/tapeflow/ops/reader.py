@@ -1,4 +1,4 @@
-"""Readers of 1.x: `tf.TextLineReader` and its kin, which take names of files from queues."""
+"""Readers of 1.x: `tf.TextLineReader` and the others, which take names of files from queues."""
 
 from __future__ import annotations
 

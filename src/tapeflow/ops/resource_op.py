@@ -1,7 +1,7 @@
 """Ops of objects behind handles, such as queues: their inputs and outputs may be lists of several dtypes.
 
 `resource_op` makes one of a signature and a Python kernel; `RESOURCE_OPS` holds all by name. Eagerly a call runs
-the kernel; while a graph is built, `build`, which the room of graphs provides, makes a node of it.
+the kernel; while a graph is built, `build`, which the `graph` package provides, makes a node of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tapeflow.ops import control
 from tapeflow.ops.table import Argument, arguments
 
 RESOURCE_OPS: dict[str, ResourceOp] = {}
-# Makes a node: (op, inputs, attrs, name) -> its outputs; set by the room of graphs.
+# Makes a node: (op, inputs, attrs, name) -> its outputs; set by the `graph` package.
 build: Any = None
 
 

@@ -202,7 +202,7 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
 
 
 def bad_indices_ignored(policy) -> bool:
-    """Whether bad indices are left out. Raises InvalidArgumentError for a policy that is none."""
+    """Whether bad indices are left out. Raises InvalidArgumentError for an unknown policy."""
     if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
         raise invalid(f"Unknown bad indices handling attribute: {policy}")
     return policy == "IGNORE"

@@ -44,7 +44,7 @@ def _(rng):
     yield Sample(True, raises=InvalidArgumentError)
 
 
-_FEW = 64  # so many numbers are told apart as quickly one by one as by sorting
+_FEW = 64  # so many numbers are distinguished as quickly one by one as by sorting
 
 
 def _unique(x, axis: int, index_dtype):

@@ -102,7 +102,7 @@ def _samples(*more):
 
 
 def _rows(kind, types):
-    """An op and its variant that is told the number of segments."""
+    """An op and its variant that takes the number of segments."""
     attrs = {"sparse_gradient": False}
 
     @op(

@@ -1,7 +1,8 @@
 """The updates of the optimizers: each changes a variable and its slots in place, by one formula per element.
 
-A rule names the formula once; from it come its rows: the dense op, the sparse op where TensorFlow has one, and those
-of our own for many variables, and for slots that decay in all rows. The native kernels have the same formulas in C++.
+A rule names the formula once; from it come its rows: the dense op, the sparse op where TensorFlow has one, and two that
+TensorFlow does not have: for many variables, and for slots that decay in all rows. The native kernels have the same
+formulas in C++.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from tapeflow.ops import slicing, state
 from tapeflow.ops.save_slice import SaveSliceInfo
 from tapeflow.ops.variable_attributes import VariableAttributes
 
-# What makes variables while a graph is built; set by the room of graphs.
+# What makes variables while a graph is built; set by the `graph` package.
 creation: Any = None
 # Whether variables of 1.x are resources unless they say so: whoever feeds another one feeds all that reads it.
 resources_by_default = True

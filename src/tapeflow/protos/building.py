@@ -1,4 +1,4 @@
-"""Message classes out of tables: a pool of our own is filled with the descriptors that a message needs.
+"""Message classes out of tables: a separate pool is filled with the descriptors that a message needs.
 
 A table names messages and enums, each followed by its fields or values, one a line:
 

@@ -1,4 +1,4 @@
-"""What TensorBoard's projector of embeddings is told."""
+"""The configuration of TensorBoard's projector of embeddings."""
 
 TABLE = """
 SpriteMetadata

@@ -100,7 +100,7 @@ def start(logdir, options=None):
 
 @public
 def stop(save=True):
-    """Ends the profile, and writes it to its folder unless told otherwise. Raises UnavailableError if there is none."""
+    """Ends the profile; writes it to its folder if `save`. Raises UnavailableError if there is none."""
     _finish(None, save)
 
 

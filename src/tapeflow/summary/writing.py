@@ -59,12 +59,12 @@ def should_record_summaries():
 
 
 def get_step():
-    """The step of summaries that are not told, or None."""
+    """The step of summaries that are given none, or None."""
     return state.step
 
 
 def set_step(step):
-    """Sets the step of summaries that are not told: a number, a tensor, a variable."""
+    """Sets the step of summaries that are given none: a number, a tensor, a variable."""
     state.step = step
 
 
@@ -205,7 +205,7 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
 
 @public
 def write_raw_pb(tensor, step=None, name=None):
-    """Writes a serialized Summary, or several in one event. Raises DataLossError for bytes that are none."""
+    """Writes a serialized Summary, or several in one event. Raises DataLossError for malformed bytes."""
     from google.protobuf.message import DecodeError
 
     recording = is_recording(True)

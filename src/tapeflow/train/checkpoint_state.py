@@ -60,7 +60,7 @@ _LINE = re.compile(r'\s*(\w+)\s*:\s*("(?:[^"\\]|\\.)*"|[-+.\w]+)\s*$')
 
 
 def parse_state(text: str) -> CheckpointState:
-    """The state in a file's text. Raises ValueError for lines that are none."""
+    """The state in a file's text. Raises ValueError for malformed lines."""
     state = CheckpointState()
     for line in text.splitlines():
         if not line.strip():

@@ -1,4 +1,4 @@
-"""Input of 1.x through queues: `tf.train.string_input_producer`, `tf.train.batch` and their kin."""
+"""Input of 1.x through queues: `tf.train.string_input_producer`, `tf.train.batch` and related functions."""
 
 from __future__ import annotations
 

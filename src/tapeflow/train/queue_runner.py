@@ -165,7 +165,7 @@ class QueueRunner:
         """The threads that fill the queue in a session; none if they run already.
 
         Args:
-          coord: a Coordinator that is told of their exceptions, and stops them.
+          coord: a Coordinator that receives their exceptions, and stops them.
           daemon: whether the process may end while they run.
           start: whether they are started.
         """

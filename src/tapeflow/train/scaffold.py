@@ -57,7 +57,7 @@ class Scaffold:
       saver: of checkpoints.
       copy_from_scaffold: a Scaffold to take from what is not given.
 
-    Raises TypeError for a `copy_from_scaffold` that is none.
+    Raises TypeError for a `copy_from_scaffold` that is not a Scaffold.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class SessionRunHook:
 
 @public_methods
 class SessionRunContext:
-    """What hooks are told of a run.
+    """What hooks learn about a run.
 
     Args:
       original_args: `SessionRunArgs` of who called `run`.

@@ -353,7 +353,7 @@ class Supervisor:
 
 
 def _collected(key, make):
-    """The first item of a collection of the graph, or a new one, put there; None if that is none."""
+    """The first item of a collection of the graph, or a new one, put there; None if there is neither."""
     graph = get_default_graph()
     found = graph.get_collection(key)
     if found:

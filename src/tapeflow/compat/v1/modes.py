@@ -13,7 +13,7 @@ _control_flow = True
 
 def disable_eager_execution() -> None:
     """Let operations build graphs, in the whole process, as 1.x does. To be called at the start."""
-    import tapeflow.graph  # noqa: F401 (the room that makes graphs possible)
+    import tapeflow.graph  # noqa: F401 (the package that makes graphs possible)
 
     context.disable_eager_execution()
 

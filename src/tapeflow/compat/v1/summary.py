@@ -27,7 +27,7 @@ def __getattr__(name):
 
 
 def _clean(name):
-    """A name without what tags may not have; told in a warning nobody needs here."""
+    """A name without what tags may not have."""
     return re.sub(r"[^-/\w\.]", "_", name).lstrip("/") if name is not None else None
 
 

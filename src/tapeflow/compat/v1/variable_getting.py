@@ -132,7 +132,7 @@ def get_variable(
     with name_scope(""):
         if getter is None:
             return _made(**arguments)
-        if trainable is None:  # getters are told
+        if trainable is None:  # custom getters expect a bool
             arguments["trainable"] = synchronization is not VariableSynchronization.ON_READ
         return getter(getter=_made, **arguments)
 

@@ -84,7 +84,7 @@ def train(
       trace_every_n_steps: how often a trace is written to `logdir`.
       ignore_live_threads: whether it is no error if threads of queues do not end.
 
-    Raises ValueError for no train operation, a number of steps that is none, a folder that is missing where something
+    Raises ValueError for no train operation, an invalid number of steps, a folder that is missing where something
     is to be saved, and a delay beside a `sync_optimizer`; RuntimeError for variables that have no value.
     """
     if train_op is None:

@@ -1,4 +1,4 @@
-"""The functions of `tf.contrib.summary`; their step is the global step unless they are told another."""
+"""The functions of `tf.contrib.summary`; their step is the global step unless one is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fit` and its kin take as data, as batches: arrays, datasets, generators, Sequences."""
+"""What `fit`, `evaluate` and `predict` take as data, as batches: arrays, datasets, generators, Sequences."""
 
 from __future__ import annotations
 

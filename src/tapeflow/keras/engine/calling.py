@@ -161,7 +161,7 @@ def _call_of(layer):
 
 
 def _resolve_training(signature, outer, rest, kwargs):
-    """Whether this call trains: as told, else as the call around it, else as set globally."""
+    """Whether this call trains: as its argument says, else as the call around it, else as set globally."""
     position = signature.training_position
     if position is not None and len(rest) >= position:
         return rest[position - 1] if position else None, kwargs

@@ -18,7 +18,7 @@ def of(inputs):
 
 
 def of_call(signature, inputs, rest, kwargs):
-    """The mask of a call, as told or else that of its inputs; and kwargs with it, where it is taken."""
+    """The mask of a call: its argument, or else that of its inputs; and kwargs with it, where it is taken."""
     position = signature.mask_position
     if position is not None and len(rest) >= position > 0:
         return rest[position - 1], kwargs

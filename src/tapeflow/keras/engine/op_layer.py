@@ -125,7 +125,7 @@ def _stand_in(function, args, kwargs):
     """
     try:
         symbolic = any_symbolic(list(args), list(kwargs.values()))
-    except (TypeError, ValueError):  # a sequence or mapping that is none: the function has said what is wrong
+    except (TypeError, ValueError):  # not iterable after all: the function's own error says what is wrong
         return NotImplemented
     if not symbolic or isinstance(function, type):
         return NotImplemented

@@ -158,7 +158,7 @@ class Sequential(Model):
         return masking.of(self.call(inputs, mask=mask))
 
     def _see(self, shape):
-        """Keeps the shape of inputs, with None for sizes that change, for a model that was not told it."""
+        """Keeps the shape of inputs, with None for sizes that change, for a model that was given none."""
         seen = self.__dict__.get("_shape_seen")
         if seen is None:
             self._count_network()

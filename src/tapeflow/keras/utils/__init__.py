@@ -24,7 +24,7 @@ from tapeflow.keras.utils.queues import GeneratorEnqueuer, OrderedEnqueuer, Sequ
 from tapeflow.keras.utils.seeds import set_random_seed
 from tapeflow.keras.utils.sequence import PyDataset, Sequence
 
-# What needs layers or data is found when it is asked for: layers themselves use this room.
+# What needs layers or data is found when it is asked for: layers themselves use this package.
 _LATER = {
     "array_to_img": "preprocessing.image.arrays",
     "audio_dataset_from_directory": "utils.directories",

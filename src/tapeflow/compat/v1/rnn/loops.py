@@ -1,4 +1,4 @@
-"""`dynamic_rnn`, `static_rnn` and their kin: cells run over the time axis of tensors."""
+"""`dynamic_rnn`, `static_rnn` and similar functions: cells run over the time axis of tensors."""
 
 from __future__ import annotations
 

@@ -297,7 +297,7 @@ class _WeightedSparseColumn(
 
 
 def weighted_sparse_column(sparse_id_column, weight_column_name, dtype=dtypes.float32):
-    """The ids of a column, with another feature as their weights. Raises ValueError for a dtype that is no number's."""
+    """The ids of a column, with another feature as their weights. Raises ValueError for a non-numeric dtype."""
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype is not convertible to float. Given {dtype}")
     return _WeightedSparseColumn(sparse_id_column, weight_column_name, dtype)

@@ -90,7 +90,7 @@ def _real_valued_var_len_column(
 ):
     """As many numbers as an example has: sparse, or dense and filled up with `default_value`.
 
-    Raises TypeError for a dtype that is no number's, ValueError for a default value that is missing or a list.
+    Raises TypeError for a non-numeric dtype, ValueError for a default value that is missing or a list.
     """
     if not (dtype.is_integer or dtype.is_floating):
         raise TypeError(
@@ -165,7 +165,7 @@ def real_valued_column(
     """`dimension` numbers as float32, through `normalizer` if there is one.
 
     `default_value` is for examples without the feature. Raises ValueError or TypeError for a dimension that is no
-    positive integer, a dtype that is no number's, and a default value that does not fit them.
+    positive integer, a non-numeric dtype, and a default value that does not fit them.
     """
     about = f"column_name: {column_name}"
     if not isinstance(dimension, int):

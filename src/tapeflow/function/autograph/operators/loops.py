@@ -69,7 +69,7 @@ def for_stmt(
 
 
 class Frame(NamedTuple):
-    """What a staged `for` loop is told."""
+    """The options of a staged `for` loop."""
 
     state: State
     targets: tuple[str, ...]

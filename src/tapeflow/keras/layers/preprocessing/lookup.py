@@ -123,7 +123,7 @@ class IndexLookup(AdaptiveLayer):
         return self._oov_start() + self.num_oov_indices
 
     def get_vocabulary(self, include_special_tokens=True):
-        """The tokens, by number; without those for masked and unknown ones if told so."""
+        """The tokens, by number; without those for masked and unknown ones if `include_special_tokens` is False."""
         if not include_special_tokens:
             return list(self._tokens)
         special = [self.oov_token] * self._token_start()

@@ -115,7 +115,7 @@ class GatedCell(DropoutRNNCellMixin):
     _default_implementation = 2
 
     def _configure(self, units, activation, use_bias, dropout, recurrent_dropout, arguments, noise_first=False):
-        """Sets what all gated cells are told; `arguments`: the locals of the constructor."""
+        """Sets the arguments that all gated cells have; `arguments`: the locals of the constructor."""
         kwargs = arguments["kwargs"]
         if units is None or units <= 0:
             raise ValueError(
