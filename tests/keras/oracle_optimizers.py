@@ -14,14 +14,14 @@ import numpy as np
 # Arguments of each optimizer's own.
 OWN = {
     "SGD": [{}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True}],
-    "RMSprop": [{}, {"rho": 0.7, "momentum": 0.5}, {"centered": True}, {"epsilon": 1e-3, "centered": True,
-                                                                        "momentum": 0.9}],
+    "RMSprop": [{}, {"epsilon": 0.1}, {"rho": 0.7, "momentum": 0.5}, {"epsilon": 0.1, "centered": True},
+                {"epsilon": 1e-3, "centered": True, "momentum": 0.9}],
     "Adam": [{}, {"beta_1": 0.5, "beta_2": 0.9}, {"amsgrad": True}, {"epsilon": 1e-2}],
     "AdamW": [{}, {"weight_decay": 0.1}, {"amsgrad": True}],
     "Adamax": [{}, {"beta_1": 0.5, "beta_2": 0.9, "epsilon": 1e-3}],
     "Nadam": [{}, {"beta_1": 0.5, "beta_2": 0.9, "epsilon": 1e-3}],
     "Adadelta": [{}, {"rho": 0.5, "epsilon": 1e-2}],
-    "Adagrad": [{}, {"initial_accumulator_value": 0.5, "epsilon": 1e-2}],
+    "Adagrad": [{}, {"initial_accumulator_value": 0.5, "epsilon": 1e-2}, {"initial_accumulator_value": 0.0}],
     "Ftrl": [{}, {"learning_rate_power": -0.7, "initial_accumulator_value": 0.3},
              {"l1_regularization_strength": 0.01, "l2_regularization_strength": 0.02},
              {"l2_shrinkage_regularization_strength": 0.1, "beta": 0.2}],

@@ -35,11 +35,15 @@ def sgd(w, nesterov=False):
     return w
 
 
-def rmsprop(w):
-    ms = np.zeros(3)
+def root(x, epsilon):
+    return np.sqrt(x) + epsilon if release.keras_2() else np.sqrt(x + epsilon)
+
+
+def rmsprop(w, epsilon=1e-7, centered=False):
+    ms = mean = np.zeros(3)
     for g in G:
-        ms = 0.9 * ms + 0.1 * g * g
-        w = w - 0.1 * g / (np.sqrt(ms) + 1e-7)
+        ms, mean = 0.9 * ms + 0.1 * g * g, 0.9 * mean + 0.1 * g
+        w = w - 0.1 * g / root(ms - mean * mean if centered else ms, epsilon)
     return w
 
 
@@ -51,11 +55,11 @@ def adamax(w):
     return w
 
 
-def adagrad(w):
+def adagrad(w, epsilon=1e-7):
     a = np.full(3, 0.1)
     for g in G:
         a = a + g * g
-        w = w - 0.1 * g / (np.sqrt(a) + 1e-7)
+        w = w - 0.1 * g / root(a, epsilon)
     return w
 
 
@@ -67,7 +71,13 @@ CASES = {
     "AMSGrad": (lambda: optimizers.Adam(0.1, amsgrad=True), adam(W, True)),
     "Adamax": (lambda: optimizers.Adamax(0.1), adamax(W)),
     "RMSprop": (lambda: optimizers.RMSprop(0.1), rmsprop(W)),
+    "RMSprop epsilon": (lambda: optimizers.RMSprop(0.1, epsilon=0.5), rmsprop(W, 0.5)),
+    "RMSprop centered": (
+        lambda: optimizers.RMSprop(0.1, epsilon=0.5, centered=True),
+        rmsprop(W, 0.5, True),
+    ),
     "Adagrad": (lambda: optimizers.Adagrad(0.1), adagrad(W)),
+    "Adagrad epsilon": (lambda: optimizers.Adagrad(0.1, epsilon=0.5), adagrad(W, 0.5)),
     "clipvalue": (
         lambda: optimizers.SGD(0.1, clipvalue=0.5),
         W - 0.1 * sum(np.clip(g, -0.5, 0.5) for g in G),

@@ -140,6 +140,7 @@ void register_optimizer() {
   TAPEFLOW_DENSE(Lion);
   TAPEFLOW_SPARSE(Adagrad);
   TAPEFLOW_SPARSE(AdagradV2);
+  TAPEFLOW_SPARSE(KerasAdagrad);
   TAPEFLOW_SPARSE(Adadelta);
   TAPEFLOW_SPARSE(RMSProp);
   TAPEFLOW_SPARSE(CenteredRMSProp);

@@ -154,6 +154,20 @@ struct AdagradV2 {
   }
 };
 
+// As Keras 3 has it: epsilon under the root.
+template <typename T>
+struct KerasAdagrad {
+  static constexpr int kSlots = 1, kGrad = 4;
+  static constexpr double kNs = 0.5;
+  static constexpr const char* names[] = {"grad", "accum"};
+  T lr, epsilon;
+  static KerasAdagrad read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "epsilon")}; }
+  void operator()(T& v, T& a, T g) const {
+    a += g * g;
+    v -= g * lr / std::sqrt(a + epsilon);
+  }
+};
+
 template <typename T>
 struct Adadelta {
   static constexpr int kSlots = 2, kGrad = 6;
@@ -202,18 +216,24 @@ struct CenteredRMSProp {
   }
 };
 
-// As Keras has it: epsilon is added to the root.
+// The root of x with epsilon under it, as in Keras 3, or added to it, as in Keras 2.
+template <typename T>
+inline T root_of(T x, T epsilon, bool epsilon_in_root) {
+  return epsilon_in_root ? std::sqrt(x + epsilon) : std::sqrt(x) + epsilon;
+}
+
 template <typename T>
 struct KerasRMSProp {
   static constexpr int kSlots = 1, kGrad = 5;
   static constexpr double kNs = 0.5;
   static constexpr const char* names[] = {"grad", "ms"};
   T lr, rho, epsilon;
-  static KerasRMSProp read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "rho"), s(4, "epsilon")}; }
+  bool epsilon_in_root;
+  static KerasRMSProp read(const Scalars<T>& s) { return {s(2, "lr"), s(3, "rho"), s(4, "epsilon"), s.flag(1)}; }
   bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& ms, T g) const {
     ms = ms * rho + (1 - rho) * (g * g);
-    v -= lr * g / (std::sqrt(ms) + epsilon);
+    v -= lr * g / root_of(ms, epsilon, epsilon_in_root);
   }
 };
 
@@ -223,12 +243,15 @@ struct KerasCenteredRMSProp {
   static constexpr double kNs = 0.6;
   static constexpr const char* names[] = {"grad", "mg", "ms"};
   T lr, rho, epsilon;
-  static KerasCenteredRMSProp read(const Scalars<T>& s) { return {s(3, "lr"), s(4, "rho"), s(5, "epsilon")}; }
+  bool epsilon_in_root;
+  static KerasCenteredRMSProp read(const Scalars<T>& s) {
+    return {s(3, "lr"), s(4, "rho"), s(5, "epsilon"), s.flag(1)};
+  }
   bool idle() const { return std::isfinite(lr) && epsilon > 0; }
   void operator()(T& v, T& mg, T& ms, T g) const {
     ms = ms * rho + (1 - rho) * (g * g);
     mg = mg * rho + (1 - rho) * g;
-    v -= lr * g / (std::sqrt(ms - mg * mg) + epsilon);
+    v -= lr * g / root_of(ms - mg * mg, epsilon, epsilon_in_root);
   }
 };
 
@@ -278,7 +301,8 @@ struct FtrlCore {
     const T scale = linear_by_lr ? lr : T(1), over = linear_by_lr ? T(1) : lr;
     linear += shrunk * scale - (after - before) / over * v;
     const T threshold = l1 * scale;
-    v = std::abs(linear) > threshold ? (threshold * sign(linear) - linear) / (after / over + 2 * l2 * scale) : T(0);
+    // Not a number stays one.
+    v = std::abs(linear) <= threshold ? T(0) : (threshold * sign(linear) - linear) / (after / over + 2 * l2 * scale);
     accum = sum;
   }
 };

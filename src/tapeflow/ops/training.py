@@ -128,6 +128,16 @@ ResourceApplyAdagradV2 = AdagradV2.dense
 ResourceSparseApplyAdagradV2 = AdagradV2.sparse
 
 
+def _keras_adagrad(xp, v, a, g, lr, epsilon):
+    a = a + g * g
+    return v - g * lr / xp.sqrt(a + epsilon), a
+
+
+KerasAdagrad = Rule("KerasAdagrad", "accum", "lr, epsilon, grad", _keras_adagrad, sparse=True)
+ResourceApplyKerasAdagrad = KerasAdagrad.dense
+ResourceSparseApplyKerasAdagrad = KerasAdagrad.sparse
+
+
 def _adagrad_da(xp, v, total, squares, g, lr, l1, l2, global_step):
     """Duchi et al., "Adaptive subgradient methods", 2011: dual averaging."""
     total = total + g
@@ -195,22 +205,34 @@ ResourceApplyCenteredRMSProp = CenteredRMSProp.dense
 ResourceSparseApplyCenteredRMSProp = CenteredRMSProp.sparse
 
 
-def _keras_rmsprop(xp, v, ms, g, lr, rho, epsilon):
+def _root(xp, x, epsilon, epsilon_in_root):
+    """The root of x with epsilon under it, as in Keras 3, or added to it, as in Keras 2."""
+    return xp.sqrt(x + epsilon) if epsilon_in_root else xp.sqrt(x) + epsilon
+
+
+def _keras_rmsprop(xp, v, ms, g, lr, rho, epsilon, epsilon_in_root):
     ms = ms * rho + (1 - rho) * (g * g)
-    return v - lr * g / (xp.sqrt(ms) + epsilon), ms
+    return v - lr * g / _root(xp, ms, epsilon, epsilon_in_root), ms
 
 
-KerasRMSProp = Rule("KerasRMSProp", "ms", "lr, rho, epsilon, grad", _keras_rmsprop, rows=True)
+KerasRMSProp = Rule(
+    "KerasRMSProp", "ms", "lr, rho, epsilon, grad", _keras_rmsprop, rows=True, epsilon_in_root=False
+)
 
 
-def _keras_centered_rmsprop(xp, v, mg, ms, g, lr, rho, epsilon):
+def _keras_centered_rmsprop(xp, v, mg, ms, g, lr, rho, epsilon, epsilon_in_root):
     ms = ms * rho + (1 - rho) * (g * g)
     mg = mg * rho + (1 - rho) * g
-    return v - lr * g / (xp.sqrt(ms - mg * mg) + epsilon), mg, ms
+    return v - lr * g / _root(xp, ms - mg * mg, epsilon, epsilon_in_root), mg, ms
 
 
 KerasCenteredRMSProp = Rule(
-    "KerasCenteredRMSProp", "mg ms", "lr, rho, epsilon, grad", _keras_centered_rmsprop, rows=True
+    "KerasCenteredRMSProp",
+    "mg ms",
+    "lr, rho, epsilon, grad",
+    _keras_centered_rmsprop,
+    rows=True,
+    epsilon_in_root=False,
 )
 
 
@@ -221,7 +243,7 @@ def _ftrl(xp, v, a, linear, g, lr, l1, l2, lr_power, multiply_linear_by_lr, l2_s
     scale, over = (lr, 1) if multiply_linear_by_lr else (1, lr)
     linear = linear + (g + 2 * l2_shrinkage * v) * scale - (after - before) / over * v
     sparse = (xp.sign(linear) * l1 * scale - linear) / (after / over + 2 * l2 * scale)
-    return xp.where(xp.abs(linear) > l1 * scale, sparse, 0), total, linear
+    return xp.where(xp.abs(linear) <= l1 * scale, 0, sparse), total, linear  # not a number stays one
 
 
 Ftrl = Rule(

@@ -257,16 +257,16 @@ class RMSprop(Optimizer):
 
     def _update_of(self, dtype):
         names, scalars = ["rms"], [self._rate(dtype), self._setting("rho", dtype)]
-        # Without momentum Keras adds epsilon to the root, not under it.
+        attrs = {"epsilon_in_root": not keras_2()}
         rule = training.KerasCenteredRMSProp if self.centered else training.KerasRMSProp
         if self.centered:
             names.insert(0, "mg")
         if self._momentum:
-            rule = training.CenteredRMSProp if self.centered else training.RMSProp
+            rule, attrs = training.CenteredRMSProp if self.centered else training.RMSProp, {}
             names.append("momentum")
             scalars.append(self._setting("momentum", dtype))
         slots = tuple((name, 0.0) for name in names)
-        return Update(rule, slots, (*scalars, convert_to_tensor(self.epsilon, dtype)))
+        return Update(rule, slots, (*scalars, convert_to_tensor(self.epsilon, dtype)), attrs)
 
     def _slots_for(self, update, var):
         self._slot(var, "rms")  # the first in the order of weights
@@ -303,7 +303,8 @@ class Adagrad(Optimizer):
 
     def _update_of(self, dtype):
         scalars = (self._rate(dtype), convert_to_tensor(self.epsilon, dtype))
-        return Update(training.AdagradV2, self._slot_values(None), scalars)
+        rule = training.AdagradV2 if keras_2() else training.KerasAdagrad
+        return Update(rule, self._slot_values(None), scalars)
 
     def get_config(self):
         config = self._config_of()
