@@ -15,7 +15,7 @@ X, Y = np.ones((32, 4), np.float32), np.ones((32, 2), np.float32)
 
 def small(optimizer="sgd"):
     model = keras.Sequential(
-        [keras.Input((4,)), layers.Dense(2, kernel_initializer="zeros", name="d")]
+        [keras.Input((4,)), layers.Dense(2, kernel_initializer="zeros", name="d")], name="small"
     )
     model.compile(optimizer, "mse", metrics=["mae"])
     return model
@@ -39,7 +39,7 @@ def test_tensorboard_writes_what_keras_writes(tmp_path):
     assert train["batch_loss"] == [2, 4]
     for name in ("epoch_loss", "epoch_mae", "epoch_learning_rate", "epoch_steps_per_second"):
         assert train[name] == [0, 1]
-    assert train["d/kernel_0/histogram"] == [0, 1]
+    assert train["small/d/kernel/histogram"] == [0, 1]
     assert "keras" in train
     assert validation["epoch_loss"] == [0, 1]
     assert validation["evaluation_loss_vs_iterations"] == [2, 4]

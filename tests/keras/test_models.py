@@ -24,11 +24,11 @@ def test_subclass():
     tf.keras.backend.clear_session()
     model = Classifier()
     assert model(tf.zeros([1, 1, 784])).shape == (1, 1, 10)
-    assert [variable.name for variable in model.variables] == [
-        "classifier/dense/kernel:0",
-        "classifier/dense/bias:0",
-        "classifier/dense_1/kernel:0",
-        "classifier/dense_1/bias:0",
+    assert [variable.path for variable in model.variables] == [
+        "classifier/dense/kernel",
+        "classifier/dense/bias",
+        "classifier/dense_1/kernel",
+        "classifier/dense_1/bias",
     ]
     assert model.layers == [model.dense1, model.dense2]
     assert model.get_layer("dense_1") is model.dense2
@@ -66,7 +66,7 @@ def test_sequential_with_input_shape():
     tf.keras.backend.clear_session()
     model = tf.keras.Sequential([layers.Dense(10, input_shape=(784,)), layers.Dense(10)])
     assert (model.input_shape, model.output_shape) == ((None, 784), (None, 10))
-    assert [w.name for w in model.weights][::2] == ["dense/kernel:0", "dense_1/kernel:0"]
+    assert [w.path for w in model.weights][::2] == ["sequential/dense/kernel", "sequential/dense_1/kernel"]
     assert model(tf.zeros([3, 784])).shape == (3, 10)
 
 

@@ -81,7 +81,7 @@ class _Creation(abc.ABCMeta):
 
     def __call__(cls, *args, **kwargs):
         stack = _creators.stack
-        if not stack or cls not in (Variable, VariableV1):
+        if not stack or not cls._by_creators:
             return super().__call__(*args, **kwargs)
         named = dict(zip(cls._parameters, args))
         repeated = named.keys() & kwargs.keys()
@@ -351,6 +351,13 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def _as_graph_element(self):
         """What a session fetches for the variable."""
         return None if self._parts is None else self._parts.element
+
+    # Whether creators in scope make the variables that are asked of this class.
+    _by_creators = True
+
+    def __init_subclass__(cls, by_creators=False, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._by_creators = by_creators
 
     @property
     def _shared_name(self):
@@ -646,13 +653,13 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def _twin(self, value):
         return _make(
-            type(self), value, self.trainable, self.name, self.dtype, self.constraint,
+            type(self), value, self.trainable, self._handle_name, self.dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
         )  # fmt: skip
 
     def __reduce_ex__(self, protocol):
         return _make, (
-            type(self), self.numpy(), self.trainable, self.name, self.dtype, self.constraint,
+            type(self), self.numpy(), self.trainable, self._handle_name, self.dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
         )  # fmt: skip
 
@@ -674,7 +681,7 @@ def _make(kind, value, trainable, name, dtype, constraint, synchronization, aggr
     return made
 
 
-class VariableV1(Variable):
+class VariableV1(Variable, by_creators=True):
     """`Variable` with the arguments of 1.x."""
 
     _parameters = (

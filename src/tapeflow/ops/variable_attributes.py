@@ -42,7 +42,7 @@ class VariableAttributes:
 
     @property
     def _handle_name(self) -> str:
-        return self.name  # type: ignore[attr-defined]
+        return f"{self._shared_name}:0"  # type: ignore[attr-defined]
 
     @property
     def _graph_key(self) -> Any:

@@ -81,7 +81,7 @@ def graph_of(variable):
 
 def base_name(variable):
     """The name of a variable without ":0"."""
-    return variable.name.partition(":")[0]
+    return getattr(variable, "_shared_name", variable.name).partition(":")[0]
 
 
 def make_slot(start, name, dtype):

@@ -142,7 +142,7 @@ class TensorBoard(Callback):
         with context.eager_mode(), self._writer("train").as_default(), writing.record_if(True):
             for layer in self.model.layers:
                 for weight, value in zip(layer.weights, values_of(layer.weights)):
-                    name = weight.name.replace(":", "_")
+                    name = getattr(weight, "path", weight.name).replace(":", "_")
                     writing.histogram(f"{name}/histogram", value, step=epoch)
                     picture = _as_image(value) if self.write_images else None
                     if picture is not None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import nest
-from tapeflow.core.context import current_graph, executing_eagerly, name_scope
+from tapeflow.core.context import current_graph, current_name_scope, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.keras import settings
@@ -229,6 +230,8 @@ def build_from_inputs(layer, inputs):
 def build_for_shapes(layer, shapes):
     """Makes the weights of a layer for inputs of these shapes."""
     layer._input_shape_seen = shapes
+    if layer._path is None and not keras_2():
+        layer.__dict__["_path"] = current_name_scope().rstrip("/")
     layer.build(shapes)
     layer.built = True
     layer._load_initial_weights()

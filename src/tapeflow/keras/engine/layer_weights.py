@@ -11,6 +11,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers, session
 from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.tracking import OwnWeights, unique
+from tapeflow.keras.engine.weight import make_weight
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached
 
@@ -79,10 +80,11 @@ class LayerWeights:
                 "non-trainable variables. You have specified trainable=True and "
                 "synchronization=VariableSynchronization.ON_READ."
             )
-        variable = Variable(
+        variable = make_weight(
+            self,
             lambda: initializer(shape, dtype=dtype),
+            name,
             trainable=(not on_read) if trainable is None else bool(trainable),
-            name=name,
             dtype=dtype,
             constraint=constraints.get(constraint),
             synchronization=synchronization or VariableSynchronization.AUTO,
@@ -229,5 +231,5 @@ def _penalty(regularizer, variable):
     """The penalty on a variable; in graphs, under the variable's name."""
     if variable._parts is None and executing_eagerly():
         return regularizer(variable)
-    with name_scope(f"{variable.name.partition(':')[0]}/Regularizer/"):
+    with name_scope(f"{variable._shared_name}/Regularizer/"):
         return regularizer(variable)

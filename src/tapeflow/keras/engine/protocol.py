@@ -59,10 +59,12 @@ class Protocol(LayerWeights, LayerLosses):
         """The dtype that inputs are cast to, by name."""
         return self._compute_dtype_object.name
 
+    _path: str | None = None  # in Keras 3: where it was built
+
     @property
     def path(self):
-        """The name of the layer with the name scopes around it when it was made."""
-        return self.__dict__.get("_path") or self.name
+        """The names of the layers around this one when it was built, and its own, joined by slashes."""
+        return self._path or self.name
 
     @property
     def quantization_mode(self):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from tapeflow._native import Tensor
 from tapeflow.core import nest
+from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundary, public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
@@ -91,7 +93,8 @@ class Sequential(Model):
         if not (self._stack and layer is self._stack[0]):
             self._stack.append(layer)
         if self._output is not None and not isinstance(layer, InputLayer):
-            output = layer(self._output)
+            with name_scope(self._scope_name()):
+                output = layer(self._output)
             if isinstance(output, (list, tuple)):
                 self._stack.pop()
                 raise ValueError(
@@ -188,8 +191,8 @@ class Sequential(Model):
         return shape
 
     def _scope_name(self):
-        # Names of variables do not begin with the name of a Sequential: "dense/kernel:0".
-        return ""
+        # In Keras 2 names of variables do not begin with the name of a Sequential: "dense/kernel:0".
+        return "" if keras_2() else super()._scope_name()
 
     @property
     @boundary

@@ -230,9 +230,14 @@ def save_to_group(group, model):
 
 def save_weights_to(group, weights):
     """Writes weights under their names."""
-    _set_names(group, "weight_names", [weight.name for weight in weights])
+    _set_names(group, "weight_names", [_name_of(weight) for weight in weights])
     for weight, value in zip(weights, values_of(weights)):
-        group.create_dataset(weight.name, data=value)
+        group.create_dataset(_name_of(weight), data=value)
+
+
+def _name_of(weight):
+    """The name of a weight in a file: its path in Keras 3."""
+    return getattr(weight, "path", weight.name)
 
 
 def _set_names(group, key, names):

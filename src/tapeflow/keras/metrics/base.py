@@ -12,6 +12,7 @@ from tapeflow.core.module import SetByInit
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.engine.weight import make_weight
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.registry import snake_case, to_config
@@ -24,7 +25,6 @@ from tapeflow.ops.construction import ones_like, zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.division_no_nan import divide_no_nan
 from tapeflow.ops.reduction import reduce_mean, reduce_sum
-from tapeflow.ops.variable import Variable
 
 
 def _building_graph():
@@ -99,7 +99,7 @@ class Metric(Tracked):
             return zeros(sizes, kind) if start is None else start(sizes, dtype=kind)
 
         with context.init_scope():
-            variable = Variable(first, trainable=False, name=name, dtype=kind)
+            variable = make_weight(self, first, name, trainable=False, dtype=kind)
         self._own_weights.append(variable)
         self.__dict__.setdefault("_named_weights", {})[name] = variable
         return variable
