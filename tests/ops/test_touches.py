@@ -6,6 +6,7 @@ import pkgutil
 import numpy as np
 import pytest
 
+import tapeflow as tf
 import tapeflow.ops
 from tapeflow.graph import op_defs
 from tapeflow.ops.resource_op import RESOURCE_OPS
@@ -72,3 +73,14 @@ def test_every_op_that_takes_the_name_of_a_file_says_so():
 def test_unknown_ops_are_not_taken_for_harmless():
     with pytest.raises(KeyError):
         op_defs.touches("NoSuchOp")
+
+
+@pytest.mark.parametrize(
+    ("source", "touches"),
+    [("local://", ""), ("bytes://\n", ""), ("/etc/passwd", "files"), ("bytes:/x", "files"), ("local://x", "files"),
+     ("x/local://", "files")],
+)  # fmt: skip
+def test_messages_described_in_the_node_touch_no_file(source, touches):
+    node = tf.compat.v1.NodeDef(name="n", op="DecodeProtoV2")
+    node.attr["descriptor_source"].s = source.encode()
+    assert op_defs.touches_of(node) == touches

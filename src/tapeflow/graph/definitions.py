@@ -2,7 +2,7 @@
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
 the name: stateful; `@files` after that: it may read or write files, `@process` objects of the process that are not its
-inputs, as `touches` of a row says, `?attr=value` unless an attr has a value.
+inputs, as `touches` of a row says; `?attr=value|...` unless an attr has one of these values, or begins as `value*` says.
 """
 
 TABLE = """
@@ -16,8 +16,8 @@ RestoreV2!@files prefix: string, tensor_names: string, shape_and_slices: string 
 SaveV2!@files prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->; dtypes list(type)
 ScalarSummary tags: string, values: T -> summary: string; T type
 DecodeCSV records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE; OUT_TYPE list(type); field_delim string ","; use_quote_delim bool true; na_value string ""; select_cols list(int) []
-DecodeProtoV2@files?descriptor_source=local:// bytes: string -> sizes: int32, values: output_types; message_type string; field_names list(string); output_types list(type); descriptor_source string "local://"; message_format string "binary"; sanitize bool false
-EncodeProto@files?descriptor_source=local:// sizes: int32, values: Tinput_types -> bytes: string; field_names list(string); message_type string; descriptor_source string "local://"; Tinput_types list(type)
+DecodeProtoV2@files?descriptor_source=local://|bytes://* bytes: string -> sizes: int32, values: output_types; message_type string; field_names list(string); output_types list(type); descriptor_source string "local://"; message_format string "binary"; sanitize bool false
+EncodeProto@files?descriptor_source=local://|bytes://* sizes: int32, values: Tinput_types -> bytes: string; field_names list(string); message_type string; descriptor_source string "local://"; Tinput_types list(type)
 FiveFloatOutputs -> a: float32, b: float32, c: float32, d: float32, e: float32
 FloatInput a: float32 ->
 FloatOutput -> a: float32

@@ -43,7 +43,7 @@ class _Node(NamedTuple):
     """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too.
 
     `touches` is what outside of the program it may read, write or run: "files", "process" (its objects that are no
-    inputs), "python", "streams", or "". `less` is an attr, values of it, and what nodes with one of these touch.
+    inputs), "python", "streams", or "". `less` is an attr, values of it (`value*`: what begins so), and what nodes with one of these touch.
     """
 
     signature: str
@@ -165,7 +165,7 @@ def _defined() -> dict[str, _Node]:
         name, _, touches = name.partition("@")
         touches, _, unless = touches.partition("?")
         attr, _, value = unless.partition("=")
-        less = (attr, (value,), "") if attr else None
+        less = (attr, tuple(value.split("|")), "") if attr else None
         attrs = {}
         for part in parts:
             key, kind, *default = part.split(" ")
@@ -197,7 +197,7 @@ def touches_of(node: Any) -> str:
     if own is not None and own.less is not None:
         attr, values, touched = own.less
         given = node.attr[attr].s.decode(errors="replace") if attr in node.attr else own.attrs[attr].default
-        if given in values:
+        if any(given.startswith(value[:-1]) if value.endswith("*") else given == value for value in values):
             return touched
     return touches(node.op)
 
