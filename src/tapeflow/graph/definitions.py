@@ -2,7 +2,7 @@
 
 A line is `Name inputs -> outputs; attr kind default; ...`, with inputs and outputs as rows write them. `!` after
 the name: stateful; `@files` after that: it may read or write files, `@process` objects of the process that are not its
-inputs, as `touches` of a row says; `?attr=value|...` unless an attr has one of these values, or begins as `value*` says.
+inputs, as `touches` of a row says; `?attr=value|...` unless an attr is one of these, or begins as `value*` says.
 """
 
 TABLE = """
