@@ -311,6 +311,7 @@ _LAZY_NAMES = {
     "hessians": ("tapeflow.graph.derivatives", "hessians"),
     "Operation": ("tapeflow.graph.operation", "Operation"),
     "function": ("tapeflow.function.function", "function"),
+    "nondifferentiable_batch_function": ("tapeflow.function.batching", "nondifferentiable_batch_function"),
     "argsort": ("tapeflow.ops.sorting", "argsort"),
     "constant_initializer": ("tapeflow.keras.initializers", "Constant"),
     "get_logger": ("tapeflow.core.log", "get_logger"),

@@ -12,6 +12,7 @@ from typing import Any
 from tapeflow import ops
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
+from tapeflow.graph.conditional import Body
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
 from tapeflow.ops.resource_op import RESOURCE_OPS
 from tapeflow.ops.table import REGISTRY
@@ -36,11 +37,17 @@ _RENAMED = {
 }
 
 
+# Modules with ops that need what is above the layer of rows: checkpoints, functions, sessions.
+_ABOVE_ROWS = ("function.batching", "graph.session_handles", "train.remapping", "train.saving_nodes")
+
+
 @cache
 def _load_all() -> None:
-    """Import every module of rows, also those that nothing has used yet."""
+    """Import every module of ops, also those that nothing has used yet."""
     for module in pkgutil.iter_modules(ops.__path__):
         importlib.import_module(f"tapeflow.ops.{module.name}")
+    for name in _ABOVE_ROWS:
+        importlib.import_module(f"tapeflow.{name}")
 
 
 @cache
@@ -101,6 +108,10 @@ def _resource_function(name: str) -> Callable[..., Any]:
 
 
 def _as_kind(kind: str, value: Any) -> Any:
+    if kind == "func":
+        return Body(value.graph, list(value.outputs))
+    if kind == "list(type)":
+        return [as_dtype(each) for each in value]
     return as_dtype(value) if kind == "type" else value
 
 
@@ -130,12 +141,12 @@ def __getattr__(name: str) -> Callable[..., Any]:
         raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
     if name not in REGISTRY:
         _load_all()
+    if name in RAW_FUNCTIONS:
+        return _composed_function(name)
     if name in REGISTRY:
         return _function(name)
     if name in RESOURCE_OPS:
         return _resource_function(name)
-    if name in RAW_FUNCTIONS:
-        return _composed_function(name)
     raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
 
 

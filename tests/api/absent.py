@@ -24,7 +24,7 @@ REASONS: dict[str, str] = {
     "What it wraps, or turns on, is a part of TensorFlow's runtime that has no counterpart":
         "check_pinned experimental.enable_strict_mode experimental.function_executor_type "
         "errors.raise_exception_on_not_ok_status test.experimental.sync_devices test.with_eager_op_as_function "
-        "nondifferentiable_batch_function debugging.experimental.*",
+        "debugging.experimental.*",
     "Pictures in JPEG XL, and proposals of boxes, which TensorFlow computes on GPUs only":
         "image.decode_jxl io.decode_jxl image.generate_bounding_box_proposals",
     "Layers of other frameworks": "keras.layers.FlaxLayer keras.layers.JaxLayer keras.layers.TorchModuleWrapper",

@@ -88,6 +88,26 @@ class Wait:
             if cancellation is not None:
                 cancellation._discard(self)
 
+    def within(self, seconds: float, done: Callable[[], bool], cancelled: str) -> bool:
+        """As `until`, but waits for `seconds` at most. Returns whether `done()` holds."""
+        cancellation = _current.cancellation
+        left = _milliseconds_left()
+        short = left is not None and left / 1000 < seconds
+        if cancellation is not None:
+            cancellation._add(self)
+        try:
+            self._ended.wait(left / 1000 if short and left is not None else max(seconds, 0))
+            if done():
+                return True
+            if cancellation is not None and cancellation.cancelled:
+                raise CancelledError(None, None, cancelled)
+            if short:
+                raise DeadlineExceededError(None, None, "Timed out waiting for notification")
+            return False
+        finally:
+            if cancellation is not None:
+                cancellation._discard(self)
+
 
 def _milliseconds_left() -> float | None:
     """How long runs of this thread may still take; None: without end."""

@@ -46,11 +46,14 @@ def emit(emitter: Any, op: Operation) -> None:
         emitter.constant(op.outputs[0], kept(op) if handle is None else handle)
         return
     attrs = op.attrs
+    keeper = None
+    if kind.keeps is not None:
+        keeper = kept(op) if emitter.resolve is None else emitter.resolve(op) or kept(op)
     cancellation = getattr(getattr(emitter.resolve, "__self__", None), "_cancellation", None)
 
     def run(*values: Any) -> list[Any]:
         with waiting.under(cancellation):
-            return kind.run(values, attrs)
+            return kind.run(values, attrs, keeper)
 
     inputs = [emitter.number(x) for x in op.inputs]
     outputs = [emitter.output(y) for y in op.outputs]
@@ -73,7 +76,7 @@ def kept(op: Operation) -> Any:
 def copied(op: Operation, copy: Operation) -> None:
     """Lets the copy of a function's node that makes something stand for the same object."""
     kind = RESOURCE_OPS.get(op.type)
-    if kind is not None and kind.makes and op.graph.building_function:
+    if kind is not None and (kind.makes or kind.keeps) and op.graph.building_function:
         copy.graph.__dict__.setdefault("_handles", {})[copy] = kept(op)
 
 

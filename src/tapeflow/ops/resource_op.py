@@ -19,6 +19,7 @@ from tapeflow.ops import control
 from tapeflow.ops.table import Argument, arguments
 
 RESOURCE_OPS: dict[str, ResourceOp] = {}
+_kept_of_process: dict[tuple[str, str], Any] = {}
 # Makes a node: (op, inputs, attrs, name) -> its outputs; set by the `graph` package.
 build: Any = None
 
@@ -32,6 +33,8 @@ class ResourceOp:
       attrs: (kind,) or (kind, default) of each attr.
       shapes: (attrs, inputs) -> the shapes of the outputs, as tuples, or None where not known.
       makes: whether the result is a handle that a session keeps, by its name.
+      keeps: makes the object that a node keeps for its runs and that the kernel takes first; nodes of one
+        `shared_name` share it. None for an op without one.
       patience: 0 for an op that does not wait; else it runs after those with less, where the order is free.
       touches: what outside of the program a run may read or write, as in rows.
     """
@@ -46,13 +49,14 @@ class ResourceOp:
         makes: bool,
         patience: int,
         touches: str = "",
+        keeps: Callable[[], Any] | None = None,
     ):
         before, _, after = signature.partition("->")
         self.name, self.signature, self.attrs = name, signature, dict(attrs)
         self.inputs: list[Argument] = arguments(before)
         self.outputs: list[Argument] = arguments(after)
         self.kernel, self.shapes, self.makes, self.patience = kernel, shapes, makes, patience
-        self.touches = touches
+        self.touches, self.keeps = touches, keeps
         self.__doc__ = kernel.__doc__
 
     def is_list(self, argument: Argument) -> bool:
@@ -79,14 +83,15 @@ class ResourceOp:
             return list(self.shapes(attrs, inputs))
         return [None] * len(self.output_types(attrs))
 
-    def run(self, flat: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
-        """The outputs, eager tensors, for eager tensors."""
-        given: list[Any] = []
+    def run(self, flat: Sequence[Any], attrs: Mapping[str, Any], kept: Any = None) -> list[Any]:
+        """The outputs, eager tensors, for eager tensors; `kept`: the handle of what the node keeps."""
+        given: list[Any] = [] if kept is None else [object_of(kept)]
         at = 0
         lists = sum(self.is_list(a) for a in self.inputs)
         for argument in self.inputs:
             if self.is_list(argument):
-                count = len(flat) - (len(self.inputs) - lists)
+                known_types = attrs.get(argument.type)
+                count = len(flat) - (len(self.inputs) - lists) if known_types is None else len(known_types)
                 given.append(list(flat[at : at + count]))
                 at += count
             else:
@@ -98,6 +103,9 @@ class ResourceOp:
             for key, kind in self.attrs.items()
             if key in attrs or len(kind) > 1
         }
+        if kept is not None:
+            known.pop("container", None)
+            known.pop("shared_name", None)
         with context.eager_mode(), context.pause_recording():
             found = self.kernel(*given, **known)
             if not self.outputs:
@@ -108,6 +116,8 @@ class ResourceOp:
 
     def make(self, name: str, attrs: Mapping[str, Any]) -> Any:
         """A handle of a new object."""
+        if self.keeps is not None:
+            return handle_of(self.keeps())
         known = {key: kind[1] for key, kind in self.attrs.items() if len(kind) > 1}
         known.update({key: value for key, value in attrs.items() if key in self.attrs})
         known.pop("container", None)
@@ -120,9 +130,13 @@ class ResourceOp:
         staged = control._staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
         for argument, x in zip(self.inputs, inputs, strict=True):
             if self.is_list(argument):
-                flat += [convert_to_tensor(y) for y in x]
+                parts = [convert_to_tensor(y) for y in x]
+                attrs.setdefault(argument.type, [y.dtype.base_dtype for y in parts])
+                flat += parts
             else:
                 flat.append(convert_to_tensor(x, self.dtype_of(argument, attrs)))
+                if argument.type in self.attrs:
+                    attrs.setdefault(argument.type, flat[-1].dtype.base_dtype)
         if staged:
             op = build(self, flat, attrs, name)
             outputs: Any = list(op.outputs)
@@ -131,11 +145,20 @@ class ResourceOp:
         elif self.makes:
             outputs = [self.make(name or self.name, attrs)]
         else:
-            outputs = self.run(flat, attrs)
+            outputs = self.run(flat, attrs, self._kept_eagerly(name, attrs))
         if not self.outputs:
             return None
         single = len(self.outputs) == 1 and not self.is_list(self.outputs[0])
         return outputs[0] if single else outputs
+
+    def _kept_eagerly(self, name: str | None, attrs: Mapping[str, Any]) -> Any:
+        """What eager calls of this name share, as TensorFlow's do: the process keeps it."""
+        if self.keeps is None:
+            return None
+        key = (attrs.get("container") or "", attrs.get("shared_name") or name or self.name)
+        if key not in _kept_of_process:
+            _kept_of_process.setdefault(key, self.make("", {}))
+        return _kept_of_process[key]
 
 
 def resource_op(
@@ -146,6 +169,7 @@ def resource_op(
     makes: bool = False,
     patience: int = 0,
     touches: str = "",
+    keeps: Callable[[], Any] | None = None,
 ) -> Callable[[Callable[..., Any]], ResourceOp]:
     """Makes the op of the decorated kernel, which takes objects for handles, tensors, lists of these, and attrs.
 
@@ -154,7 +178,7 @@ def resource_op(
 
     def register(kernel: Callable[..., Any]) -> ResourceOp:
         RESOURCE_OPS[name] = made = ResourceOp(
-            name, signature, attrs or {}, kernel, shapes, makes, patience, touches
+            name, signature, attrs or {}, kernel, shapes, makes, patience, touches, keeps
         )
         return made
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph import building, planning
 from tapeflow.graph.program import Instruction
+from tapeflow.ops import control
+from tapeflow.ops.raw_function import raw_function
+from tapeflow.ops.static import static_value
 from tapeflow.saved_model import slices as slicing
 from tapeflow.saved_model.bundle import BundleReader
 from tapeflow.saved_model.bundle_writing import merge_bundles, write_bundle
@@ -58,6 +63,67 @@ def restore_node(
     ]
 
 
+@raw_function("SaveV2")
+def save_v2(prefix, tensor_names, shape_and_slices, tensors, name=None):
+    """Writes tensors, or slices of tensors, to the checkpoint of a prefix."""
+    names, specs = _listed(tensor_names), _listed(shape_and_slices)
+    if len(names) != len(tensors) or len(specs) != len(names):
+        raise InvalidArgumentError(
+            None, None, f"Got {len(names)} tensor names but {len(tensors)} tensors."
+        )
+    tensors = [convert_to_tensor(x) for x in tensors]
+    if control._staged(prefix, *tensors):
+        return save_node(prefix, names, tensors, name, specs)
+    _save(convert_to_tensor(prefix), convert_to_tensor(_strings(names)), convert_to_tensor(_strings(specs)), *tensors)
+    return None
+
+
+@raw_function("RestoreV2")
+def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name=None):
+    """The tensors of those names in the checkpoint of a prefix, or slices of them."""
+    names, specs = _listed(tensor_names), _listed(shape_and_slices)
+    kinds = [as_dtype(each) for each in dtypes]
+    if control._staged(prefix):
+        if len(specs) != len(names):
+            raise ValueError(
+                f"Dimension 0 in both shapes must be equal, but are {len(names)} and {len(specs)}. Shapes are "
+                f"[{len(names)}] and [{len(specs)}]."
+            )
+        shapes = [slicing.lengths(*slicing.parse(spec)) if spec else None for spec in specs]
+        return restore_node(prefix, names, list(zip(kinds, shapes, strict=True)), name, specs)
+    if not len(names) == len(specs) == len(kinds):
+        raise InvalidArgumentError(
+            None, None, f"Got {len(names)} tensor names, but {len(kinds)} expected dtypes."
+        )
+    return _restore_as(kinds)(
+        convert_to_tensor(prefix), convert_to_tensor(_strings(names)), convert_to_tensor(_strings(specs))
+    )
+
+
+@raw_function("MergeV2Checkpoints")
+def merge_v2_checkpoints(
+    checkpoint_prefixes, destination_prefix, delete_old_dirs=True, allow_missing_files=False, name=None
+):
+    """Joins the checkpoints of several prefixes under one."""
+    inputs = [convert_to_tensor(checkpoint_prefixes), convert_to_tensor(destination_prefix)]
+    graph = context.current_graph()
+    if control._staged(*inputs) and graph is not None:
+        flat = tuple(building.as_symbolic(graph, x) for x in inputs)
+        attrs = {"delete_old_dirs": delete_old_dirs, "allow_missing_files": allow_missing_files}
+        return graph.add("MergeV2Checkpoints", None, flat, (None, None), attrs, name or "MergeV2Checkpoints")
+    _merge_as(delete_old_dirs)(*inputs)
+    return None
+
+
+def _listed(values: Any) -> list[str]:
+    """The strings of a list or of a tensor whose value is known."""
+    tensor = convert_to_tensor(values)
+    known: Any = tensor.numpy() if hasattr(tensor, "numpy") else static_value(tensor)
+    if known is None:
+        raise ValueError(f"The names of a checkpoint's tensors must be known: {values}")
+    return [text.decode() for text in np.ravel(known)]
+
+
 def _strings(values: list[str]) -> np.ndarray:
     return np.array([value.encode() for value in values], object)
 
@@ -81,7 +147,9 @@ def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
                 f"{tensor.shape}",
             )  # fmt: skip
         found.setdefault(name, []).append(Part(tensor.numpy(), shape, extents))
-    write_bundle(_texts(prefix)[0], found)
+    path = _texts(prefix)[0]
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    write_bundle(path, found)
     return []
 
 

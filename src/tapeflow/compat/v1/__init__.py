@@ -536,6 +536,7 @@ _LAZY_NAMES = {
     "make_ndarray": "tapeflow.core.tensor_proto",
     "make_tensor_proto": "tapeflow.core.tensor_proto",
     "matching_files": "tapeflow.ops.file",
+    "nondifferentiable_batch_function": "tapeflow.function.batching",
     "no_gradient": "tapeflow.compat.v1.gradient_registry",
     "no_regularizer": "tapeflow.compat.v1.variable_getting",
     "parse_tensor": "tapeflow.ops.raw_bytes",
