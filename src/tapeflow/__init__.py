@@ -282,6 +282,7 @@ _LAZY_ROOMS = {
     "test": "tapeflow.test",
     "train": "tapeflow.train",
     "types": "tapeflow.types",
+    "xla": "tapeflow.xla",
 }
 _LAZY_NAMES = {
     "inside_function": ("tapeflow.graph.func_graph", "inside_function"),

@@ -14,6 +14,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import context, dtypes, structure
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import Dimension, TensorShape
@@ -22,8 +23,9 @@ _convert = _native.convert
 _Tensor = _native.Tensor
 _TENSORS = (_native.Tensor, _native.Variable)
 
-# Joins tensors along a new first axis; set by the `ops` package.
+# Join tensors along a new first axis and cast one; set by the `ops` package.
 stack: Callable[[list[Any]], Any] | None = None
+cast: Callable[[Any, DType], Any] | None = None
 
 # Stands between `constant` and the making of it while dtypes are promoted: (make, value, dtype, shape) -> tensor.
 on_constant: Callable[..., Any] | None = None
@@ -295,23 +297,40 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     if given is not None:
         dtype = dtype or given
         if stack is not None:
-            return stack([_leaf(element, dtype) for element in tuple(value)])
+            return _packed(value, dtype, dtype != given)
     if type(value) not in (list, tuple):
         return _convert(list(value), dtype)
     return _from_elements(value, dtype)
 
 
-def _leaf(element: Any, dtype: DType) -> Any:
-    """One element beside tensors. TensorFlow casts tensors here where a dtype was asked for."""
-    if isinstance(element, _TENSORS) and element.dtype != dtype:
-        if not hasattr(element, "numpy"):
+def _packed(value: Sequence[Any], dtype: DType, casts: bool) -> Any:
+    """The elements, tensors or lists with tensors among them, as one tensor.
+
+    `casts`: whether tensors are cast, as they are where another dtype than the first one's was asked for. Raises
+    TypeError (in a graph) or InvalidArgumentError for tensors of several dtypes else.
+    """
+    assert stack is not None and cast is not None
+    parts = []
+    for i, element in enumerate(tuple(value)):
+        if isinstance(element, (list, tuple)) and _first_dtype(element) is not None:
+            part = _packed(element, dtype, casts)
+        elif not isinstance(element, _TENSORS) or element.dtype == dtype:
+            part = _convert(element, dtype)
+        elif casts:
+            part = cast(element, dtype)
+        elif hasattr(element, "numpy"):
+            raise InvalidArgumentError(
+                None, None,
+                f"cannot compute Pack as input #{i}(zero-based) was expected to be a {dtype.name} tensor but is a "
+                f"{element.dtype.name} tensor [Op:Pack]",
+            )  # fmt: skip
+        else:
             raise TypeError(
                 f"Cannot convert a list containing a tensor of dtype {element.dtype!r} to {dtype!r} "
                 f"(Tensor is: {element!r})"
             )
-        from_numpy = element.numpy()  # type: ignore[union-attr]  # only reached for a mixture of dtypes
-        return _native.tensor_of(np.asarray(from_numpy, dtype.as_numpy_dtype), dtype)
-    return _convert(element, dtype)
+        parts.append(part)
+    return stack(parts)
 
 
 def _from_elements(value: Sequence[Any], dtype: DType | None) -> Any:

@@ -47,6 +47,12 @@ def _parse(spec: str) -> dict[str, Any]:
     return fields
 
 
+def _type_name(device_type: str) -> str:
+    """A type of devices as names show it: those of every machine in capitals, others as they are."""
+    upper = device_type.upper()
+    return upper if upper in ("CPU", "GPU") else device_type
+
+
 _FIELDS = ("job", "replica", "task", "device_type", "device_index")
 
 
@@ -75,7 +81,7 @@ class DeviceSpec:
         self._job = None if job is None else str(job)
         self._replica = None if replica is None else int(replica)
         self._task = None if task is None else int(task)
-        self._device_type = None if device_type is None else str(device_type).upper()
+        self._device_type = None if device_type is None else _type_name(str(device_type))
         self._device_index = None if device_index is None else int(device_index)
 
     @property

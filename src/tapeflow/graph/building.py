@@ -24,6 +24,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
 from tapeflow.ops.table import REGISTRY, Preferring
+from tapeflow.ops.validate import shape_text
 
 Eager = _native.EagerTensor
 _Variable = _native.Variable
@@ -193,7 +194,7 @@ def node(
         shapes = shape_inference.infer(row, inputs, attrs, lists)
     except InvalidArgumentError as error:
         message = getattr(error, "message", str(error))
-        found = ", ".join(str(TensorShape(x.shape_tuple)) for x in inputs)
+        found = ", ".join("?" if x.shape_tuple is None else shape_text(x.shape_tuple) for x in inputs)
         raise ValueError(
             f"{message} for '{{{{node {name.rstrip('/')}}}}} = {row.name}[]' with input shapes: {found}."
         ) from None

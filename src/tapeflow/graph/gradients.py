@@ -15,6 +15,7 @@ import numpy as np
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.graph.jit_scope import as_marked
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators, shape_inference
@@ -233,7 +234,7 @@ def gradients(
             dxs = _of_op(op, dys, wanted)
         else:
             place = graph.colocate_with(op, ignore_existing=True) if colocate else contextlib.nullcontext()
-            with graph.name_scope(scope), place:
+            with graph.name_scope(scope), place, as_marked(graph, op):
                 dxs = _of_op(op, dys, wanted)
         for dx in dxs:
             if isinstance(dx, SymbolicTensor) and dx.op._original_op is None and dx.op.graph is graph:

@@ -297,6 +297,10 @@ class BaseSession:
                 )
             except (TypeError, ValueError, KeyError) as error:
                 raise TypeError(f"Cannot interpret feed_list key as Tensor: {error}") from None
+        if not taken.tensors and not taken.operations:
+            raise errors.InvalidArgumentError(
+                None, None, "Must specify at least one target to fetch or execute."
+            )
         handle = f"{','.join(x.name for x in found)};{len(self._partial)}"
         self._partial[handle] = _Partial(taken, found)
         return handle

@@ -38,7 +38,7 @@ def _reshape_rule(call):
     value = call.value(1)
     if target.count(None) == 0 and count is not None and count != rest:
         raise invalid(
-            f"Cannot reshape a tensor with {count} elements to shape {list(target)} ({rest} elements)"
+            f"Cannot reshape a tensor with {count} elements to shape {shape_text(target)} ({rest} elements)"
         )
     if value is not None and (value < -1).any():
         raise invalid(f"Size {value.min()} must be non-negative, not {value.min()}")

@@ -14,6 +14,7 @@ from tapeflow.core.tensor_shape import from_tuple
 from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, numpy_hints, segment, slicing
 from tapeflow.ops.accumulate import AddN
 from tapeflow.ops.broadcasting import sum_to_shape
+from tapeflow.ops.casting import cast
 from tapeflow.ops.joining import ConcatV2, Pack
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.table import COMPLEX, FLOATING_OR_COMPLEX, INTEGER, NUMERIC, REAL
@@ -82,8 +83,6 @@ def _accumulate(x: Any, y: Any) -> Any:
     if isinstance(x, IndexedSlices) and isinstance(y, IndexedSlices):
         indices = [x.indices, y.indices]
         if indices[0].dtype != indices[1].dtype:
-            from tapeflow.ops.casting import cast
-
             indices = [cast(i, dtypes.int64) for i in indices]
         return IndexedSlices(
             ConcatV2([x.values, y.values], 0),
@@ -153,6 +152,7 @@ def _bind() -> None:
     _native.set_hook("accumulate", _accumulate)
     numpy_hints.set_hints()
     convert.stack = lambda parts: Pack(parts)
+    convert.cast = cast
     indexed_slices.register_dense(_dense)
 
 

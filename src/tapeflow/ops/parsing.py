@@ -22,7 +22,7 @@ from tapeflow.ops.example_rows import (
     ParseSequenceSparseList,
 )
 from tapeflow.ops.joining import concat
-from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.layout import expand_dims, reshape
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.sparse import reorder
 
@@ -120,10 +120,8 @@ def _default(key, feature, kind, shape):
     default = convert_to_tensor(feature.default_value, kind)
     count = default.shape.num_elements()
     wanted = int(np.prod(shape)) if shape else 1
-    if default.shape.rank != 0 and count is not None and count != wanted:
-        raise ValueError(
-            f"Cannot reshape a tensor with {count} elements to shape {shape} ({wanted} elements)"
-        )
+    if default.shape.rank != 0 and count != wanted:
+        default = reshape(default, shape)
     return default, False
 
 
@@ -161,13 +159,8 @@ def _one(key, feature, serialized, names, sequence=False):
         filler = feature.default_value
         if filler is None:
             filler = b"" if kind == dtypes.string else 0
-        count = np.size(filler) if not hasattr(filler, "shape") else filler.shape.num_elements()
-        if count not in (1, None):
-            raise ValueError(
-                f"Cannot reshape a tensor with {count} elements to shape [] (1 elements)"
-            )
         return ParseExampleDenseFeature(
-            serialized, names, convert_to_tensor(filler, kind), key=text, feature_shape=tuple(shape),
+            serialized, names, reshape(convert_to_tensor(filler, kind), []), key=text, feature_shape=tuple(shape),
             variable=True, **common,
         )  # fmt: skip
     if isinstance(feature, SparseFeature):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,3 +17,9 @@ def compile_graph(
     from tapeflow.xla import executable
 
     return executable.compile_graph(graph, outputs, constants)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "experimental":
+        return importlib.import_module("tapeflow.xla.experimental")
+    raise AttributeError(f"module 'tapeflow.xla' has no attribute {name!r}")

@@ -445,6 +445,7 @@ _LAZY_ROOMS = {
     "sysconfig": "tapeflow.sysconfig",
     "train": "tapeflow.train",
     "user_ops": "tapeflow.compat.v1.user_ops",
+    "xla": "tapeflow.xla",
 }
 # Names that are loaded when they are first used, with the modules that hold them.
 _LAZY_NAMES = {
