@@ -1,4 +1,5 @@
 // Kernels that fill tensors with random numbers: uniform, normal, truncated normal, integers.
+#include "kernels/half.h"
 #include "kernels/random.h"
 
 #include <algorithm>
@@ -45,27 +46,6 @@ Philox stateless_generator(const Tensor* key, const Tensor* counter, const Tenso
 
 namespace {
 
-struct Half { uint16_t bits; };
-struct BFloat16 { uint16_t bits; };
-
-// Round to nearest even; for the finite numbers that occur here.
-Half to_half(float f) {
-  uint32_t x;
-  std::memcpy(&x, &f, sizeof x);
-  const uint32_t sign = x >> 16 & 0x8000, magnitude = x & 0x7fffffff;
-  if (magnitude < 0x38800000) {  // below the smallest normal half: let float addition do the rounding
-    float shifted = std::abs(f) + 0.5f;
-    std::memcpy(&x, &shifted, sizeof x);
-    return {static_cast<uint16_t>(sign | (x - 0x3f000000))};
-  }
-  const uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1) - (112u << 23);
-  return {static_cast<uint16_t>(sign | rounded >> 13)};
-}
-BFloat16 to_bfloat16(float f) {
-  uint32_t x;
-  std::memcpy(&x, &f, sizeof x);
-  return {static_cast<uint16_t>((x + 0x7fff + (x >> 16 & 1)) >> 16)};
-}
 template <typename T> T from_float(float f) {
   if constexpr (sizeof(T) == 4) return f;
   else if constexpr (std::is_same_v<T, Half>) return to_half(f);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/half.h"
 #include "kernels/indexing.h"
 #include "kernels/random.h"
 #include "threads.h"
@@ -58,6 +59,22 @@ double poisson_sample(double rate, double largest, PhiloxDoubles& random) {
   }
 }
 
+template <typename T> double widened(T x) {
+  if constexpr (sizeof(T) == 2) return to_float(x);
+  else return static_cast<double>(x);
+}
+
+template <typename T> T narrowed(double x) {
+  if constexpr (std::is_same_v<T, Half>) return to_half(static_cast<float>(x));
+  else return static_cast<T>(x);
+}
+
+// The largest number that a type holds.
+template <typename T> double largest() {
+  if constexpr (std::is_same_v<T, Half>) return 65504;
+  else return static_cast<double>(std::numeric_limits<T>::max());
+}
+
 // out[s, p] = sample(parameter[p], the stretch of output p * samples + s).
 template <typename T, typename P, typename F>
 void fill_rejection(const Philox& start, const P* parameters, int64_t n, int64_t samples, T* out, F&& sample) {
@@ -67,7 +84,7 @@ void fill_rejection(const Philox& start, const P* parameters, int64_t n, int64_t
       Philox g = start;
       g.skip(static_cast<uint64_t>(i) * kStretch);
       PhiloxDoubles random(g);
-      out[i % samples * n + i / samples] = static_cast<T>(sample(static_cast<double>(parameters[i / samples]), random));
+      out[i % samples * n + i / samples] = narrowed<T>(sample(widened(parameters[i / samples]), random));
     }
   });
 }
@@ -80,29 +97,39 @@ ShapeRef joined(const Shape* a, const Shape* b) {
   return ShapeRef(a->rank + b->rank, dims);
 }
 
+template <typename F>
+bool with_floating(DType d, F&& f) {
+  switch (d) {
+    case DType::kFloat16: f(Half{}); return true;
+    case DType::kFloat32: f(float{}); return true;
+    case DType::kFloat64: f(double{}); return true;
+    default: return false;
+  }
+}
+
+bool floating(DType d) { return with_floating(d, [](auto) {}); }
+
 bool random_gamma(KernelCall& c) {  // attrs: seed, seed2
   const Tensor* alpha = c.in[1];
   const DType type = alpha->dtype;
-  if (type != DType::kFloat32 && type != DType::kFloat64) return false;
+  if (!floating(type)) return false;
   ShapeRef prefix = random_shape(c.in[0]);
   ShapeRef shape = joined(prefix.get(), alpha->shape);
   Tensor* out = c.out[0] = new_tensor(type, shape.get());
   if (shape->size == 0) return true;
   const Philox g = reserve_stream("RandomGamma", type, c.in[0]->dtype, c.attrs[0].i, c.attrs[1].i,
                                   static_cast<uint64_t>(shape->size) * kStretch);
-  auto fill = [&](auto t) {
+  return with_floating(type, [&](auto t) {
     using T = decltype(t);
     fill_rejection(g, alpha->as<T>(), alpha->size(), prefix->size, out->as<T>(), gamma_sample);
-  };
-  type == DType::kFloat32 ? fill(float{}) : fill(double{});
-  return true;
+  });
 }
 
 // Inputs shape (of the result), seed, alpha. The result's trailing axes are alpha's.
 bool stateless_gamma(KernelCall& c) {
   const Tensor* alpha = c.in[2];
   const DType type = alpha->dtype;
-  if (type != DType::kFloat32 && type != DType::kFloat64) return false;
+  if (!floating(type)) return false;
   const Philox g = stateless_generator(c.in[1]);
   ShapeRef shape = random_shape(c.in[0]);
   const int extra = shape->rank - alpha->rank();
@@ -111,19 +138,16 @@ bool stateless_gamma(KernelCall& c) {
   }
   Tensor* out = c.out[0] = new_tensor(type, shape.get());
   if (shape->size == 0) return true;
-  auto fill = [&](auto t) {
+  return with_floating(type, [&](auto t) {
     using T = decltype(t);
     fill_rejection(g, alpha->as<T>(), alpha->size(), shape->size / alpha->size(), out->as<T>(), gamma_sample);
-  };
-  type == DType::kFloat32 ? fill(float{}) : fill(double{});
-  return true;
+  });
 }
 
 template <typename F>
 bool with_real(DType d, F&& f) {
+  if (with_floating(d, f)) return true;
   switch (d) {
-    case DType::kFloat32: f(float{}); return true;
-    case DType::kFloat64: f(double{}); return true;
     case DType::kInt32: f(int32_t{}); return true;
     case DType::kInt64: f(int64_t{}); return true;
     default: return false;
@@ -137,7 +161,7 @@ bool fill_poisson(const Philox& g, const Tensor* rate, int64_t samples, Tensor* 
       using T = decltype(t);
       fill_rejection(g, rate->as<decltype(r)>(), rate->size(), samples, out->as<T>(),
                      [](double lambda, PhiloxDoubles& random) {
-        const double x = poisson_sample(lambda, static_cast<double>(std::numeric_limits<T>::max()), random);
+        const double x = poisson_sample(lambda, largest<T>(), random);
         return std::numeric_limits<T>::is_integer && std::isnan(x) ? 0.0 : x;
       });
     });

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import typing  # by its own name, as there is an op Any
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from tapeflow import ops
 from tapeflow.core.dtypes import as_dtype
@@ -51,11 +51,11 @@ def _load_all() -> None:
 
 
 @cache
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Callable[..., typing.Any]:
     row = REGISTRY[name]
     renamed = _RENAMED.get(name, {})
 
-    def function(**arguments: Any) -> Any:
+    def function(**arguments: typing.Any) -> typing.Any:
         arguments.pop("name", None)
         given = {renamed.get(key, key): value for key, value in arguments.items()}
         missing = [key for key in row.inputs if key not in given]
@@ -70,7 +70,7 @@ def _function(name: str) -> Callable[..., Any]:
     return public(function)
 
 
-def _signature(row: Any, renamed: dict[str, str]) -> inspect.Signature:
+def _signature(row: typing.Any, renamed: dict[str, str]) -> inspect.Signature:
     """What `function` takes, all by keyword: the inputs, the attrs with their defaults, a name."""
     shown = {own: public_name for public_name, own in renamed.items()}
     parameters = [
@@ -86,12 +86,12 @@ def _signature(row: Any, renamed: dict[str, str]) -> inspect.Signature:
 
 
 @cache
-def _resource_function(name: str) -> Callable[..., Any]:
+def _resource_function(name: str) -> Callable[..., typing.Any]:
     """The function of an op of objects behind handles."""
     op = RESOURCE_OPS[name]
     inputs = [argument.name for argument in op.inputs]
 
-    def function(**arguments: Any) -> Any:
+    def function(**arguments: typing.Any) -> typing.Any:
         missing = [key for key in inputs if key not in arguments]
         if missing:
             raise TypeError(f"{name} missing required argument {missing[0]!r}")
@@ -103,11 +103,28 @@ def _resource_function(name: str) -> Callable[..., Any]:
         return op(*given, name=arguments.get("name"), **types)
 
     function.__name__ = function.__qualname__ = name
+    function.__signature__ = _resource_signature(op)  # type: ignore[attr-defined]
     function.__doc__ = f"The op {name}: {op.signature}"
     return public(function)
 
 
-def _as_kind(kind: str, value: Any) -> Any:
+def _resource_signature(op: typing.Any) -> inspect.Signature:
+    """The inputs, the attrs that do not follow from them, and a name, all by keyword; required ones first."""
+    inferred = {argument.type for argument in op.inputs}
+    given = dict.fromkeys((argument.name for argument in op.inputs), inspect.Parameter.empty)
+    attrs = {key: kind[1] if len(kind) > 1 else inspect.Parameter.empty for key, kind in op.attrs.items()}
+    for wants_default in (False, True):
+        for key, default in attrs.items():
+            if key not in inferred and (default is not inspect.Parameter.empty) == wants_default:
+                given[key] = default
+    parameters = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for key, default in {**given, "name": None}.items()
+    ]
+    return inspect.Signature(parameters)
+
+
+def _as_kind(kind: str, value: typing.Any) -> typing.Any:
     if kind == "func":
         return Body(value.graph, list(value.outputs))
     if kind == "list(type)":
@@ -116,13 +133,13 @@ def _as_kind(kind: str, value: Any) -> Any:
 
 
 @cache
-def _composed_function(name: str) -> Callable[..., Any]:
+def _composed_function(name: str) -> Callable[..., typing.Any]:
     """The function of an op that is a composition."""
     composed = RAW_FUNCTIONS[name]
     signature = inspect.signature(composed)
     required = [key for key, p in signature.parameters.items() if p.default is p.empty]
 
-    def function(**arguments: Any) -> Any:
+    def function(**arguments: typing.Any) -> typing.Any:
         missing = [key for key in required if key not in arguments]
         if missing:
             raise TypeError(f"{name} missing required argument {missing[0]!r}")
@@ -136,7 +153,7 @@ def _composed_function(name: str) -> Callable[..., Any]:
     return public(function)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Callable[..., typing.Any]:
     if name.startswith("_"):
         raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
     if name not in REGISTRY:

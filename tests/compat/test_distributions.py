@@ -159,3 +159,16 @@ def test_counts_for_each_of_a_batch(evaluate):
         got = evaluate(lambda: getattr(kind(counts, alphas[None]), method)())  # noqa: B023
         want = [evaluate(lambda: getattr(kind(n[0], alphas), method)()) for n in counts]  # noqa: B023
         np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_quantiles_of_a_normal_have_finite_gradients(dtype):
+    p = tf.constant([0.0, np.exp(-32.0), 0.3, 1 - np.exp(-32.0), 1.0, -0.5, 2.0], dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(p)
+        q = tf.compat.v1.distributions.Normal(tf.constant(1.0, dtype), tf.constant(2.0, dtype)).quantile(p)
+    assert np.isfinite(tape.gradient(q, p)).all()
+    np.testing.assert_allclose(q[2], 1 + 2 * -0.5244005127080409, rtol=1e-5)
+    assert q[0] == -np.inf
+    assert q[4] == np.inf
+    assert np.isnan(q[5:]).all()

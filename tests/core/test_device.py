@@ -113,3 +113,10 @@ def test_added_device(gpu):
     assert device.gpu_device_name() == "/device:GPU:0"
     assert device.is_gpu_available(min_cuda_compute_capability=(8, 0))
     assert not device.is_gpu_available(min_cuda_compute_capability=(10, 0))
+
+
+def test_types_of_other_devices_keep_their_case():
+    spec = DeviceSpec.from_string("/job:a/device:MyChip:2")
+    assert spec.to_string() == "/job:a/device:MyChip:2"
+    assert DeviceSpec.from_string("/gpu:1").make_merged_spec(spec).to_string() == "/job:a/device:MyChip:2"
+    assert DeviceSpec(device_type="cpu").to_string() == "/device:CPU:*"

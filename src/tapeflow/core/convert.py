@@ -309,7 +309,8 @@ def _packed(value: Sequence[Any], dtype: DType, casts: bool) -> Any:
     `casts`: whether tensors are cast, as they are where another dtype than the first one's was asked for. Raises
     TypeError (in a graph) or InvalidArgumentError for tensors of several dtypes else.
     """
-    assert stack is not None and cast is not None
+    assert stack is not None
+    assert cast is not None
     parts = []
     for i, element in enumerate(tuple(value)):
         if isinstance(element, (list, tuple)) and _first_dtype(element) is not None:

@@ -13,10 +13,12 @@ class _Scope(threading.local):
     Attributes:
       plans: plans that were made for the iterator that they are for, by what of; None: there is no such iterator.
       ordered: whether parallel maps keep the order of their elements.
+      threads: the most threads that a parallel map may use; None: as many as it was given.
     """
 
     plans = None
     ordered = True
+    threads = None
 
 
 scope = _Scope()
@@ -24,27 +26,31 @@ scope = _Scope()
 
 def begun(start):
     """The pass that `start` begins for an iterator of its own."""
-    return _within({}, scope.ordered, start)
+    return _within({}, scope.ordered, scope.threads, start)
 
 
-def ordered(start, kept):
-    """The pass that `start` begins, of which parallel maps keep the order of elements, or do not."""
-    return _within(scope.plans, kept, start)
+def under(start, ordered, threads):
+    """The pass that `start` begins, of which parallel maps keep the order of elements or not, with so many threads.
+
+    None: what holds for the pass that it is a part of.
+    """
+    kept = scope.ordered if ordered is None else ordered
+    return _within(scope.plans, kept, scope.threads if threads is None else threads, start)
 
 
 def later(start):
     """`start`, to be called when a pass that begins now needs it: for the same iterator."""
-    plans, kept = scope.plans, scope.ordered
-    return lambda *args: _within(plans, kept, start, *args)
+    held = scope.plans, scope.ordered, scope.threads
+    return lambda *args: _within(*held, start, *args)
 
 
-def _within(plans, kept, start, *args):
-    before = scope.plans, scope.ordered
-    scope.plans, scope.ordered = plans, kept
+def _within(plans, ordered, threads, start, *args):
+    before = scope.plans, scope.ordered, scope.threads
+    scope.plans, scope.ordered, scope.threads = plans, ordered, threads
     try:
         return start(*args)
     finally:
-        scope.plans, scope.ordered = before
+        scope.plans, scope.ordered, scope.threads = before
 
 
 class Pass:

@@ -38,6 +38,8 @@ class InThreads(Over):
         self._trials = _TRIALS if workers < 0 else 0
         self._spent = 0.0
         self._workers = workers if workers > 0 else os.cpu_count() or 1
+        if scope.threads is not None:
+            self._workers = min(self._workers, scope.threads)
         self._waiting = deque()
         self._ordered = scope.ordered if deterministic is None else bool(deterministic)
         self._position = -1

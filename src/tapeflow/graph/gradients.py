@@ -206,7 +206,7 @@ def gradients(
     for i, y in enumerate(ys):
         weight = None if grad_ys is None else grad_ys[i]
         if weight is None:
-            if not differentiable(y.dtype):
+            if not differentiable(y.dtype) and id(y) not in sources:
                 continue
             weight = ones_like(y)
         _add(sums, y, weight)

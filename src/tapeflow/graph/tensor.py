@@ -81,9 +81,8 @@ class SymbolicTensor(_native.Tensor):
         """The same as `shape`."""
         return TensorShape(self.shape_tuple)
 
-    _shape_as_list = property(
-        lambda self: None if self.shape_tuple is None else list(self.shape_tuple)
-    )
+    def _shape_as_list(self) -> list[int | None] | None:
+        return None if self.shape_tuple is None else list(self.shape_tuple)
 
     @property
     def ndim(self) -> int | None:  # type: ignore[override]

@@ -77,6 +77,8 @@ def _with_band(xp, matrix, diagonal, low, high, align):
     _check_band(low, high, rows, columns)
     count, width = high - low + 1, _width(low, high, rows, columns)
     expected = (*matrix.shape[:-2], width) if count == 1 else (*matrix.shape[:-2], count, width)
+    if diagonal.ndim == 0:
+        raise invalid("diagonal must be at least 1-dim, received shape: []")
     if diagonal.shape != expected:
         raise invalid(
             "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "

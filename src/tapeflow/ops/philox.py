@@ -318,7 +318,7 @@ def gamma_draw(alpha: float, random: Doubles) -> float:
         u = random.uniform()
         squeezed = u < 1 - 0.0331 * (x * x) * (x * x)
         if squeezed or (u > 0 and math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v))):
-            return d * v * (random.uniform() ** (1 / alpha) if small else 1.0)
+            return d * v * (random.uniform() ** (1 / alpha if alpha else math.inf) if small else 1.0)
 
 
 def poisson_draw(rate: float, random: Doubles) -> float:

@@ -311,8 +311,9 @@ def concat_v1(
 @public
 def split(sp_input=None, num_split=None, axis=None, name=None):
     """`num_split` sparse tensors that `sp_input` is made of along `axis`."""
-    if num_split is None or axis is None:
-        raise ValueError("num_split and axis are required")
+    for what, value in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
+        if value is None:
+            raise ValueError(f"Keyword arguments are required for this function: {what} is missing")
     sp_input = as_sparse(sp_input)
     out = SparseSplit(cast(axis, dtypes.int64), *_parts(sp_input), num_split)
     return [SparseTensor(*parts) for parts in zip(*out, strict=True)]

@@ -505,6 +505,10 @@ def _(call, dy):
 def _extremum(name: str, choose):
     def kernel(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         sizes, other = checked(a_indices, a_values, a_shape), checked(b_indices, b_values, b_shape)
+        if len(sizes) != len(other):
+            raise invalid(
+                f"Operands do not have the same ranks; got shapes: {shape_text(sizes)} and {shape_text(other)}"
+            )
         if sizes != other:
             raise invalid(
                 f"Operands' shapes do not match: got {shape_text(sizes)} and {shape_text(other)}"

@@ -81,7 +81,7 @@ def _rows_of(input, of_vector, name):
         return _each(flat, input.with_flat_values)
     rank = input.shape.rank
     if rank is None:
-        raise ValueError(f"{name} requires input of known rank.")
+        raise ValueError(f"Rank of `input` must be statically known. ({name})")
     if rank == 0:
         return _each(of_vector(reshape(input, [1])), lambda made: made[0])
     if rank == 1:

@@ -15,7 +15,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.comparison import greater, is_nan, logical_and, where
+from tapeflow.ops.comparison import equal, greater, is_nan, logical_and, where
 from tapeflow.ops.construction import ones_like, zeros_like
 from tapeflow.ops.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.elementwise import abs as abs_
@@ -84,7 +84,12 @@ class Normal(Distribution):
     def _quantile(self, p):
         from tapeflow.ops.special import ndtri
 
-        return ndtri(p) * self.scale + self.loc
+        # The gradient at 0 and 1, where the quantile is infinite, is taken as 0.
+        one = ones_like(p)
+        inner = (p > 0) & (p < 1)
+        ends = where(equal(p, 0), -math.inf * one, where(equal(p, 1), math.inf * one, math.nan * one))
+        found = where(inner, ndtri(where(inner, p, 0.5 * one)), ends)
+        return found * self.scale + self.loc
 
     def _entropy(self):
         return 0.5 * math.log(2.0 * math.pi * math.e) + log(self.scale * ones_like(self.loc))
