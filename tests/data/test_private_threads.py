@@ -37,3 +37,12 @@ def test_fewer_calls_than_threads():
 def test_the_last_option_decides_inside_of_it():
     inner = limited(identities(16), 1)
     assert len(threads_of(limited(inner, 4))) == 1
+
+
+@pytest.mark.parametrize("size", [1, 3, 200])
+def test_in_a_graph(size):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        iterator = tf.compat.v1.data.make_initializable_iterator(limited(identities(16), size).batch(200))
+        values = iterator.get_next()
+        session.run(iterator.initializer)
+        assert 1 <= len(set(session.run(values))) <= size

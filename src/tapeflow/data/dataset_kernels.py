@@ -14,7 +14,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor_spec import TensorSpec
-from tapeflow.core.wire import fields, varint_field
+from tapeflow.core.wire import bytes_field, fields, varint_field
 from tapeflow.data import (
     batching,
     caching,
@@ -299,20 +299,32 @@ def _assert_cardinality(attrs: Any, fn: Any, dataset: Any, size: Any) -> Any:
 
 @_kernel(
     "FinalizeDataset", "MaxIntraOpParallelismDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2",
-    "PrivateThreadPoolDataset", "RewriteDataset",
+    "RewriteDataset",
 )  # fmt: skip
 def _same(attrs: Any, fn: Any, dataset: Any, *rest: Any) -> Any:
     """What only says how to run a dataset."""
     return dataset
 
 
-_DETERMINISTIC = 1  # the number of this field in TensorFlow's message of options
+@_kernel("PrivateThreadPoolDataset")
+def _private_threads(attrs: Any, fn: Any, dataset: Any, size: Any) -> Any:
+    found = Options()
+    found.threading.private_threadpool_size = _int(size)
+    return dataset.with_options(found)
+
+
+# The numbers of these fields in TensorFlow's messages of options.
+_DETERMINISTIC, _THREADING = 1, 5
+_PRIVATE_THREADS = 2
 
 
 def written_options(options: Any) -> bytes:
-    """What changes the elements, of options, as TensorFlow's message."""
-    kept = options.deterministic
-    return b"" if kept is None else varint_field(_DETERMINISTIC, int(kept))
+    """What changes the elements and their threads, of options, as TensorFlow's message."""
+    kept, threads = options.deterministic, options.threading.private_threadpool_size
+    written = b"" if kept is None else varint_field(_DETERMINISTIC, int(kept))
+    if threads is not None:
+        written += bytes_field(_THREADING, varint_field(_PRIVATE_THREADS, threads))
+    return written
 
 
 @_kernel("OptionsDataset")
@@ -322,6 +334,9 @@ def _options(attrs: Any, fn: Any, dataset: Any) -> Any:
     for number, _, value in fields(text.encode() if isinstance(text, str) else text):
         if number == _DETERMINISTIC:
             found.deterministic = bool(value)
+        elif number == _THREADING:
+            threads = {inner: size for inner, _, size in fields(value)}
+            found.threading.private_threadpool_size = threads.get(_PRIVATE_THREADS)
     return dataset.with_options(found)
 
 
