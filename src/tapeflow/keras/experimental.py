@@ -16,16 +16,19 @@ from tapeflow.saved_model.reading import parse
 __all__ = [
     "CosineDecay",
     "CosineDecayRestarts",
-    "SequenceFeatures",  # noqa: F822 (loaded when it is first used)
+    "LinearModel",  # noqa: F822 (loaded when it is first used)
+    "SequenceFeatures",  # noqa: F822
     "export_saved_model",
     "load_from_saved_model",
 ]
 
+_LAZY = {"LinearModel": "tapeflow.keras.premade", "SequenceFeatures": "tapeflow.keras.layers.dense_features"}
+
 
 def __getattr__(name: str) -> Any:
-    if name != "SequenceFeatures":
+    if name not in _LAZY:
         raise AttributeError(f"module 'tapeflow.keras.experimental' has no attribute {name!r}")
-    return importlib.import_module("tapeflow.keras.layers.dense_features").SequenceFeatures
+    return getattr(importlib.import_module(_LAZY[name]), name)
 
 
 def export_saved_model(
