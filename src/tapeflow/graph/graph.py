@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tapeflow import _native
+from tapeflow import _native, protos
 from tapeflow.core import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
@@ -142,7 +142,7 @@ class Graph(Scopes, Collections, Elements):
             self._place(op)
         if scopes.attributes:
             for key, value in scopes.attributes.items():
-                value = value(op.node_def) if callable(value) else value
+                value = value(protos.NodeDef(name=name, op=kind)) if callable(value) else value  # no outputs yet
                 if value is not None and key not in op.extra_attrs:
                     op._set_attr(key, value)
         if scopes.overrides and kind in scopes.overrides:
