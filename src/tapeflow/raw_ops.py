@@ -100,12 +100,22 @@ def _resource_function(name: str) -> Callable[..., typing.Any]:
             raise TypeError(f"{name} got an unexpected keyword argument {min(unknown)!r}")
         given = [arguments.pop(key) for key in inputs]
         types = {key: _as_kind(op.attrs[key][0], value) for key, value in arguments.items() if key in op.attrs}
-        return op(*given, name=arguments.get("name"), **types)
+        return _by_output(op, op(*given, name=arguments.get("name"), **types))
 
     function.__name__ = function.__qualname__ = name
     function.__signature__ = _resource_signature(op)  # type: ignore[attr-defined]
     function.__doc__ = f"The op {name}: {op.signature}"
     return public(function)
+
+
+def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
+    """The results of an op, of which an output that is a list is one too."""
+    lists = [op.is_list(argument) for argument in op.outputs]
+    if len(lists) < 2 or not any(lists):
+        return found
+    length = len(found) - len(lists) + 1  # of the one list
+    at = lists.index(True)
+    return [*found[:at], list(found[at : at + length]), *found[at + length :]]
 
 
 def _resource_signature(op: typing.Any) -> inspect.Signature:

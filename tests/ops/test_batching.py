@@ -31,10 +31,12 @@ def in_threads(*functions):
 
 
 def batch(*tensors, most=4, timeout=LONG, name="batch", **more):
-    return raw.Batch(
+    joined, index, number = raw.Batch(
         in_tensors=list(tensors), num_batch_threads=1, max_batch_size=most, batch_timeout_micros=timeout,
         grad_timeout_micros=0, shared_name=name, **more,
     )  # fmt: skip
+    assert len(joined) == len(tensors)
+    return *joined, index, number
 
 
 def test_a_full_batch_has_all_rows_and_belongs_to_one_call():
@@ -114,7 +116,7 @@ def test_bad_batches(tensors, more, message):
 def test_in_a_session_a_node_keeps_its_batch():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         x = tf.compat.v1.placeholder(tf.int32, [1])
-        numbers, index, number = raw.Batch(
+        (numbers,), index, number = raw.Batch(
             in_tensors=[x], num_batch_threads=1, max_batch_size=2, batch_timeout_micros=LONG, grad_timeout_micros=0
         )
         assert numbers.shape.as_list() == [None]
@@ -127,7 +129,7 @@ def test_in_a_session_a_node_keeps_its_batch():
 def test_closing_a_session_ends_its_waits():
     with tf.Graph().as_default():
         session = tf.compat.v1.Session()
-        numbers, _, _ = raw.Batch(
+        (numbers,), _, _ = raw.Batch(
             in_tensors=[tf.constant([1])], num_batch_threads=1, max_batch_size=2, batch_timeout_micros=LONG,
             grad_timeout_micros=0,
         )  # fmt: skip
