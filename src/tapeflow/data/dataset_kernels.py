@@ -334,7 +334,7 @@ def _options(attrs: Any, fn: Any, dataset: Any) -> Any:
     for number, _, value in fields(text.encode() if isinstance(text, str) else text):
         if number == _DETERMINISTIC:
             found.deterministic = bool(value)
-        elif number == _THREADING:
+        elif number == _THREADING and isinstance(value, bytes):
             threads = {inner: size for inner, _, size in fields(value)}
             found.threading.private_threadpool_size = threads.get(_PRIVATE_THREADS)
     return dataset.with_options(found)
