@@ -185,8 +185,30 @@ def test_configs_name_no_code(tmp_path):
         keras.saving.deserialize_keras_object(
             {"module": "os", "class_name": "system", "config": {}}
         )
-    with pytest.raises(TypeError, match="code of a lambda"):
-        keras.saving.serialize_keras_object(lambda x: x)
+
+
+@pytest.mark.parametrize("ending", ["keras", "h5"])
+def test_lambdas_are_code_of_trusted_files(tmp_path, ending):
+    def scaled_by(factor):
+        return keras.layers.Lambda(lambda x, more=2: x * factor + more)
+
+    model = keras.Sequential(
+        [
+            keras.Input((3,)), scaled_by(5.0),
+            keras.layers.Dense(2, activation=lambda x: abs(x), kernel_initializer=tf.random.normal),
+        ]
+    )  # fmt: skip
+    path = tmp_path / f"m.{ending}"
+    model.save(path)
+    with pytest.raises(ValueError, match="safe_mode=False"):
+        keras.models.load_model(path)
+    again = keras.models.load_model(path, safe_mode=False)
+    x = np.array([[-1.0, 2.0, -3.0]], np.float32)
+    np.testing.assert_array_equal(again(x), model(x))
+    np.testing.assert_allclose(again(x), np.abs((5 * x + 2) @ model.get_weights()[0]), rtol=1e-5)
+    copy = keras.models.clone_model(model)
+    copy.set_weights(model.get_weights())
+    np.testing.assert_array_equal(copy(x), model(x))
 
 
 def test_weights_lead_to_no_other_file(tmp_path):

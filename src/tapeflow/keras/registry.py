@@ -9,6 +9,7 @@ from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import did_you_mean
+from tapeflow.keras import function_code
 
 _custom: dict[str, object] = {}
 
@@ -110,13 +111,14 @@ def from_config_dict(config, table, kind, custom_objects=None):
     if name == "function":
         name = config.get("config")
     elif name == "__lambda__":
-        raise ValueError(
-            f"A {kind} is given as the code of a lambda, which is never loaded from a config."
-        )
+        with deserializing():
+            return function_code.load(config)
     known = {**_custom, **(custom_objects or {})}
     cls = known[registered] if registered in known else find(name, table, kind, custom_objects, UnknownClassError)
     settings = config.get("config") or {}
     if not isinstance(settings, dict):
+        if inspect.isclass(cls) and config["class_name"] == "function":
+            return cls()
         if inspect.isclass(cls):
             raise ValueError(f"The config of a {kind} of class {cls.__name__!r} must be a dict, got {settings!r}.")
         return cls
@@ -189,6 +191,8 @@ def to_config(value):
         return {"module": module, "class_name": name, "config": value.get_config(), "registered_name": registered}
     if hasattr(value, "__name__"):
         name = getattr(value, "_keras_name", None) or value.__name__
+        if name == "<lambda>":
+            return function_code.dump(value)
         if keras_2() or value.__module__.startswith("tapeflow."):
             return name
         return {"module": "builtins", "class_name": "function", "config": name, "registered_name": "function"}

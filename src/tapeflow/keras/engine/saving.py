@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import function_code
 
 _KERAS_VERSION = "2.21.0"
 
@@ -39,6 +41,8 @@ def plain(value):
         return {"class_name": type(value).__name__, "config": value.get_config()}
     if hasattr(value, "numpy"):
         return value.numpy().tolist()
+    if isinstance(value, types.FunctionType) and value.__name__ == "<lambda>":
+        return function_code.dump(value)
     if isinstance(value, type) or callable(value):
         return value.__name__
     raise TypeError(f"Not JSON Serializable: {value!r}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras import function_code
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import CallSignature
 from tapeflow.keras.registry import find
@@ -65,17 +67,12 @@ class Lambda(Layer):
         shape, shape_kind, shape_module = self._output_shape, "raw", None
         if callable(shape):
             shape, shape_kind, shape_module = _function_config(shape)
-        return {
-            **super().get_config(),
-            "function": function,
-            "function_type": kind,
-            "module": module,
-            "output_shape": shape,
-            "output_shape_type": shape_kind,
-            "output_shape_module": shape_module,
-            "mask": self.mask,
-            "arguments": self.arguments,
-        }
+        config = {**super().get_config(), "function": function, "output_shape": shape, "mask": self.mask}
+        config["arguments"] = self.arguments
+        if keras_2():
+            config |= {"function_type": kind, "module": module}
+            config |= {"output_shape_type": shape_kind, "output_shape_module": shape_module}
+        return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -102,12 +99,7 @@ def _function_config(function):
 def _named_function(value, custom_objects):
     if isinstance(value, str):
         return find(value, {}, "function", custom_objects)
-    if not callable(value):
-        raise ValueError(
-            "The config of a Lambda layer holds code, which is not loaded. Make the layer again in Python, or "
-            "register its function with `register_keras_serializable`."
-        )
-    return value
+    return value if callable(value) else function_code.load(value)
 
 
 def _first_shape(input_shape):

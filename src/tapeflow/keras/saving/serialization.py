@@ -14,7 +14,7 @@ from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import registry
+from tapeflow.keras import function_code, registry
 from tapeflow.keras.registry import CustomObjectScope, module_of
 
 _DROPPED = ("time_major", "implementation", "batch_input_shape", "schedule_decay")
@@ -93,19 +93,12 @@ def serialize_keras_object(obj):
     if obj is Ellipsis:
         return {"class_name": "__ellipsis__", "config": {}}
     if inspect.isfunction(obj) and obj.__name__ == "<lambda>":
-        return {"class_name": "__lambda__", "config": {"value": _no_code(obj)}}
+        return function_code.dump(obj)
     if hasattr(obj, "get_config"):
         return _of_object(obj)
     if callable(obj):
         return _of_function(obj)
     raise TypeError(f"Cannot serialize object {obj!r} of type {type(obj).__name__}.")
-
-
-def _no_code(function):
-    raise TypeError(
-        f"{function!r} cannot be saved: the code of a lambda does not go into files. Use a named "
-        "function, registered by `register_keras_serializable`."
-    )
 
 
 def _of_function(function):
@@ -340,11 +333,8 @@ def _tensor(inner, custom_objects, safe_mode):
 
 
 def _lambda(inner, custom_objects, safe_mode):
-    raise ValueError(
-        "Requested the deserialization of a Python lambda. This carries a potential risk of arbitrary "
-        "code execution, and code is never loaded from files here: use a named function, registered by "
-        "`register_keras_serializable`."
-    )
+    with deserializing(safe_mode):
+        return function_code.load(inner)
 
 
 _SPECIAL = {
