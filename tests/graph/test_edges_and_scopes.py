@@ -113,3 +113,20 @@ def test_collections_of_a_function_are_its_own_but_for_variables(graph):
 
     assert v1.Session().run(f()) == 2
     assert v1.get_collection("things") == [1]
+
+
+def test_a_function_of_devices_may_look_at_nodes(graph):
+    seen = []
+
+    def choose(op):
+        seen.append((op.node_def.op, op.node_def.name))
+        return "/cpu:0"
+
+    x = v1.placeholder(tf.float32, [None, 3], name="x")
+    with graph.device(choose):
+        y = x[1:3] * 2.0
+        v1.get_variable("v", initializer=[1.0])
+        tf.split(x, 3, 1)
+    assert ("StridedSlice", "strided_slice") in seen
+    assert {"Const", "Mul", "VarHandleOp", "Split"} <= {kind for kind, _ in seen}
+    assert y.op.device == "/device:CPU:0"

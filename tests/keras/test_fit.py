@@ -196,3 +196,27 @@ def test_steps_keep_the_structure_of_batches():
         sums += model.fit(dataset, verbose=0).history["sum"]
     assert sums == [2.0, 22.0, 42.0, 42.0, 22.0, 22.0, 2.0]
     assert taken == [tf.nest.map_structure(lambda part: None, each) for each in structures]
+
+
+class Frame:
+    """Rows of columns of several dtypes, as pandas has them."""
+
+    def __init__(self, *rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.rows, dtype=object)
+
+
+@pytest.mark.parametrize("row", [(True, 1.5, 2), (1.5, True, 2), (2, 1.5, True), (np.True_, np.int64(2), 1.5)])
+def test_frames_of_bools_and_numbers(row):
+    model = keras.Sequential([keras.Input((3,)), layers.Dense(1, kernel_initializer="ones")])
+    model.compile("sgd", "mse")
+    frame = Frame(row, (0, 0, 0), (False, 2.5, 1))
+    np.testing.assert_allclose(model.predict(frame, verbose=0), [[4.5], [0.0], [3.5]])
+    assert np.isfinite(model.fit(frame, np.ones(3), verbose=0).history["loss"][0])
+    with pytest.raises(ValueError, match="mixed types"):
+        model.predict(Frame((1.5, "2", 3)), verbose=0)

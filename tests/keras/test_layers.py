@@ -262,7 +262,7 @@ BAD = {
         ValueError,
         "Invalid value",
     ),
-    "keyword": (lambda: layers.Layer(foo=1), TypeError, "Keyword argument not understood"),
+    "keyword": (lambda: layers.Layer(foo=1), ValueError, "Unrecognized keyword arguments passed to Layer: {.foo.: 1}"),
     "one input": (lambda: layers.Add()(tf.zeros([2, 3])), ValueError, "list of inputs"),
     "shapes": (
         lambda: layers.Concatenate()([tf.zeros([2, 3]), tf.zeros([3, 3])]),

@@ -370,3 +370,17 @@ def test_assets_stay_in_their_folder(tmp_path):
             archive.writestr(name, content)
     with pytest.raises(ValueError, match="leads out"):
         keras.models.load_model(tmp_path / "bad.keras")
+
+
+def test_names_in_the_signatures_of_models(tmp_path):
+    a, b = keras.Input((2,), name="a"), keras.Input((3,))
+    dense = keras.layers.Dense(1)(a)
+    for outputs, expected in (
+        (dense, ["output_0"]), ([dense, b], ["output_0", "output_1"]), ({"x": dense, "y": b}, ["x", "y"]),
+    ):  # fmt: skip
+        tf.saved_model.save(keras.Model([a, b], outputs), str(tmp_path / "m"))
+        signature = tf.saved_model.load(str(tmp_path / "m")).signatures["serving_default"]
+        assert sorted(signature.structured_input_signature[1]) == ["inputs", "inputs_1"]
+        found = signature(inputs=tf.ones([4, 2]), inputs_1=tf.zeros([4, 3]))
+        assert sorted(found) == expected
+        assert found[expected[0]].shape == [4, 1]

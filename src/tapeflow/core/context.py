@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow.core import device as placement
+from tapeflow.core.public import boundary
 
 # Called with the index of the device that operations of this thread now run on, 0 for the host.
 on_device_change: list[Callable[[int], None]] = []
@@ -401,6 +402,7 @@ class device_v1:
                 "tf.device does not support functions when eager execution is enabled."
             )
 
+    @boundary
     def __enter__(self) -> None:
         graph = current_graph()
         if graph is not None:

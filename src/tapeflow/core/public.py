@@ -62,7 +62,7 @@ def is_tensor_function(value: Any) -> bool:
 
 
 C = TypeVar("C", bound=type)
-_SPECIAL = {"__init__", "__call__", "__getitem__", "__setitem__", "__iter__", "__next__"}
+_SPECIAL = {"__init__", "__call__", "__getitem__", "__setitem__", "__iter__", "__next__", "__len__"}
 
 
 _OWN = __name__.partition(".")[0] + "."

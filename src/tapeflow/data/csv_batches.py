@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import OrderedDict
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def make_csv_dataset(
         return found.ignore_errors() if ignore_errors else found
 
     def with_names(*columns):
-        features = dict(zip(column_names, columns))
+        features = OrderedDict(zip(column_names, columns))
         if label_name is None:
             return features
         label = features.pop(label_name)

@@ -121,14 +121,15 @@ def write_node(
     A table, which is an object of this process, is written as the node that makes one; other such objects as
     placeholders.
     """
-    if op.type == "Const" == written_type(op) and op.outputs[0].dtype == dtypes.resource:
+    # A function of devices is given an operation that has no outputs yet, and may look at its node.
+    if op.type == "Const" == written_type(op) and op.attrs["value"].dtype == dtypes.resource:
         node.name, node.op, node.device = op.name, "Placeholder", op.device or ""
         node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
         held = object_of(op.attrs["value"])
         if isinstance(held, Table) and not held.forbidden:
             _write_table(held, node)
             return
-        node.attr["dtype"].type = op.outputs[0].dtype.as_datatype_enum
+        node.attr["dtype"].type = dtypes.resource.as_datatype_enum
         node.attr["shape"].shape.SetInParent()
         return
     node.name = op.name

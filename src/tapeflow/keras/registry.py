@@ -10,6 +10,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import did_you_mean
 from tapeflow.keras import function_code
+from tapeflow.keras.unknown_arguments import name_of
 
 _custom: dict[str, object] = {}
 
@@ -139,21 +140,13 @@ def made_from(cls, config):
     while True:
         try:
             return cls.from_config(dict(config))
-        except TypeError as error:
-            name = _not_understood(error)
+        except (TypeError, ValueError) as error:
+            name = name_of(error)
             if name not in config:
                 raise
             value = config.pop(name)
             if value not in (None, False) and _INERT.get(name) != value:
                 raise
-
-
-def _not_understood(error):
-    """The argument that an error says a constructor does not take."""
-    if error.args and isinstance(error.args[0], tuple) and len(error.args[0]) == 2:
-        return error.args[0][1]
-    found = re.search(r"(?:argument|optimizer:|Keyword argument not understood:)[^'\w]*'?(\w+)'?", str(error))
-    return found and found[1]
 
 
 def module_of(value):

@@ -8,6 +8,7 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.module import SetByInit
 from tapeflow.core.public import public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.keras import (
@@ -22,6 +23,7 @@ from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.registry import snake_name
+from tapeflow.keras.unknown_arguments import explained, unknown_argument
 from tapeflow.ops.construction import zeros
 
 _ARGUMENTS = {
@@ -72,7 +74,7 @@ class Layer(Connections, Protocol, Tracked):
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         for argument in kwargs:
             if argument not in _ARGUMENTS:
-                raise TypeError(("Keyword argument not understood:", argument))
+                raise unknown_argument(type(self), argument, kwargs[argument])
         self._start_tracking()
         attributes = self.__dict__
         attributes["_trainable"] = bool(trainable)
@@ -129,7 +131,9 @@ class Layer(Connections, Protocol, Tracked):
         self.built = True
 
     def call(self, inputs, *args, **kwargs):
-        """The layer's function."""
+        """The layer's function: the inputs as they are in Keras 2, and an error in Keras 3."""
+        if not keras_2():
+            raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
         return inputs
 
     def compute_output_shape(self, input_shape):
@@ -172,7 +176,15 @@ class Layer(Connections, Protocol, Tracked):
     def from_config(cls, config):
         """A layer from the constructor's arguments."""
         with deserializing():
-            return cls(**config)
+            try:
+                return cls(**config)
+            except TypeError as error:
+                raise explained(error, cls, config) from error
+
+    def __repr__(self):
+        if keras_2():
+            return super().__repr__()
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
     # Calls
 

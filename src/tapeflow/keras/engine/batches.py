@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -225,7 +226,7 @@ def _of_arrays(x, y, sample_weight, batch_size, shuffle, steps, class_weight):
             "Data cardinality is ambiguous. Make sure all arrays contain the same number of "
             f"samples; got {sorted(set(sizes))}."
         )
-    if batch_size is None:
+    if not batch_size:
         batch_size = -(-sizes[0] // steps) if steps else 32
     if any(hasattr(leaf, "_type_spec") and not isinstance(leaf, Tensor) for leaf in leaves):
         dataset = Dataset.from_tensor_slices(parts)
@@ -287,7 +288,11 @@ def listed(part):
 def _array_like(part):
     """Frames and series of pandas, and lists of numbers, as arrays."""
     if hasattr(part, "__array__") and not isinstance(part, (np.ndarray, Tensor, Variable)):
-        return np.asarray(part)
+        array = np.asarray(part)
+        # A frame whose columns have several dtypes is an array of objects.
+        if array.dtype == object and all(isinstance(value, (Real, np.bool_)) for value in array.flat):
+            return array.astype(settings.floatx())
+        return array
     if isinstance(part, list):
         return np.asarray(part) if part and not isinstance(part[0], (dict, tuple)) else part
     if isinstance(part, Mapping):

@@ -142,6 +142,12 @@ class Functional(Model):
     def call(self, inputs, training=None, mask=None):
         expected = nest.flatten(self._inputs)
         if isinstance(inputs, dict) and not isinstance(self._inputs, dict):
+            missing = [tensor.name for tensor in expected if tensor.name not in inputs]
+            if missing:
+                raise ValueError(
+                    f"Missing data for input {missing[0]!r} of model {self.name!r}. It was given a dictionary with "
+                    f"the keys {list(inputs)}, and expects the keys {[tensor.name for tensor in expected]}"
+                )
             given = [inputs[tensor.name] for tensor in expected]
         elif isinstance(inputs, dict) and set(self._inputs) <= set(inputs):
             # Data may have columns that the model does not look at.

@@ -1,8 +1,12 @@
-"""The functions of a model that a SavedModel takes along: its call, and its signature, by the names of its layers."""
+"""The functions of a model that a SavedModel takes along: its call, and its signature.
+
+In Keras 2 the signature has the names of the layers.
+"""
 
 from __future__ import annotations
 
 from tapeflow.core import nest
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.function import Function
 from tapeflow.keras.random import states_of_generators
@@ -22,8 +26,11 @@ def functions_of(model):
         return model(inputs, training=training)
 
     def _default_save_signature(inputs):
-        outputs = nest.flatten(model(inputs, training=False))
-        return dict(zip(_output_names(model, len(outputs)), outputs, strict=True))
+        outputs = model(inputs, training=False)
+        flat = nest.flatten(outputs)
+        if not keras_2() and isinstance(outputs, dict) and len(outputs) == len(flat):
+            return outputs
+        return dict(zip(_output_names(model, len(flat)), flat, strict=True))
 
     called = Function(call, autograph=False)
     for training in (False, True):
@@ -58,6 +65,8 @@ def input_specs(model):
 
 
 def _input_names(model, inputs, count):
+    if not keras_2():
+        return ["inputs", *(f"inputs_{i}" for i in range(1, count))]
     if isinstance(inputs, dict):
         return sorted(inputs)
     names = getattr(model, "input_names", None)
@@ -67,6 +76,8 @@ def _input_names(model, inputs, count):
 
 
 def _output_names(model, count):
+    if not keras_2():
+        return [f"output_{i}" for i in range(count)]
     names = getattr(model, "output_names", None)
     if names is not None and len(names) == count:
         return names

@@ -51,14 +51,15 @@ class Sequential(Model):
         return self._stack[1:] if self._has_input_layer else self._stack[:]
 
     def add(self, layer):
-        """Appends a layer. Raises TypeError for anything else."""
+        """Appends a layer. Raises ValueError (TypeError in Keras 2) for anything else."""
         if isinstance(layer, KerasTensor):
             layer = layer.layer
         if not isinstance(layer, Layer):
-            if not callable(layer):
-                raise TypeError(
+            if not callable(layer) or isinstance(layer, type):
+                hint = f" Call the class: {layer.__name__}(...)." if isinstance(layer, type) else ""
+                raise (TypeError if keras_2() else ValueError)(
                     "The added layer must be an instance of class Layer. "
-                    f"Received: layer={layer} of type {type(layer)}."
+                    f"Received: layer={layer} of type {type(layer)}.{hint}"
                 )
             from tapeflow.keras.layers.function_layer import Lambda
 

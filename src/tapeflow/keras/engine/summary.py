@@ -6,6 +6,8 @@ import re
 import shutil
 
 from tapeflow.core import nest
+from tapeflow.core.release import keras_2
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.optimizers.wrapping import in_order
 
 _CHAIN = (88, (0.45, 0.80, 1.0))
@@ -202,11 +204,21 @@ def shape_of_calls(layer):
         str(nest.map_structure(lambda t: tuple(t.shape.as_list()), node.outputs)): node
         for node in layer._nodes
     }
+    if not shapes and not keras_2():
+        return _shape_of_built(layer)
     if len(shapes) != 1:
         return None
     outputs = layer._nodes[0].outputs
     shape = nest.map_structure(lambda t: tuple(t.shape.as_list()), outputs)
     return [shape] if type(layer).__name__ == "InputLayer" else shape
+
+
+def _shape_of_built(layer):
+    """The shape of the outputs for the inputs that a layer was built for; None where it is not known."""
+    seen = layer.__dict__.get("_input_shape_seen")
+    if seen is None or getattr(layer.compute_output_shape, "__func__", None) is Layer.compute_output_shape:
+        return None  # the base class would trace the layer
+    return nest.map_structure(lambda shape: tuple(shape.as_list()), layer.compute_output_shape(seen))
 
 
 def _count(weights):

@@ -10,6 +10,7 @@ from tapeflow._native import Tensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling, compile_config
@@ -135,10 +136,11 @@ class Training:
 
     def _require_compiled(self):
         if not self.compiled:
-            raise RuntimeError(
-                "You must compile your model before training/testing. Use `model.compile(optimizer, "
-                "loss)`."
-            )
+            if keras_2():
+                raise RuntimeError(
+                    "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
+                )
+            raise ValueError("You must call `compile()` before using the model: `model.compile(optimizer, loss)`.")
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The compiled loss plus the losses of layers."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 
 from tapeflow.core import nest
+from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
@@ -56,7 +58,9 @@ class InputLayer(Layer):
             if isinstance(shape, int):
                 shape = (shape,)
             batch_shape = (batch_size, *TensorShape(shape).as_list())
-        super().__init__(dtype=dtype, name=name or settings.unique_name("input", zero_based=False))
+        if name is None:
+            name = settings.unique_name("input", zero_based=False) if keras_2() else settings.unique_name("input_layer")
+        super().__init__(dtype=dtype, name=name)
         self.built = True
         if batch_shape is not None:
             batch_shape = TensorShape(batch_shape)
@@ -140,7 +144,8 @@ class Dense(Quantizable, Layer):
             quantization_config=quantization_config,
         )  # fmt: skip
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self.units = int(units) if not isinstance(units, int) else units
+        whole = isinstance(units, numbers.Integral) and not isinstance(units, bool)
+        self.units = int(units) if whole or keras_2() else -1
         if self.units < 0:
             raise ValueError(
                 "Received an invalid value for `units`, expected a positive integer. "

@@ -18,6 +18,7 @@ from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, wrapping
 from tapeflow.keras.optimizers.subclassing import Subclassed
 from tapeflow.keras.session import set_values, values_of
+from tapeflow.keras.unknown_arguments import unknown_argument
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
@@ -69,10 +70,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def __init__(self, name, **kwargs):
         for argument in kwargs:
             if argument not in (*_CLIPPING, *_MORE, *_OLD):
-                raise TypeError(
-                    f"Unexpected keyword argument passed to optimizer: {argument}. Allowed kwargs are "
-                    f"{set(_CLIPPING) | {'lr', 'decay'}}."
-                )
+                raise unknown_argument(type(self), argument, kwargs[argument], "optimizer")
             if isinstance(kwargs[argument], (int, float)) and kwargs[argument] < 0:
                 raise ValueError(
                     f"decay cannot be less than 0. Received: {argument}={kwargs[argument]}"
@@ -308,6 +306,11 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if replicas.several():
             return replicas.apply_once(self.apply_gradients, grads_and_vars)
         given = tuple(grads_and_vars)
+        if given and (not isinstance(given[0], (tuple, list)) or len(given[0]) != 2):
+            raise TypeError(
+                "`grads_and_vars` must be pairs of a gradient and a variable, as of `zip(gradients, variables)`; got "
+                f"an item {given[0]!r}"
+            )
         pairs = [pair for pair in given if pair[0] is not None]
         if not pairs:
             if not given:
