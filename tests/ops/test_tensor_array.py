@@ -74,5 +74,17 @@ def test_only_reading_takes_elements_away():
         assert array.gather([2, 0]).numpy().tolist() == [3.0, 1.0]
     assert array.scatter([1], [5.0]).stack().numpy().tolist() == [1.0, 5.0, 3.0]
     array.read(1)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="twice"):
-        array.stack()
+    assert array.stack().numpy().tolist() == [1.0, 0.0, 3.0]
+
+
+def test_what_was_read_and_cleared_is_zeros_for_the_others():
+    def read_once():
+        array = tf.TensorArray(tf.float32, 3).unstack([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        array.read(1)
+        return array
+
+    assert read_once().stack().numpy().tolist() == [[1.0, 2.0], [0.0, 0.0], [5.0, 6.0]]
+    assert read_once().gather([0, 1]).numpy().tolist() == [[1.0, 2.0], [0.0, 0.0]]
+    assert read_once().concat().numpy().tolist() == [1.0, 2.0, 0.0, 0.0, 5.0, 6.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index 1 twice because it was cleared"):
+        read_once().read(1)

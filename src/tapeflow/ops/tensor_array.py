@@ -170,6 +170,13 @@ class TensorArray:
         if _is_symbolic(index):
             return self._staged().read(index)
         at = int(concrete_value(index))
+        if at in self._cleared and 0 <= at < len(self._tensors) and self._tensors[at] is None:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not read index {at} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = false?)",
+            )
         value = self._held(at)
         if self._clear_after_read:
             self._tensors[at] = None
@@ -177,7 +184,7 @@ class TensorArray:
         return value
 
     def _held(self, at):
-        """The element at `at`, which stays there."""
+        """The element at `at`, which stays there: zeros where none was written, or it was read and cleared."""
         if not 0 <= at < len(self._tensors):
             raise OutOfRangeError(
                 None,
@@ -186,14 +193,7 @@ class TensorArray:
             )
         value = self._tensors[at]
         if value is None:
-            if at in self._cleared:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Could not read index {at} twice because it was cleared after a previous read "
-                    "(perhaps try setting clear_after_read = false?)",
-                )
-            value = self._blank()
+            value = self._tensors[at] = self._blank()
         return value
 
     def _blank(self):
