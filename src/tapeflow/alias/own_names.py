@@ -71,6 +71,11 @@ OWN: dict[str, dict[str, str]] = {
         "_constant_tensor_conversion_function": "core.convert:convert_to_tensor",
         "_tensor_shape_tensor_conversion_function": "core.convert:convert_to_tensor",
     },
+    "python.framework.convert_to_constants": {
+        "convert_variables_to_constants_from_session_graph":
+            "graph.freezing:convert_variables_to_constants_from_session_graph",
+        "convert_variables_to_constants_v2": "function.freezing:convert_variables_to_constants_v2",
+    },
     "python.framework.errors_impl": {},
     "python.framework.func_graph": {"FuncGraph": "graph.func_graph:FuncGraph"},
     "python.framework.function": {"Defun": "function.defun:Defun"},

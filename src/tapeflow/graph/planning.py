@@ -43,6 +43,11 @@ def emits(kind: str) -> Callable[[Any], Any]:
     return register
 
 
+def is_special(op: Operation) -> bool:
+    """Whether more than the row of an operation says what a run of it does."""
+    return op.type in _EMIT
+
+
 class Emitter:
     """Makes the program of some operations of a graph.
 

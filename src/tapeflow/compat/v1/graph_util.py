@@ -1,7 +1,7 @@
 """tf.compat.v1.graph_util: GraphDefs and their parts."""
 
+from tapeflow.graph.freezing import convert_variables_to_constants
 from tapeflow.graph.graph_util import (
-    convert_variables_to_constants,
     extract_sub_graph,
     must_run_on_cpu,
     remove_training_nodes,

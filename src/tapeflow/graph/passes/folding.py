@@ -18,7 +18,8 @@ def fold_constants(program: Program) -> None:
     for each in program.instructions:
         results = None
         if each.kind == "op" and not each.stateful and all(v in constants for v in each.inputs):
-            results = _run(each, [constants[v] for v in each.inputs])
+            row, attrs, lists = each.payload
+            results = evaluate(row, attrs, lists, [constants[v] for v in each.inputs])
         if results is None:
             kept.append(each)
             continue
@@ -27,9 +28,13 @@ def fold_constants(program: Program) -> None:
     program.instructions = kept
 
 
-def _run(instruction: Any, inputs: list[Any]) -> list[Any] | None:
-    """The results; None where there are errors, which belong to the run, or where they are large."""
-    row, attrs, lists = instruction.payload
+def evaluate(row: Any, attrs: Any, lists: Any, inputs: list[Any]) -> list[Any] | None:
+    """The results of a row; None where there are errors, which belong to the run, or where they are large.
+
+    Args:
+      lists: the sizes of the inputs that are lists.
+      inputs: the flat inputs.
+    """
     from tapeflow.ops.shape_inference import schema
 
     if any(x.dtype.name in ("variant", "resource") for x in inputs):

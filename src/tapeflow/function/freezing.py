@@ -1,0 +1,198 @@
+"""`convert_variables_to_constants_v2`: traced functions with constants in place of their variables, and no calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core import context, dtypes
+from tapeflow.core.tensor_proto import make_tensor_proto
+from tapeflow.core.tensor_spec import TensorSpec
+from tapeflow.function.wrapping import WrappedFunction
+from tapeflow.graph import building, planning
+from tapeflow.graph.conditional import Body
+from tapeflow.graph.freezing import freeze
+from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.importing import import_nodes
+from tapeflow.graph.inlining import copy_operation
+from tapeflow.graph.operation import Operation
+from tapeflow.graph.order import needed
+from tapeflow.graph.passes.folding import evaluate
+from tapeflow.graph.tensor import SymbolicTensor
+
+__all__ = ["convert_variables_to_constants_v2"]
+
+
+def convert_variables_to_constants_v2(
+    func: Any, lower_control_flow: bool = True, aggressive_inlining: bool = False
+) -> WrappedFunction:
+    """Freeze a function: its variables become constants with the values that they have now.
+
+    Calls of other functions are inlined, and what follows from constants alone is computed.
+
+    Args:
+      func: a `ConcreteFunction`.
+      lower_control_flow: not used: branches and loops stay `If` and `While` nodes.
+      aggressive_inlining: not used: all calls are inlined.
+
+    Returns:
+      A function of the same arguments that returns the flat list of results. Its `graph` can be written as a
+      GraphDef of its own.
+
+    Raises:
+      ValueError: the function does more with a variable than read it.
+    """
+    graph = func.graph
+    variables = {id(inner): variable for variable, inner in graph.variables_by_handle.items()}
+    values: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
+    for outer, inner in graph.captures:
+        variable = variables.get(id(inner))
+        if variable is not None:
+            values[inner.op.name] = make_tensor_proto(variable.numpy(), variable.dtype)
+        elif outer.dtype in (dtypes.resource, dtypes.variant):
+            kept[inner.name] = outer
+        else:
+            values[inner.op.name] = make_tensor_proto(outer.numpy(), outer.dtype)
+    frozen = freeze(graph.as_graph_def(), values)
+    with context.init_scope():
+        whole, flat = FuncGraph(graph.name), FuncGraph(graph.name)
+    whole.limits = flat.limits = graph.limits
+    with whole.as_default():
+        replaced = {name: whole.capture(outer) for name, outer in kept.items()}
+        import_nodes(frozen, replaced, name="")
+    internal = {id(x) for x in graph.internal_captures}
+    arguments = [x for x in graph.inputs if id(x) not in internal]
+    given = [whole.get_tensor_by_name(x.name) for x in arguments]
+    whole.inputs = given + whole.internal_captures
+    copy = _Copy(flat, graph.outputs)
+    with flat.as_default():
+        for x in given:
+            copy.found[id(x)] = flat.add_input(x.dtype, x.shape_tuple, x.op.name)
+        for outer, inner in whole.captures:
+            copy.found[id(inner)] = flat.capture(outer)
+            copy_handle(inner, copy.found[id(inner)])
+        outputs = [whole.get_tensor_by_name(y.name) for y in graph.outputs]
+        flat.outputs = copy.add(whole, outputs)
+    flat.structured_outputs = list(flat.outputs)
+    specs = tuple(TensorSpec(x.shape, x.dtype, x.op.name) for x in arguments)
+    return WrappedFunction(flat, graph.name, (specs, {}), [x.op.name for x in arguments])
+
+
+class _Copy:
+    """A copy of a graph: calls are inlined, constants folded.
+
+    Args:
+      target: where the copies go.
+      outputs: the tensors whose operations keep their names.
+
+    Attributes:
+      found: what tensors have become.
+    """
+
+    def __init__(self, target: FuncGraph, outputs: Sequence[SymbolicTensor]):
+        self.target = target
+        self.found: dict[int, SymbolicTensor] = {}
+        self._constants: dict[int, _Constant] = {}
+        self._copies: dict[int, Operation] = {}
+        self._named = {y.op.name for y in outputs}
+
+    def add(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor], called: bool = False) -> list[SymbolicTensor]:
+        """Copies what `outputs` and the effects of a graph need; the copies of the outputs."""
+        given = [x for x in graph.inputs if id(x) in self.found or id(x) in self._constants]
+        arguments = {id(x) for x in given}
+        effects = [op for op in graph.operations if op.effects]
+        for op in needed(graph, outputs, effects, given):
+            if op.outputs and id(op.outputs[0]) in arguments:
+                continue
+            if op.type == "PartitionedCall":
+                self._inline(op)
+            elif not self._fold(op) or (op.name in self._named and not called):
+                self._plain(op, called)
+        return [self._made(y) for y in outputs]
+
+    def _made(self, x: SymbolicTensor) -> SymbolicTensor:
+        """What a tensor has become; constants become nodes when they are asked for."""
+        if id(x) not in self.found:
+            known = self._constants[id(x)]
+            if known.node is None:
+                known.node = building.constant(self.target, known.value, known.name)
+            self.found[id(x)] = known.node
+        return self.found[id(x)]
+
+    def _inline(self, op: Operation) -> None:
+        body = op.attrs["branches"][0]
+        first = len(self.target.operations)
+        for inner, given in zip(body.graph.inputs, op.inputs, strict=True):
+            if id(given) in self._constants:
+                self._constants[id(inner)] = self._constants[id(given)]
+            else:
+                self.found[id(inner)] = self.found[id(given)]
+        before = [self._copies[id(other)] for other in op.control_inputs if id(other) in self._copies]
+        with self.target.control_dependencies(before), self.target.name_scope(op.name + "/"):
+            results = self.add(body.graph, body.outputs, called=True)
+        for x in body.graph.operations:  # each call has copies of its own
+            for y in x.outputs:
+                self.found.pop(id(y), None)
+                self._constants.pop(id(y), None)
+        for y, own in zip(op.outputs, results, strict=True):
+            self.found[id(y)] = own
+        made = self.target.operations[first:]
+        if made:  # who waited for the call waits for the last that it does
+            self._copies[id(op)] = next((x for x in reversed(made) if x.effects), made[-1])
+
+    def _plain(self, op: Operation, called: bool) -> None:
+        for x in op.inputs:
+            self._made(x)
+        made = copy_operation(self.target, op, self.found, self._copies, whole_name=not called)
+        self._copies[id(op)] = made
+        attrs = made.attrs
+        if "branches" in attrs:
+            made.attrs = {**attrs, "branches": [_flat(body) for body in attrs["branches"]]}
+        elif "body" in attrs:
+            made.attrs = {**attrs, "cond": _flat(attrs["cond"]), "body": _flat(attrs["body"])}
+
+    def _fold(self, op: Operation) -> bool:
+        """Computes an operation whose inputs are constants; whether that could be done."""
+        if op.control_inputs:
+            return False
+        if op.type == "Const":
+            self._constants[id(op.outputs[0])] = _Constant(op.attrs["value"], op.name)
+            return True
+        if op.row is None or op.stateful or not op.inputs or planning.is_special(op):
+            return False
+        inputs = [self._constants.get(id(x)) for x in op.inputs]
+        if any(x is None for x in inputs):
+            return False
+        if op.type == "Identity":
+            self._constants[id(op.outputs[0])] = self._constants[id(op.inputs[0])]
+            return True
+        lists = [size for size in op.input_sizes if size is not None]
+        results = evaluate(op.row, op.attrs, lists, [x.value for x in inputs if x is not None])
+        if results is None:
+            return False
+        for i, (y, tensor) in enumerate(zip(op.outputs, results, strict=True)):
+            self._constants[id(y)] = _Constant(tensor, f"{op.name}_{i}" if i else op.name)
+        return True
+
+
+class _Constant:
+    """A value that is known, and its node where one was made."""
+
+    def __init__(self, value: Any, name: str):
+        self.value, self.name = value, name
+        self.node: SymbolicTensor | None = None
+
+
+def _flat(body: Body) -> Body:
+    """A function of a branch or loop, with calls inlined and constants folded."""
+    with context.init_scope():
+        made = FuncGraph(body.graph.name)
+    made.limits = body.graph.limits
+    copy = _Copy(made, [])
+    with made.as_default():
+        for x in body.graph.inputs:
+            copy.found[id(x)] = made.add_input(x.dtype, x.shape_tuple, x.op.name)
+            copy_handle(x, copy.found[id(x)])
+        made.outputs = copy.add(body.graph, body.outputs)
+    return body._replace(graph=made, outputs=list(made.outputs))

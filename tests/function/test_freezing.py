@@ -1,0 +1,187 @@
+"""Frozen functions compute what the functions did, here and in TensorFlow, without variables and calls."""
+
+import os
+import pathlib
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+from tapeflow.function.freezing import convert_variables_to_constants_v2
+
+
+class Model(tf.Module):
+    """Functions that use variables in all the ways that can be frozen."""
+
+    def __init__(self):
+        self.w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+        self.table = tf.Variable(np.arange(24, dtype=np.float32).reshape(2, 3, 4), name="table")
+        self.scale = tf.constant([2.0, 0.5])
+
+    @tf.function
+    def inner(self, x):
+        return tf.tanh(x @ self.w)
+
+    def plain(self, x, i):
+        return x @ self.w * self.scale
+
+    def nested(self, x, i):
+        return self.inner(self.inner(x)) + self.inner(x)
+
+    def loop(self, x, i):
+        for k in tf.range(3):
+            x = x + self.inner(x) * tf.cast(k, tf.float32)
+        return x
+
+    def loop_in_branch(self, x, i):
+        def body(k, y):
+            return k + 1, tf.cond(tf.reduce_sum(y) > 3.0, lambda: y @ self.w, lambda: y + self.w[0])
+
+        return tf.cond(x[0, 0] > 0.0, lambda: tf.while_loop(lambda k, y: k < 4, body, [0, x])[1], lambda: x)
+
+    def case(self, x, i):
+        return tf.switch_case(i[0], [lambda: x @ self.w, lambda: x * self.w[1], lambda: x])
+
+    def gather(self, x, i):
+        return {"rows": tf.gather(self.table, i), "one": x, "size": tf.shape(self.table)}
+
+    def gather_batch(self, x, i):
+        return tf.gather(self.table, tf.stack([i, i]), batch_dims=1, axis=1)
+
+    def gather_nd(self, x, i):
+        return tf.gather_nd(self.table, tf.stack([i, i], axis=1))
+
+    def gather_in_loop(self, x, i):
+        total = tf.zeros([3, 4])
+        for k in tf.range(2):
+            total += tf.gather(self.table, k)
+        return total * x[0, 0]
+
+    def folded(self, x, i):
+        return x * tf.reduce_sum(tf.sqrt(self.w) + tf.range(2.0))
+
+    def constant(self, x, i):
+        return self.w, tf.constant(3.0), x
+
+    def twice(self, x, i):
+        y = self.inner(x)
+        return y, y, i
+
+
+KINDS = [name for name in vars(Model) if not name.startswith("_") and name != "inner"]
+SPECS = [tf.TensorSpec([None, 2], tf.float32, "x"), tf.TensorSpec([None], tf.int32, "i")]
+ARGUMENTS = np.float32([[1, -2], [0.5, 3]]), np.int32([1, 0])
+
+
+def traced(model, name):
+    return tf.function(getattr(model, name)).get_concrete_function(*SPECS)
+
+
+def saved(model, name, folder):
+    """The function as it is in a SavedModel, where calls are kept."""
+    holder = tf.Module()
+    holder.model, holder.call = model, tf.function(getattr(model, name), input_signature=SPECS)
+    tf.saved_model.save(holder, str(folder))
+    return tf.saved_model.load(str(folder)).call.get_concrete_function(*SPECS)
+
+
+def nodes_of(graph_def):
+    yield from graph_def.node
+    for function in graph_def.library.function:
+        yield from function.node_def
+
+
+def check(concrete):
+    expected = tf.nest.flatten(concrete(*map(tf.constant, ARGUMENTS)))
+    frozen = convert_variables_to_constants_v2(concrete)
+    found = frozen(*map(tf.constant, ARGUMENTS))
+    assert len(found) == len(expected)
+    for mine, its in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, its, rtol=1e-6)
+    assert [x.name for x in frozen.inputs] == ["x:0", "i:0"]
+    assert frozen.captured_inputs == []
+    graph_def = frozen.graph.as_graph_def()
+    kinds = {node.op for node in nodes_of(graph_def)}
+    assert not {kind for kind in kinds if "Variable" in kind or "Resource" in kind or "PartitionedCall" in kind}
+    return frozen, graph_def, expected
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_frozen_functions_compute_the_same(name):
+    check(traced(Model(), name))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_functions_of_saved_models_can_be_frozen(name, tmp_path):
+    check(saved(Model(), name, tmp_path))
+
+
+def test_what_follows_from_constants_is_computed():
+    _, graph_def, _ = check(traced(Model(), "folded"))
+    assert sorted(node.op for node in graph_def.node) == ["Const", "Identity", "Mul", "Placeholder", "Placeholder"]
+    _, graph_def, _ = check(traced(Model(), "nested"))
+    assert sum(node.op == "Const" for node in graph_def.node) == 1
+
+
+def test_a_frozen_function_keeps_its_values():
+    model = Model()
+    concrete = traced(model, "plain")
+    frozen = convert_variables_to_constants_v2(concrete)
+    before = concrete(*map(tf.constant, ARGUMENTS)).numpy()
+    model.w.assign(tf.zeros([2, 2]))
+    np.testing.assert_array_equal(frozen(*map(tf.constant, ARGUMENTS))[0], before)
+
+
+def test_effects_are_kept(capfd):
+    w = tf.Variable(2.0)
+
+    @tf.function
+    def say(x):
+        tf.print("value", x * w)
+
+    @tf.function
+    def f(x):
+        say(x)
+        return x + w
+
+    frozen = convert_variables_to_constants_v2(f.get_concrete_function(tf.TensorSpec([], tf.float32)))
+    assert frozen(tf.constant(3.0))[0].numpy() == 5.0
+    assert "value 6" in capfd.readouterr().err
+
+
+def test_tables_stay_captured():
+    keys = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+    table = tf.lookup.StaticHashTable(keys, -1)
+    w = tf.Variable(10)
+    f = tf.function(lambda x: table.lookup(x) * w)
+    frozen = convert_variables_to_constants_v2(f.get_concrete_function(tf.TensorSpec([None], tf.string)))
+    assert frozen(tf.constant(["b", "c"]))[0].numpy().tolist() == [20, -10]
+
+
+def test_an_assignment_cannot_be_frozen():
+    w = tf.Variable(1.0)
+    f = tf.function(lambda x: w.assign_add(x))
+    with pytest.raises(ValueError, match=r"AssignAddVariableOp.*cannot be converted"):
+        convert_variables_to_constants_v2(f.get_concrete_function(tf.TensorSpec([], tf.float32)))
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python")
+def test_tensorflow_runs_frozen_functions(tmp_path):
+    asked, wanted = [], []
+    for name in KINDS:
+        for concrete in (traced(Model(), name), saved(Model(), name, tmp_path / name)):
+            frozen, graph_def, expected = check(concrete)
+            feeds = dict(zip([x.name for x in frozen.inputs], ARGUMENTS, strict=True))
+            asked.append((graph_def.SerializeToString(), feeds, [y.name for y in frozen.outputs]))
+            wanted.append((name, [y.numpy() for y in expected]))
+    script = pathlib.Path(__file__).parent / "frozen_runs.py"
+    done = subprocess.run(
+        [os.environ["TF_PYTHON"], str(script)], input=pickle.dumps(asked), capture_output=True, check=True
+    )
+    for (name, expected), found in zip(wanted, pickle.loads(done.stdout), strict=True):
+        assert not isinstance(found, str), (name, found)
+        for mine, its in zip(expected, found, strict=True):
+            np.testing.assert_allclose(mine, its, rtol=2e-6, atol=1e-6, err_msg=name)
