@@ -1,6 +1,8 @@
 """tf.test: what there is to run on."""
 
+import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.autodiff.checker import compute_gradient
@@ -29,6 +31,26 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_LAZY_NAMES, "mock"})
 
 
+def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[[Any], Any]:
+    """Return a decorator of tests that skips them where `pred` says so.
+
+    Args:
+      pred: a function without arguments, called when a test runs.
+      skip_message: why the test is skipped.
+    """
+
+    def decorate(method: Any) -> Any:
+        @functools.wraps(method)
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if pred():
+                self.skipTest(skip_message)
+            return method(self, *args, **kwargs)
+
+        return run
+
+    return decorate
+
+
 def is_built_with_cuda() -> bool:
     """Whether there are kernels for NVIDIA GPUs."""
     return False
@@ -51,6 +73,7 @@ def is_built_with_xla() -> bool:
 
 __all__ = [
     "compute_gradient",
+    "disable_with_predicate",
     "gpu_device_name",
     "is_built_with_cuda",
     "is_built_with_gpu_support",

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 import unittest
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from tapeflow.core import context, dtypes, errors, nest
 from tapeflow.core.device import DeviceSpec, gpu_device_name
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
-from tapeflow.ops.random_seed import set_seed
+from tapeflow.ops.ragged_tensor import RaggedTensor
+from tapeflow.ops.ragged_value import RaggedTensorValue
+from tapeflow.ops.random_seed import DEFAULT_GRAPH_SEED, set_seed
 
 _folder: str | None = None
 
@@ -55,16 +57,16 @@ class TestCase(unittest.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        random.seed(1234)
-        np.random.seed(1234)
+        random.seed(DEFAULT_GRAPH_SEED)
+        np.random.seed(DEFAULT_GRAPH_SEED)
         self._cached = None
         if not context.inside_graph():
             from tapeflow.graph.graph import get_default_graph, reset_default_graph
 
             reset_default_graph()
-            get_default_graph().seed = 1234
+            get_default_graph().seed = DEFAULT_GRAPH_SEED
         if context.eager_by_default():
-            set_seed(1234)
+            set_seed(DEFAULT_GRAPH_SEED)
 
     def tearDown(self) -> None:
         if self._cached is not None:
@@ -163,10 +165,28 @@ class TestCase(unittest.TestCase):
             return self.evaluate(x)
         return [self._plain(y) for y in x] if isinstance(x, (list, tuple)) else x
 
+    def _assert_ragged(self, a: Any, b: Any, compare: Callable[[Any, Any], None], msg: str | None) -> None:
+        """Ragged tensors, or nested lists in the place of one, with the same rows and values that `compare` accepts."""
+        a, b = self._nested(a), self._nested(b)
+        if isinstance(a, list) and isinstance(b, list):
+            self.assertEqual(len(a), len(b), msg)
+            for x, y in zip(a, b, strict=True):
+                self._assert_ragged(x, y, compare, msg)
+        else:
+            compare(a, b)
+
+    def _nested(self, x: Any) -> Any:
+        """A ragged tensor, or an array, as a nested list of its values."""
+        x = self.evaluate(x) if isinstance(x, (RaggedTensor, Tensor, Variable)) else x
+        return x.to_list() if isinstance(x, RaggedTensorValue) else x.tolist() if isinstance(x, np.ndarray) else x
+
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Arrays, tensors, or structures of them that agree within tolerances."""
+        if isinstance(a, _RAGGED) or isinstance(b, _RAGGED):
+            self._assert_ragged(a, b, lambda x, y: self.assertAllClose(x, y, rtol, atol, msg), msg)
+            return
         if hasattr(a, "_asdict"):
             a = a._asdict()
         if hasattr(b, "_asdict"):
@@ -219,6 +239,9 @@ class TestCase(unittest.TestCase):
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Arrays or tensors with the same shape and elements; NaN equals NaN."""
+        if isinstance(a, _RAGGED) or isinstance(b, _RAGGED):
+            self._assert_ragged(a, b, lambda x, y: self.assertAllEqual(x, y, msg), msg)
+            return
         x, y = self._GetNdArray(a), self._GetNdArray(b)
         if x.ndim <= 3 or y.ndim <= 3:
             self.assertEqual(
@@ -361,6 +384,9 @@ class TestCase(unittest.TestCase):
     def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
         """A block that raises the error of an operation whose text fits."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+
+_RAGGED = (RaggedTensor, RaggedTensorValue)
 
 
 def _wide(x: np.ndarray) -> np.ndarray:

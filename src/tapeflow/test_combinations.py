@@ -194,7 +194,8 @@ def _generated(method: Any, combinations: Sequence[Any], asked: Sequence[TestCom
 def _label(combination: Any) -> str:
     parts = []
     for place, (key, value) in enumerate(combination.items()):
-        text = getattr(value, "__name__", None) or getattr(value, "_name", None) or str(value)
+        own = value._name if isinstance(value, NamedObject) else getattr(value, "__name__", None)
+        text = own or getattr(value, "_name", None) or str(value)
         text = "".join(filter(str.isalnum, str(text)))
         parts.append(f"_{''.join(filter(str.isalnum, key))}_{text or place}")
     return "".join(parts)

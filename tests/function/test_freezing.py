@@ -10,6 +10,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.function.freezing import convert_variables_to_constants_v2
+from tapeflow.function.optimizing import optimize_graph
 
 
 class Model(tf.Module):
@@ -165,6 +166,29 @@ def test_an_assignment_cannot_be_frozen():
     f = tf.function(lambda x: w.assign_add(x))
     with pytest.raises(ValueError, match=r"AssignAddVariableOp.*cannot be converted"):
         convert_variables_to_constants_v2(f.get_concrete_function(tf.TensorSpec([], tf.float32)))
+
+
+def test_an_optimized_graph_keeps_its_results():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        tf.add(x * tf.reduce_sum(tf.range(3.0)), 1.0, name="y")
+        tf.identity(tf.constant([1.0, 2.0]) * 2.0, name="z")
+        tf.negative(x, name="unused")
+    meta_graph = v1.train.export_meta_graph(graph=graph)
+    meta_graph.collection_def["train_op"].node_list.value.extend(["x:0", "y:0", "z"])
+    made = optimize_graph(None, meta_graph)
+    kinds = {node.name: node.op for node in made.node}
+    assert {name: kinds[name] for name in "xyz"} == {"x": "Placeholder", "y": "AddV2", "z": "Identity"}
+    assert "unused" not in kinds
+    assert sorted(kinds.values()) == ["AddV2", "Const", "Const", "Const", "Identity", "Mul", "Placeholder"]
+    with tf.Graph().as_default(), v1.Session() as session:
+        tf.import_graph_def(made, name="")
+        found = session.run(["y:0", "z:0"], {"x:0": [1.0, 2.0]})
+    np.testing.assert_array_equal(found, [[4, 7], [2, 4]])
+    del meta_graph.collection_def["train_op"]
+    with pytest.raises(ValueError, match="names no results"):
+        optimize_graph(None, meta_graph)
 
 
 @pytest.mark.oracle

@@ -47,7 +47,8 @@ OWN: dict[str, dict[str, str]] = {
         "ASYNC": "core.context:ASYNC",
         "SYNC": "core.context:SYNC",
         "async_wait": "core.context:async_wait",
-        "context": "alias.stand_ins:context",
+        "Context": "core.eager_context:Context",
+        "context": "core.eager_context:current",
         "device": "core.context:device_v1",
         "eager_mode": "core.context:eager_mode",
         "execution_mode": "core.context:execution_mode",
@@ -98,7 +99,8 @@ OWN: dict[str, dict[str, str]] = {
         "strip_name_scope": "graph.scope_names:strip_name_scope",
         "uid": "alias.stand_ins:uid",
     },
-    "python.framework.random_seed": {"DEFAULT_GRAPH_SEED": "alias.stand_ins:DEFAULT_GRAPH_SEED"},
+    "python.grappler.tf_optimizer": {"OptimizeGraph": "function.optimizing:optimize_graph"},
+    "python.framework.random_seed": {"DEFAULT_GRAPH_SEED": "ops.random_seed:DEFAULT_GRAPH_SEED"},
     "python.framework.smart_cond": {
         "smart_cond": "ops.smart_cond:smart_cond",
         "smart_constant_value": "ops.smart_cond:smart_constant_value",
@@ -240,6 +242,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.ops.random_ops": {
         "parameterized_truncated_normal": "ops.random_truncated:parameterized_truncated_normal",
     },
+    "python.ops.ragged.ragged_util": {"assert_splits_match": "ops.ragged_broadcast:assert_splits_match"},
     "python.ops.resource_variable_ops": {
         "BaseResourceVariable": "_native:Variable",
         "ResourceVariable": "ops.variable:Variable",

@@ -16,7 +16,6 @@ from tapeflow.core.file_system import GFile
 from tapeflow.ops.array import identity, shape_v1
 from tapeflow.ops.control import control_dependencies
 
-DEFAULT_GRAPH_SEED = 87654321
 contextmanager = contextlib.contextmanager
 _uids = itertools.count(1)
 
@@ -89,17 +88,6 @@ def eager_main(argv: Any = None) -> None:
 
     _context.enable_eager_execution()
     test_case.main(argv)
-
-
-def context() -> Any:
-    """What there is to know of the context that operations run in."""
-    return SimpleNamespace(
-        executing_eagerly=_context.executing_eagerly,
-        num_gpus=lambda: len(config.list_logical_devices("GPU")),
-        devices=lambda: [device.name for device in config.list_logical_devices()],
-        device_name=_context.device_name(),
-        scope_name=_context.current_name_scope(),
-    )
 
 
 def list_local_devices(session_config: Any = None) -> list[Any]:

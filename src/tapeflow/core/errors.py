@@ -6,6 +6,7 @@ An error raised by an eager operation ends its message with the operation's name
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 # The numbers of error_codes.proto.
@@ -45,7 +46,8 @@ class OpError(Exception):
         self._message = message
         self._error_code = error_code
         payloads = args[0] if args else None
-        self._payloads = dict(payloads) if payloads else {}
+        # Libraries that make an error again with the arguments of another class give its code here.
+        self._payloads = dict(payloads) if isinstance(payloads, Mapping) else {}
 
     def __init_subclass__(cls, code: int | None = None, **kwargs: Any):
         super().__init_subclass__(**kwargs)

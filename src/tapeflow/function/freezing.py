@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tapeflow.core import context, dtypes
@@ -65,7 +65,7 @@ def convert_variables_to_constants_v2(
     arguments = [x for x in graph.inputs if id(x) not in internal]
     given = [whole.get_tensor_by_name(x.name) for x in arguments]
     whole.inputs = given + whole.internal_captures
-    copy = _Copy(flat, graph.outputs)
+    copy = Copy(flat, [y.op for y in graph.outputs])
     with flat.as_default():
         for x in given:
             copy.found[id(x)] = flat.add_input(x.dtype, x.shape_tuple, x.op.name)
@@ -79,30 +79,37 @@ def convert_variables_to_constants_v2(
     return WrappedFunction(flat, graph.name, (specs, {}), [x.op.name for x in arguments])
 
 
-class _Copy:
+class Copy:
     """A copy of a graph: calls are inlined, constants folded.
 
     Args:
       target: where the copies go.
-      outputs: the tensors whose operations keep their names.
+      named: the operations that stay under their names, though they could be computed.
 
     Attributes:
       found: what tensors have become.
     """
 
-    def __init__(self, target: FuncGraph, outputs: Sequence[SymbolicTensor]):
+    def __init__(self, target: FuncGraph, named: Iterable[Operation]):
         self.target = target
         self.found: dict[int, SymbolicTensor] = {}
         self._constants: dict[int, _Constant] = {}
         self._copies: dict[int, Operation] = {}
-        self._named = {y.op.name for y in outputs}
+        self._named = {op.name for op in named}
 
-    def add(self, graph: FuncGraph, outputs: Sequence[SymbolicTensor], called: bool = False) -> list[SymbolicTensor]:
-        """Copies what `outputs` and the effects of a graph need; the copies of the outputs."""
+    def add(
+        self,
+        graph: FuncGraph,
+        outputs: Sequence[SymbolicTensor],
+        called: bool = False,
+        targets: Sequence[Operation] | None = None,
+    ) -> list[SymbolicTensor]:
+        """Copies what `outputs` and `targets` of a graph need, by default its effects; the copies of the outputs."""
         given = [x for x in graph.inputs if id(x) in self.found or id(x) in self._constants]
         arguments = {id(x) for x in given}
-        effects = [op for op in graph.operations if op.effects]
-        for op in needed(graph, outputs, effects, given):
+        if targets is None:
+            targets = [op for op in graph.operations if op.effects]
+        for op in needed(graph, outputs, targets, given):
             if op.outputs and id(op.outputs[0]) in arguments:
                 continue
             if op.type == "PartitionedCall":
@@ -189,7 +196,7 @@ def _flat(body: Body) -> Body:
     with context.init_scope():
         made = FuncGraph(body.graph.name)
     made.limits = body.graph.limits
-    copy = _Copy(made, [])
+    copy = Copy(made, [])
     with made.as_default():
         for x in body.graph.inputs:
             copy.found[id(x)] = made.add_input(x.dtype, x.shape_tuple, x.op.name)

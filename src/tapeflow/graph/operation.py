@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core import public
 from tapeflow.core.dtypes import DType
+from tapeflow.core.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
@@ -49,7 +51,7 @@ class Operation:
     __slots__ = (
         "graph", "name", "type", "row", "inputs", "input_sizes", "attrs", "outputs", "control_inputs",
         "device", "defined_at", "custom_gradient", "index", "_extra", "_original_op", "_composite",
-        "__weakref__",
+        "__weakref__", "__dict__",  # programs give operations attributes of their own
     )  # fmt: skip
 
     def __init__(self, graph, kind, row, inputs, input_sizes, attrs, name, device, control_inputs):
@@ -295,4 +297,6 @@ READS = frozenset(
 def _plain(value: Any) -> Any:
     if isinstance(value, TensorShape):
         return as_shape(value).as_proto() if hasattr(value, "as_proto") else value
+    if isinstance(value, _native.EagerTensor):
+        return make_tensor_proto(value.numpy(), value.dtype)
     return value

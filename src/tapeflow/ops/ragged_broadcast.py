@@ -6,6 +6,7 @@ uniform and of size one; a tensor of smaller rank has dimensions of size one in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -183,6 +184,30 @@ def broadcast(values: list[Any]) -> tuple[list[Any], Any]:
         return out
 
     return flat, in_rows
+
+
+def assert_splits_match(nested_splits_lists: Sequence[Sequence[Any]]) -> list[Any]:
+    """Check that nested row splits of ragged tensors are the same.
+
+    Args:
+      nested_splits_lists: for each ragged tensor its `nested_row_splits`.
+
+    Returns:
+      The assertions, which eager execution has checked.
+
+    Raises:
+      ValueError: they are of different ragged ranks.
+    """
+    first, *others = nested_splits_lists
+    if any(len(splits) != len(first) for splits in others):
+        raise ValueError("Inputs must have identical ragged splits")
+    message = "Inputs must have identical ragged splits"
+    return [
+        assert_equal_v1(a, b, message=message)
+        for splits in others
+        for a, b in zip(first, splits, strict=True)
+        if a is not b
+    ]
 
 
 def _same_rows(values: list[Any]) -> bool:

@@ -7,6 +7,7 @@ comes out as what the place needs.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,17 @@ from tapeflow.ops.validate import invalid
 
 _Eager = _native.EagerTensor
 _Tensor = _native.Tensor
+
+
+def _of_its_kind(method: Any) -> Any:
+    """Lets `TensorArray.stack(array)` call the method of the array's own class, which may be one of a graph."""
+
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        own = method if type(self) is TensorArray else getattr(type(self), method.__name__)
+        return own(self, *args, **kwargs)
+
+    return call
 
 
 class TensorArray:
@@ -151,9 +163,11 @@ class TensorArray:
         """A scalar that stands for the order of writes; eagerly they are in order."""
         return convert_to_tensor(0, dtype=dtypes.int32)
 
+    @_of_its_kind
     def identity(self):
         return self
 
+    @_of_its_kind
     def grad(self, source, flow=None, name=None):
         """Raises NotImplementedError: a tape differentiates arrays as they are."""
         raise NotImplementedError(
@@ -161,10 +175,12 @@ class TensorArray:
             "not use/need this function to compute gradients of operations that use TensorArrays."
         )
 
+    @_of_its_kind
     def size(self, name=None):
         """The number of elements, an int32 scalar."""
         return convert_to_tensor(len(self._tensors), dtype=dtypes.int32)
 
+    @_of_its_kind
     def read(self, index, name=None):
         """The element at `index`."""
         if _is_symbolic(index):
@@ -207,6 +223,7 @@ class TensorArray:
             )
         return zeros(self.element_shape, self._dtype)
 
+    @_of_its_kind
     def write(self, index, value, name=None):
         """The array with `value` at `index`."""
         if _is_symbolic(index):
@@ -231,6 +248,7 @@ class TensorArray:
         self._tensors[at] = value
         return self
 
+    @_of_its_kind
     def stack(self, name=None):
         """All elements as one tensor with a new first dimension."""
         if not self._tensors:
@@ -238,12 +256,14 @@ class TensorArray:
             return zeros([0, *shape], self._dtype)
         return Pack([self._held(i) for i in range(len(self._tensors))])
 
+    @_of_its_kind
     def gather(self, indices, name=None):
         """The elements at `indices`, stacked."""
         if static_value(indices) is None:
             return self._staged().gather(indices)
         return Pack([self._held(int(i)) for i in concrete_value(indices)])
 
+    @_of_its_kind
     def concat(self, name=None):
         """All elements joined along their first dimension."""
         parts = [self._held(i) for i in range(len(self._tensors))]
@@ -254,6 +274,7 @@ class TensorArray:
                 )
         return concat(parts, 0)
 
+    @_of_its_kind
     def unstack(self, value, name=None):
         """The array with the slices of `value` along its first dimension as elements."""
         value = self._checked(value)
@@ -273,6 +294,7 @@ class TensorArray:
             array = array.write(i, part)
         return array
 
+    @_of_its_kind
     def scatter(self, indices, value, name=None):
         """The array with the slices of `value` at `indices`."""
         value = self._checked(value)
@@ -281,6 +303,7 @@ class TensorArray:
         places = [int(i) for i in concrete_value(indices)]
         return self._written(zip(places, unstack(value), strict=True))
 
+    @_of_its_kind
     def split(self, value, lengths, name=None):
         """The array with consecutive parts of `value` of the given lengths as elements."""
         value = self._checked(value)
@@ -305,6 +328,7 @@ class TensorArray:
         self._tensors = [None] * len(sizes)
         return self._written(enumerate(split(value, sizes)))
 
+    @_of_its_kind
     def close(self, name=None):
         """Forgets all elements."""
         self._tensors.clear()
