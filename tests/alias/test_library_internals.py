@@ -1,12 +1,18 @@
 """Parts of TensorFlow's internals that libraries and their tests use, as these expect them."""
 
+import contextlib
+import inspect
+import itertools
+
 import numpy as np
 import pytest
 
 import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
-from tapeflow.core import eager_context, errors
+from tapeflow.core import decorator, eager_context, errors, type_spec_registry
+from tapeflow.keras.utils import tensors
 from tapeflow.ops.ragged_broadcast import assert_splits_match
+from tapeflow.saved_model import structures
 
 
 def test_context_of_operations():
@@ -75,15 +81,132 @@ def test_methods_of_arrays_by_their_class(in_function):
     assert size.numpy() == 3
 
 
+def test_a_decorated_method_shows_the_arguments_without_self():
+    class Layer:
+        def call(self, x, training=False):
+            return x * 2.0
+
+    layer = Layer()
+    inner = decorator.make_decorator(
+        layer.call, lambda *args, **kwargs: layer.call(*args, **kwargs),
+        decorator_argspec=inspect.getfullargspec(layer.call),
+    )  # fmt: skip
+    assert list(inspect.signature(inner).parameters) == ["self", "x", "training"]
+    outer = decorator.make_decorator(inner, lambda *args, **kwargs: inner(*args, **kwargs))
+    assert list(inspect.signature(outer).parameters) == ["x", "training"]
+    assert outer.__self__ is layer
+    concrete = tf.function(outer).get_concrete_function(tf.TensorSpec([None]), training=True)
+    np.testing.assert_array_equal(concrete(tf.constant([1.0])), [2.0])
+
+
+def test_what_can_become_a_tensor_is_none_yet():
+    class Convertible:
+        def __tf_tensor__(self, dtype=None, name=None):
+            return tf.constant(1.0, dtype)
+
+    value = Convertible()
+    assert not tf.is_tensor(value)
+    assert tf.add(value, 1.0).numpy() == 2.0
+
+
+def test_symbolic_tensors_and_what_becomes_one():
+    class Convertible:
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def __tf_tensor__(self, dtype=None, name=None):
+            return self.tensor
+
+    tensors.register_symbolic_tensor_type(Convertible)
+    assert tensors.is_symbolic_tensor(tf.keras.Input([2]))
+    assert not tensors.is_symbolic_tensor(tf.constant(1.0))
+    assert not tensors.is_symbolic_tensor(Convertible(tf.constant(1.0)))
+    with tf.Graph().as_default():
+        assert tensors.is_symbolic_tensor(Convertible(tf.constant(1.0)))
+
+
+def test_arguments_of_traced_functions():
+    f = tf.function(lambda x, y=2: x)
+    assert inspect.getfullargspec(f).args == ["x", "y"]
+    assert "python_function" in inspect.signature(type(f)).parameters
+
+
+def test_control_dependencies_of_any_iterable():
+    @tf.function
+    def f(x):
+        with tf.control_dependencies(itertools.chain([tf.debugging.assert_positive(x)], [])):
+            return x * 2.0
+
+    assert f(1.0).numpy() == 2.0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(-1.0)
+    with tf.Graph().as_default():
+        a = tf.constant(1.0)
+        with tf.control_dependencies(each for each in [a]):
+            assert tf.constant(2.0).op.control_inputs == [a.op]
+
+
+def test_the_device_of_the_blocks_around():
+    class Capture:
+        device = None
+
+        def _set_device(self, device):
+            self.device = device
+
+    with tf.Graph().as_default() as graph:
+        cases = [(["/gpu:1"], "/device:GPU:1"), (["/cpu:0", lambda op: "/job:w"], "/job:w/device:CPU:0")]
+        for scopes, expected in cases:
+            with contextlib.ExitStack() as stack:
+                for scope in scopes:
+                    stack.enter_context(graph.device(scope))
+                capture = Capture()
+                graph._apply_device_functions(capture)
+                assert capture.device == expected
+
+
+@type_spec_registry.register("tests.PairSpec")
+class PairSpec(tf.TypeSpec):
+    """A spec of a program's own, of two tensors."""
+
+    value_type = property(lambda self: tuple)
+
+    def __init__(self, shape):
+        self.shape = tf.TensorShape(shape)
+
+    def _serialize(self):
+        return (self.shape,)
+
+    @property
+    def _component_specs(self):
+        return [tf.TensorSpec(self.shape), tf.TensorSpec(self.shape)]
+
+    def _to_components(self, value):
+        return list(value)
+
+    def _from_components(self, components):
+        return tuple(components)
+
+
+def test_registered_specs_in_files():
+    message = structures.encode({"pair": PairSpec([None, 2])})
+    value = message.dict_value.fields["pair"].type_spec_value
+    assert value.type_spec_class == protos.TypeSpecProto.TypeSpecClass.Value("REGISTERED_TYPE_SPEC")
+    assert (value.type_spec_class_name, value.num_flat_components) == ("tests.PairSpec", 2)
+    assert structures.decode(message) == {"pair": PairSpec([None, 2])}
+    value.type_spec_class_name = "tests.Unknown"
+    with pytest.raises(ValueError, match=r"tests\.Unknown"):
+        structures.decode(message)
+
+
 class Cases(test_case.TestCase):
     def test_ragged(self):
         a = tf.ragged.constant([[1.0], [2.0, 3.0]])
         self.assertAllClose(a, [[1.0], [2.0, 3.0 + 1e-7]])
         self.assertAllEqual([[1.0], [2.0, 3.0]], a)
         for wrong in ([[1.0], [2.0]], [[1.0], [2.0, 4.0]], [[1.0, 2.0], [3.0]]):
-            with self.assertRaises(AssertionError):
+            with pytest.raises(AssertionError):
                 self.assertAllEqual(a, wrong)
-            with self.assertRaises(AssertionError):
+            with pytest.raises(AssertionError):
                 self.assertAllClose(a, wrong)
 
     def test_random_numbers(self):
@@ -96,7 +219,7 @@ class Cases(test_case.TestCase):
 
     @tf.test.disable_with_predicate(lambda: False, "not today")
     def test_not_skipped(self):
-        self.assertEqual(self._testMethodName, "test_not_skipped")
+        assert self._testMethodName == "test_not_skipped"
 
 
 def test_names_of_tests_of_named_objects():

@@ -172,6 +172,7 @@ OWN: dict[str, dict[str, str]] = {
         "register": "core.type_spec_registry:register",
         "register_type_spec_from_value_converter": "core.type_specs:register_type_spec_from_value_converter",
     },
+    "python.framework.tensor_shape": {"": "core.tensor_shape"},
     "python.framework.type_spec_registry": {"": "core.type_spec_registry"},
     "python.keras.backend": {"get_graph": "graph.graph:get_default_graph", "get_uid": "keras.settings:get_uid"},
     "python.layers.base": {"InputSpec": "keras.engine.input_spec:InputSpec", "Layer": "layers.classes:Layer"},
@@ -209,6 +210,10 @@ OWN: dict[str, dict[str, str]] = {
         "stat": "core.file_system:stat",
         "walk": "core.file_system:walk",
         "write_string_to_file": "alias.stand_ins:write_string_to_file",
+    },
+    "python.keras.utils.tf_utils": {
+        "is_symbolic_tensor": "keras.utils.tensors:is_symbolic_tensor",
+        "register_symbolic_tensor_type": "keras.utils.tensors:register_symbolic_tensor_type",
     },
     "python.ops.array_ops": {
         "prevent_gradient": "ops.array:prevent_gradient",

@@ -202,7 +202,6 @@ def is_tensor(x: Any) -> bool:
     """Whether `x` is a tensor, a variable, or a value made of tensors such as IndexedSlices."""
     return (
         isinstance(x, (*_TENSORS, IndexedSlices))
-        or hasattr(type(x), "__tf_tensor__")
         or structure.is_composite(x)
     )
 

@@ -116,7 +116,19 @@ def make_decorator(
     func.__wrapped__ = func.__original_wrapped__ = target
     if hasattr(made, "__signature__"):
         func.__signature__ = made.__signature__
+        if decorator_argspec is None:
+            _bind(func, target)
     return func
+
+
+def _bind(func: Any, target: Any) -> None:
+    """Presents what decorates a bound method as a method too, where the arguments that it shows still have `self`."""
+    decorators, inside = unwrap(target)
+    methods = [each for each in (inside, *(d.decorated_target for d in decorators)) if inspect.ismethod(each)]
+    parameters = list(func.__signature__.parameters.values())
+    if methods and parameters and parameters[0].name == "self":
+        func.__signature__ = inspect.Signature(parameters[1:])
+        func.__self__ = methods[0].__self__
 
 
 def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:

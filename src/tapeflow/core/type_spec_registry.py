@@ -52,6 +52,11 @@ def get_name(cls: type) -> str:
     return _TYPE_SPEC_TO_NAME[cls]
 
 
+def name_of(cls: type) -> str | None:
+    """The name of a class of specs; None for one without a name."""
+    return _TYPE_SPEC_TO_NAME.get(cls)
+
+
 def lookup(name: str) -> Any:
     """The class of specs of a name. Raises TypeError for what is no string, ValueError for an unknown name."""
     if not isinstance(name, str):

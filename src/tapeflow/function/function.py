@@ -42,11 +42,23 @@ CREATED_TWICE = (
 
 
 @public_methods
+class _OwnSignature:
+    """The signature of a function as its `__signature__`, which the class itself does not have."""
+
+    def __get__(self, function: Any, owner: Any = None) -> Any:
+        found = None if function is None else function._signature.signature
+        if found is None:
+            raise AttributeError("__signature__")
+        return found
+
+
 class Function:
     """A function that runs as a plan.
 
     Made by `tf.function`, whose arguments its own are.
     """
+
+    __signature__ = _OwnSignature()
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ Imported once, for its effect: it gives the functions of `ops.control` their sta
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from tapeflow.core import context, nest
@@ -63,7 +63,7 @@ class Staging:
         if callable(inputs):
             inputs = inputs()
         if inputs is not None:
-            if isinstance(inputs, (set, frozenset)):
+            if isinstance(inputs, (Iterator, Set)) and not hasattr(inputs, "dtype"):
                 inputs = list(inputs)
             inputs = [x for x in nest.flatten(inputs) if x is not None]
             inputs = [x() if callable(x) and not hasattr(x, "dtype") else x for x in inputs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow import _native
@@ -90,18 +90,26 @@ class Scopes:
                 raise RuntimeError("Exiting device scope without proper scope nesting.")
             stack.pop()
 
-    def _place(self, op: Operation) -> None:
-        scopes = self._scopes
+    def _device_of_scope(self, op: Any, set_device: Callable[[str], None]) -> str:
+        """The device that the blocks around say for `op`; functions among them are called with it, once it is set."""
         spec = placement.DeviceSpec()
-        for entry in reversed(scopes.devices):
+        for entry in reversed(self._scopes.devices):
             if entry is None:
                 break
             if callable(entry) and not isinstance(entry, placement.DeviceSpec):
-                op.device = spec.to_string()
+                set_device(spec.to_string())
                 entry = entry(op)
                 entry = placement.DeviceSpec.from_string(placement.canonical_name(entry or ""))
             spec = entry.make_merged_spec(spec)
-        op.device = spec.to_string()
+        return spec.to_string()
+
+    def _apply_device_functions(self, op: Any) -> None:
+        """Sets the device of what is like an operation: libraries ask so which device the blocks around say."""
+        op._set_device(self._device_of_scope(op, op._set_device))
+
+    def _place(self, op: Operation) -> None:
+        scopes = self._scopes
+        op.device = self._device_of_scope(op, lambda device: setattr(op, "device", device))
         for other in scopes.colocated:
             if other is not None and other is not op:
                 op._set_attr("_class", sorted({*op.colocation_groups(), *other.colocation_groups()} -

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native, protos
-from tapeflow.core import tensor_proto
+from tapeflow.core import nest, tensor_proto, type_spec_registry
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.indexed_slices import IndexedSlicesSpec
 from tapeflow.core.sparse_tensor import SparseTensorSpec
@@ -27,6 +27,7 @@ _SPECS: dict[int, Any] = {
     3: RaggedTensorSpec,
     4: TensorArraySpec,
 }
+_REGISTERED = 12  # a class that the program has registered under a name
 # How deep values may be nested: what comes from a file must not exhaust the stack.
 _DEEPEST = 100
 
@@ -125,6 +126,13 @@ def _put_type_spec(spec: Any, made: Any) -> None:
             made.num_flat_components = len(spec._component_specs)
             _encode(tuple(spec._parts()), made.type_state)
             return
+    name = type_spec_registry.name_of(type(spec))
+    if name is not None:
+        made.type_spec_class = _REGISTERED
+        made.type_spec_class_name = name
+        made.num_flat_components = len(nest.flatten(spec._component_specs, expand_composites=True))
+        _encode(spec._serialize(), made.type_state)
+        return
     raise TypeError(f"No encoder for object {spec} of type {type(spec)}.")
 
 
@@ -176,6 +184,9 @@ def _dtype(number: int, _: int = 0) -> DType:
 
 def _type_spec(value: Any, depth: int) -> Any:
     kind = _SPECS.get(value.type_spec_class)
+    if value.type_spec_class == _REGISTERED:
+        registered = type_spec_registry.lookup(value.type_spec_class_name)
+        return registered._deserialize(decode(value.type_state, depth))
     if kind is None:
         name = value.type_spec_class_name or value.type_spec_class
         raise ValueError(f"The type '{name}' is not known here")
