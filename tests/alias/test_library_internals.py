@@ -53,6 +53,36 @@ def test_the_value_of_a_constant_is_a_message():
     np.testing.assert_array_equal(tf.make_ndarray(value), [[1, 2]])
 
 
+def test_functions_of_a_graph_and_attrs_that_name_them():
+    with tf.Graph().as_default() as graph:
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        y = tf.cond(x > 0, lambda: x * 2.0, lambda: x)
+        tf.while_loop(lambda i: i < 10.0, lambda i: i + 1.0, [y])
+    branch = next(op for op in graph.get_operations() if op.type == "If")
+    loop = next(op for op in graph.get_operations() if op.type == "While")
+    named = [branch.get_attr(f"{each}_branch") for each in ("then", "else")]
+    named += [loop.get_attr("cond"), loop.get_attr("body")]
+    assert {each.name for each in named} == set(graph._functions)
+    assert branch.get_attr("Tcond") == tf.bool
+    assert loop.get_attr("T")[0] == tf.float32
+    definition = graph._functions[loop.get_attr("body").name].definition
+    assert [node.op for node in definition.node_def if node.op != "Const"] == ["AddV2"]
+    with graph.as_default():
+        tf.cond(x > 1.0, lambda: x * 3.0, lambda: x)
+    assert len(graph._functions) == 6
+
+
+def test_minimize_calls_what_a_subclass_overrides_by_names():
+    class Doubled(tf.compat.v1.train.GradientDescentOptimizer):
+        def compute_gradients(self, loss, var_list=None, **kwargs):
+            pairs = super().compute_gradients(loss, var_list=var_list, **kwargs)
+            return [(2.0 * grad, var) for grad, var in pairs]
+
+    v = tf.Variable(1.0)
+    Doubled(0.25).minimize(lambda: v * 1.0)
+    assert v.numpy() == 0.5
+
+
 def test_an_error_made_of_the_parts_of_another():
     error = errors.InvalidArgumentError(None, None, "bad", errors.INVALID_ARGUMENT)
     assert (error.message, error.error_code, error.experimental_payloads) == ("bad", errors.INVALID_ARGUMENT, {})
@@ -150,7 +180,7 @@ def test_the_device_of_the_blocks_around():
     class Capture:
         device = None
 
-        def _set_device(self, device):
+        def _set_device_from_string(self, device):
             self.device = device
 
     with tf.Graph().as_default() as graph:
@@ -162,6 +192,9 @@ def test_the_device_of_the_blocks_around():
                 capture = Capture()
                 graph._apply_device_functions(capture)
                 assert capture.device == expected
+        capture = Capture()
+        graph._apply_device_functions(capture)
+        assert capture.device is None
 
 
 @type_spec_registry.register("tests.PairSpec")

@@ -5,7 +5,7 @@ from typing import Any
 
 _ROOMS = {
     "checkpoint", "crf", "cudnn_rnn", "data", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup",
-    "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard",
+    "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard", "tpu",
     "training", "util",
 }  # fmt: skip
 

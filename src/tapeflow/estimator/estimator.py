@@ -150,7 +150,7 @@ class Estimator:
 
     def _inputs(self, input_fn, mode):
         """(features, labels, hooks) of an input function, called with what it asks for."""
-        offered = {"mode": mode, "params": self.params, "config": self._config}
+        offered = {"mode": mode, "params": self._params_for(mode), "config": self._config}
         wanted = _arguments(input_fn)
         result = input_fn(**{name: value for name, value in offered.items() if name in wanted})
         hooks = []
@@ -165,16 +165,24 @@ class Estimator:
         return result, None, hooks
 
     def _spec(self, features, labels, mode):
-        offered = {"labels": labels, "mode": mode, "params": self.params, "config": self._config}
+        offered = {"labels": labels, "mode": mode, "params": self._params_for(mode), "config": self._config}
         wanted = _arguments(self._model_fn)
         if "labels" not in wanted and labels is not None:
             raise ValueError("model_fn does not take labels, but input_fn returns labels.")
         spec = self._model_fn(
             features=features, **{name: offered[name] for name in offered if name in wanted}
         )
-        if not isinstance(spec, EstimatorSpec):
+        return self._spec_of(spec)
+
+    def _params_for(self, mode):
+        """What functions are given as `params`."""
+        return self.params
+
+    def _spec_of(self, returned):
+        """What the model function returned, as an EstimatorSpec. Raises ValueError for another object."""
+        if not isinstance(returned, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
-        return spec
+        return returned
 
     # Training.
 

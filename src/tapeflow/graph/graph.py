@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 from tapeflow import _native, protos
@@ -298,6 +299,26 @@ class Graph(Scopes, Collections, Elements):
         from tapeflow.graph import graph_def
 
         return graph_def.to_graph_def(self, from_version, add_shapes)
+
+    def _written(self) -> Any:
+        """The graph as a `GraphDef`, made anew where it has changed."""
+        known = self.__dict__.get("_written_graph")
+        if known is None or known[0] != self.version:
+            known = self.__dict__["_written_graph"] = (self.version, self.as_graph_def(), {})
+        return known[1]
+
+    def _written_nodes(self) -> dict[str, Any]:
+        """The nodes of the graph as a `GraphDef`, by name: what they call functions by."""
+        written = self._written()
+        nodes: dict[str, Any] = self.__dict__["_written_graph"][2]
+        if not nodes:
+            nodes.update((node.name, node) for node in written.node)
+        return nodes
+
+    @property
+    def _functions(self) -> dict[str, Any]:
+        """The functions that nodes of the graph call, by name, each with its `definition`, a `FunctionDef`."""
+        return {each.signature.name: SimpleNamespace(definition=each) for each in self._written().library.function}
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""

@@ -10,11 +10,13 @@ from tapeflow.core import public
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.graph import attributes
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
 from tapeflow.ops.resource_op import RESOURCE_OPS
 
 PACKAGE = public.PACKAGE_DIRECTORY
+_CONTROL_FLOW = ("If", "Case", "While", "PartitionedCall")
 # Runs an operation in a session: (operation, feeds, session) -> None; set by `graph.session`.
 run_operation: Any = None
 
@@ -147,7 +149,7 @@ class Operation:
         extra = self._extra
         if extra is not None and name in extra:
             return extra[name]
-        if name in self.attrs:
+        if name in self.attrs and self.type not in _CONTROL_FLOW:
             value = _plain(self.attrs[name])
             return value.encode() if isinstance(value, str) and self.type in RESOURCE_OPS else value
         row = self.row
@@ -157,6 +159,10 @@ class Operation:
             found = self.inferred_attrs().get(name)
             if found is not None:
                 return found
+        elif self.type in _CONTROL_FLOW:
+            known = self.graph._written_nodes()[self.name].attr
+            if name in known:
+                return attributes.own_value(known[name])
         elif name in ("T", "dtype") and self.outputs:
             return self.outputs[0].dtype
         raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")

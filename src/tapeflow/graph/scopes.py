@@ -105,7 +105,10 @@ class Scopes:
 
     def _apply_device_functions(self, op: Any) -> None:
         """Sets the device of what is like an operation: libraries ask so which device the blocks around say."""
-        op._set_device(self._device_of_scope(op, op._set_device))
+        set_device = op._set_device_from_string if hasattr(op, "_set_device_from_string") else op._set_device
+        device = self._device_of_scope(op, set_device)
+        if device:
+            set_device(device)
 
     def _place(self, op: Operation) -> None:
         scopes = self._scopes

@@ -62,11 +62,11 @@ class Optimizer(Protocol, ByRule):
         """One step down: computes the gradients of `loss` (eagerly, a function) and applies them."""
         grads_and_vars = self.compute_gradients(
             loss,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            colocate_gradients_with_ops,
-            grad_loss,
+            var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            grad_loss=grad_loss,
         )
         variables = [var for grad, var in grads_and_vars if grad is not None]
         if not variables:

@@ -33,6 +33,7 @@ from tapeflow.estimator import (
     WarmStartSettings,
     export,
     inputs,
+    tpu,
     train_and_evaluate,
 )
 from tapeflow.estimator.canned import SUM as _SUM
@@ -106,5 +107,6 @@ __all__ = [
     "WarmStartSettings",
     "export",
     "inputs",
+    "tpu",
     "train_and_evaluate",
 ]

@@ -1,0 +1,194 @@
+"""`tf.compat.v1.estimator.tpu`: the estimator of programs written for TPUs, which runs on the device that there is."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import logging
+
+from tapeflow.core.public import boundaries, public_methods
+from tapeflow.estimator.estimator import Estimator
+from tapeflow.estimator.run_config import RunConfig as _RunConfig
+from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
+from tapeflow.ops.control import group
+
+__all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]
+
+_logger = logging.getLogger("tensorflow")
+_RESERVED = ("batch_size", "context")
+
+
+class InputPipelineConfig:
+    """How input functions are called on many hosts; on one there is one call."""
+
+    PER_SHARD_V1 = 1
+    PER_HOST_V1 = 2
+    PER_HOST_V2 = 3
+    BROADCAST = 4
+    SLICED = 5
+
+
+class TPUConfig(
+    collections.namedtuple(
+        "TPUConfig",
+        "iterations_per_loop num_shards num_cores_per_replica per_host_input_for_training tpu_job_name "
+        "initial_infeed_sleep_secs input_partition_dims eval_training_input_configuration "
+        "experimental_host_call_every_n_steps experimental_allow_per_host_v2_parallel_get_next experimental_feed_hook",
+        defaults=(2, None, None, True, None, None, None, InputPipelineConfig.PER_HOST_V1, 1, False, None),
+    )
+):
+    """Settings of TPUs, which only they use.
+
+    Raises ValueError for an `iterations_per_loop` or `num_shards` that is not positive.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls, *args, **kwargs)
+        for name in ("iterations_per_loop", "num_shards"):
+            value = getattr(made, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"TPUConfig {name} should be positive, given: {value}")
+        return made
+
+
+class RunConfig(_RunConfig):
+    """Settings of a `TPUEstimator`.
+
+    Args:
+      tpu_config: a `TPUConfig`.
+      evaluation_master: not used.
+      master: not used.
+      cluster: not used.
+      **kwargs: the settings of `tf.estimator.RunConfig`.
+    """
+
+    def __init__(self, tpu_config=None, evaluation_master=None, master=None, cluster=None, **kwargs):
+        super().__init__(**kwargs)
+        self.tpu_config = tpu_config or TPUConfig()
+        self.cluster = cluster
+
+
+class TPUEstimatorSpec(
+    collections.namedtuple(
+        "TPUEstimatorSpec",
+        "mode predictions loss train_op eval_metrics export_outputs scaffold_fn host_call training_hooks "
+        "evaluation_hooks prediction_hooks",
+        defaults=(None,) * 10,
+    )
+):
+    """Operations and objects of a model, some of them to be made by functions.
+
+    Args:
+      eval_metrics: (function, tensors): the function makes a dict of metrics of the tensors, a list or dict.
+      scaffold_fn: makes the Scaffold.
+      host_call: (function, tensors): the function makes operations that run with each training step.
+
+    The others are those of `tf.estimator.EstimatorSpec`.
+
+    Raises:
+      ValueError: `eval_metrics` or `host_call` are no pairs of a function and a list or dict of tensors.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls, *args, **kwargs)
+        for name in ("eval_metrics", "host_call"):
+            _check_call(name, getattr(made, name))
+        return made
+
+    def as_estimator_spec(self):
+        """Return the `EstimatorSpec`, with what the functions make."""
+        metrics, train_op = None, self.train_op
+        if self.mode == ModeKeys.EVAL and self.eval_metrics is not None:
+            metrics = _called(self.eval_metrics)
+        if self.mode == ModeKeys.TRAIN and self.host_call is not None:
+            train_op = group(train_op, _called(self.host_call))
+        return EstimatorSpec(
+            self.mode,
+            predictions=self.predictions,
+            loss=self.loss,
+            train_op=train_op,
+            eval_metric_ops=metrics,
+            export_outputs=self.export_outputs,
+            scaffold=self.scaffold_fn() if self.scaffold_fn else None,
+            training_hooks=self.training_hooks,
+            evaluation_hooks=self.evaluation_hooks,
+            prediction_hooks=self.prediction_hooks,
+        )
+
+
+def _check_call(name, given):
+    if given is None:
+        return
+    if not isinstance(given, (list, tuple)) or len(given) != 2 or not callable(given[0]):
+        raise ValueError(f"{name} should be a pair of a function and its tensors, given: {given}")
+    if not isinstance(given[1], (list, tuple, dict)):
+        raise ValueError(f"The tensors of {name} should be a list or dict, given: {given[1]}")
+
+
+def _called(given):
+    function, tensors = given
+    return function(**tensors) if isinstance(tensors, dict) else function(*tensors)
+
+
+@public_methods
+class TPUEstimator(Estimator):
+    """An estimator whose functions are told the size of batches, as `params["batch_size"]`.
+
+    There are no TPUs here: it trains, evaluates and predicts on one device, and says so where a TPU was asked for.
+
+    Args:
+      model_fn: takes `features`, and as it wishes `labels`, `mode`, `params` and `config`; returns a
+        `TPUEstimatorSpec` or an `EstimatorSpec`.
+      model_dir: the folder; by default the config's, else a new temporary one.
+      config: a `RunConfig` of this module.
+      params: a dict for `model_fn` and input functions.
+      use_tpu: whether a TPU is asked for.
+      train_batch_size: the size of batches in training.
+      eval_batch_size: the size of batches in evaluations.
+      predict_batch_size: the size of batches in predictions.
+      batch_axis: not used.
+      eval_on_tpu: not used.
+      export_to_tpu: not used.
+      export_to_cpu: not used.
+      warm_start_from: a checkpoint, or WarmStartSettings.
+      embedding_config_spec: not supported.
+      export_saved_model_api_version: not used.
+
+    Raises:
+      ValueError: a config of another kind, or `params` with "batch_size" or "context".
+      NotImplementedError: an `embedding_config_spec`.
+    """
+
+    def __init__(
+        self, model_fn=None, model_dir=None, config=None, params=None, use_tpu=True, train_batch_size=None,
+        eval_batch_size=None, predict_batch_size=None, batch_axis=None, eval_on_tpu=True, export_to_tpu=True,
+        export_to_cpu=True, warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version=1,
+    ):  # fmt: skip
+        config = RunConfig() if config is None else config
+        if not isinstance(config, RunConfig):
+            raise ValueError(f"`config` must be `tpu.RunConfig`, given: {config}")
+        for name in _RESERVED:
+            if params is not None and name in params:
+                raise ValueError(f"{name} is a reserved key of params: it is set by TPUEstimator.")
+        if embedding_config_spec is not None:
+            raise NotImplementedError("TPUEstimator has no embeddings of TPUs here: use tf.nn.embedding_lookup")
+        if use_tpu:
+            _logger.warning("TPUEstimator: there is no TPU; the model runs on the default device.")
+        self._batch_sizes = {
+            ModeKeys.TRAIN: train_batch_size, ModeKeys.EVAL: eval_batch_size, ModeKeys.PREDICT: predict_batch_size,
+        }  # fmt: skip
+        takes_params = model_fn is not None and "params" in inspect.signature(model_fn).parameters
+        super().__init__(model_fn, model_dir, config, params if takes_params else None, warm_start_from)
+        self._params = dict(params or {})
+
+    def _params_for(self, mode):
+        size = self._batch_sizes[mode]
+        return self.params if size is None else {**self.params, "batch_size": size}
+
+    def _spec_of(self, returned):
+        if isinstance(returned, TPUEstimatorSpec):
+            returned = returned.as_estimator_spec()
+        return super()._spec_of(returned)
+
+
+boundaries(globals())
