@@ -433,7 +433,14 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_to_tensor(value, want, symbolic_too);
   if (PyArray_Check(value)) return array_to_tensor(value, want);
   if (is_variable(value)) {
-    OwnedTensor t = read_variable(reinterpret_cast<Variable*>(value));
+    OwnedTensor t;
+    try {
+      t = read_variable(reinterpret_cast<Variable*>(value));
+    } catch (const Error&) {
+      // One of a library that holds another variable has no value of its own, and converts itself.
+      if (!PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__tf_tensor__")) throw;
+      return by_hook(value, want, symbolic_too);
+    }
     if (want != DType::kInvalid && t->dtype != want) {
       PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
                    dtype_name(want), dtype_name(t->dtype), value);

@@ -9,6 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
+from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors, type_spec_registry
 from tapeflow.keras.utils import tensors
 from tapeflow.ops.ragged_broadcast import assert_splits_match
@@ -81,6 +82,83 @@ def test_minimize_calls_what_a_subclass_overrides_by_names():
     v = tf.Variable(1.0)
     Doubled(0.25).minimize(lambda: v * 1.0)
     assert v.numpy() == 0.5
+
+
+def test_graphs_around_a_function():
+    graphs = []
+
+    @tf.function
+    def inner():
+        graphs.append(tf.compat.v1.get_default_graph())
+        return tf.constant(1.0)
+
+    @tf.function
+    def outer():
+        graphs.append(tf.compat.v1.get_default_graph())
+        return tf.cond(inner() > 0.0, lambda: 1.0, lambda: 2.0)
+
+    outer()
+    around, within = graphs
+    assert within.outer_graph is around
+    assert type(around.outer_graph) is tf.Graph  # the default graph, which has none around it
+    assert not hasattr(around.outer_graph, "outer_graph")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        tf.TensorSpec([None, 1], tf.float32, "x"),
+        tf.SparseTensorSpec([2, 3], tf.int32),
+        tf.RaggedTensorSpec([2, None, 1], tf.float32, 1, tf.int64),
+        tf.TensorArraySpec([2], tf.float32),
+    ],
+    ids=lambda spec: type(spec).__name__,
+)
+def test_specs_are_registered(spec):
+    name = type_spec_registry.get_name(type(spec))
+    assert name == f"tf.{type(spec).__name__}"
+    assert type_spec_registry.lookup(name)._deserialize(spec._serialize()) == spec
+
+
+class Halved(tf.Variable):
+    """A variable as libraries make them that only holds another one: half of it, in float16."""
+
+    def __init__(self, inside):
+        self.inside = inside
+
+    shape = property(lambda self: self.inside.shape)
+    dtype = property(lambda self: tf.float16)
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        return tf.cast(self.inside.read_value() / 2.0, tf.float16)
+
+
+def test_a_variable_that_holds_another_converts_itself():
+    inside = tf.Variable([[2.0], [4.0]])
+    halved = Halved(inside)
+    one = tf.ones([1, 2], tf.float16)
+    with tf.GradientTape() as tape:
+        y = tf.matmul(one, halved)
+    assert y.dtype == tf.float16
+    assert y.numpy() == 3.0
+    assert tape.gradient(y, inside).numpy().tolist() == [[0.5], [0.5]]
+    np.testing.assert_array_equal(tf.convert_to_tensor(halved), [[1.0], [2.0]])
+    np.testing.assert_array_equal(tf.function(lambda: tf.matmul(one, halved))(), [[3.0]])
+
+
+def test_noise_shape_of_tensors_and_none():
+    @tf.function
+    def f(x):
+        return tf.nn.dropout(x, 0.5, noise_shape=(tf.shape(x)[0], 1, None))
+
+    noise = f(tf.ones([2, 5, 3])).numpy()
+    assert (noise == noise[:, :1]).all()
+
+
+def test_nested_structures_of_1x():
+    assert nest.is_sequence([1, (2,)])
+    assert not nest.is_sequence("ab")
+    assert nest.flatten_up_to([0, 0], [1, [2, 3]]) == [1, [2, 3]]
 
 
 def test_an_error_made_of_the_parts_of_another():

@@ -168,7 +168,7 @@ def eager_outside_functions() -> bool:
     """Whether operations run at once, or the function being traced was called where they do: not in graphs of 1.x."""
     graph = current_graph()
     while graph is not None and graph.building_function:
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     return graph is None
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core import type_spec_registry
 from tapeflow.core.tensor_spec import TypeSpec
 
 
+@type_spec_registry.register("tf.NoneTensorSpec")
 class NoneTensorSpec(TypeSpec):
     """The spec of None."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow._native import Tensor
-from tapeflow.core import dtypes, nest, tensor_shape
+from tapeflow.core import dtypes, nest, tensor_shape, type_spec_registry
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
@@ -191,6 +191,7 @@ def _assembled(like: Any, parts: list[Any]) -> Any:
 nest.register_composite(SparseTensor, _components, _composed)
 
 
+@type_spec_registry.register("tf.SparseTensorSpec")
 class SparseTensorSpec(TypeSpec):
     """Describes a `SparseTensor` by its dense shape and the dtype of its values."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.core.tensor_spec import TypeSpec
+from tapeflow.core.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
 
 _TYPE_SPEC_TO_NAME: dict[type, str] = {}
 _NAME_TO_TYPE_SPEC: dict[str, type] = {}
@@ -64,3 +64,7 @@ def lookup(name: str) -> Any:
     if name not in _NAME_TO_TYPE_SPEC:
         raise ValueError(f"No TypeSpec has been registered with name {name!r}")
     return _NAME_TO_TYPE_SPEC[name]
+
+
+register("tf.TensorSpec")(TensorSpec)
+register("tf.BoundedTensorSpec")(BoundedTensorSpec)

@@ -24,7 +24,7 @@ def variant_of(dataset: Any) -> Any:
     """
     graph = context.current_graph()
     while graph is not None and graph.building_function:
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     if dataset._captured or graph is not None:
         return node_of(dataset)
     made = dataset.__dict__.get("_boxed")

@@ -28,7 +28,7 @@ class FuncGraph(Graph):
       outputs: flat list of tensors.
       structured_outputs: what the Python function returned, with tensors of this graph.
       structured_input_signature: (args, kwargs) of specs, for those who ask.
-      outer_graph: the graph that was being built when this one was made; None: none.
+      enclosing_graph: the graph that was being built when this one was made; None: none.
     """
 
     _building_function = True
@@ -54,7 +54,7 @@ class FuncGraph(Graph):
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs = structured_outputs
         self.structured_input_signature = structured_input_signature
-        self.outer_graph = context.current_graph()
+        self.enclosing_graph = context.current_graph()
         self.capture_by_value = capture_by_value
         self._captured: dict[int, tuple[Any, SymbolicTensor]] = {}
         self._variables: dict[int, Any] = {}
@@ -65,7 +65,7 @@ class FuncGraph(Graph):
         self.creation_lock = CreationLock()  # of what is made of it later: plans, gradients
         # Operations of graphs around this one that run before it does.
         self.control_captures: list[Any] = []
-        outer = self.outer_graph
+        outer = self.enclosing_graph
         self.seed = outer.seed if outer is not None else context.eager_seed()
         if outer is not None:
             self.converts = getattr(outer, "converts", True)
@@ -74,10 +74,15 @@ class FuncGraph(Graph):
             scopes, theirs = self._scopes, outer._scopes
             scopes.devices = list(theirs.devices)
 
+    @property
+    def outer_graph(self) -> Graph:
+        """The graph that was being built when this one was made, else the default one."""
+        return default_graph() if self.enclosing_graph is None else self.enclosing_graph
+
     def _outer_control(self, op: Any) -> None:
-        graph = self.outer_graph
+        graph = self.enclosing_graph
         while graph is not None and graph is not op.graph:
-            graph = graph.outer_graph
+            graph = graph.enclosing_graph
         if graph is not None and op not in self.control_captures:
             self.control_captures.append(op)
 
@@ -120,9 +125,9 @@ class FuncGraph(Graph):
                 self._captured_constant(tensor, made)
                 return made
             outer: Any = tensor
-            if isinstance(self.outer_graph, FuncGraph):
-                outer = self.outer_graph.capture(tensor, name)
-            elif self.outer_graph is not None:
+            if isinstance(self.enclosing_graph, FuncGraph):
+                outer = self.enclosing_graph.capture(tensor, name)
+            elif self.enclosing_graph is not None:
                 return building.constant(self, tensor, name or "Const")
         else:
             if (
@@ -146,12 +151,12 @@ class FuncGraph(Graph):
         self.__dict__.setdefault("_constants", {})[id(tensor)] = (tensor, made)
 
     def _from_outer(self, tensor: SymbolicTensor) -> SymbolicTensor:
-        graph = self.outer_graph
+        graph = self.enclosing_graph
         while graph is not None and graph is not tensor.op.graph:
-            graph = graph.outer_graph
+            graph = graph.enclosing_graph
         if graph is None:
             raise InaccessibleTensorError(misuse.out_of_scope(tensor, self.name))
-        return tensor if self.outer_graph is tensor.op.graph else self.outer_graph.capture(tensor)
+        return tensor if self.enclosing_graph is tensor.op.graph else self.enclosing_graph.capture(tensor)
 
     def _add_capture(self, outer: Any, name: str | None = None) -> SymbolicTensor:
         shape = (
@@ -172,8 +177,8 @@ class FuncGraph(Graph):
         if known is not None:
             return known
         outer = handle
-        if self.outer_graph is not None:
-            outer = self.outer_graph.capture_variable(variable, handle)
+        if self.enclosing_graph is not None:
+            outer = self.enclosing_graph.capture_variable(variable, handle)
         inner = self._add_capture(
             outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None
         )
@@ -193,16 +198,16 @@ class FuncGraph(Graph):
     def mark_as_unsaveable(self, error_message: str) -> None:
         """Lets `tf.saved_model.save` refuse the function, and those that call it, with this message."""
         self.unsaveable = error_message
-        if isinstance(self.outer_graph, FuncGraph):
-            self.outer_graph.mark_as_unsaveable(error_message)
+        if isinstance(self.enclosing_graph, FuncGraph):
+            self.enclosing_graph.mark_as_unsaveable(error_message)
 
     # Variables.
 
     def watch_variable(self, variable: Any) -> None:
         """Notes that the function uses `variable`, and so do those around it."""
         self._variables.setdefault(id(variable), variable)
-        if isinstance(self.outer_graph, FuncGraph):
-            self.outer_graph.watch_variable(variable)
+        if isinstance(self.enclosing_graph, FuncGraph):
+            self.enclosing_graph.watch_variable(variable)
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -254,7 +259,7 @@ def copy_handle(source: SymbolicTensor, target: SymbolicTensor) -> None:
 def branch(name: str) -> FuncGraph:
     """The graph of a branch or loop body. In graphs of 1.x only what its results need runs."""
     graph = FuncGraph(name)
-    outer = graph.outer_graph
+    outer = graph.enclosing_graph
     graph.pruned = outer is not None and (not isinstance(outer, FuncGraph) or outer.pruned)
     return graph
 
@@ -307,7 +312,7 @@ def outermost() -> Graph:
     """The graph around all functions being traced; the default graph if there is none."""
     graph = context.current_graph()
     while isinstance(graph, FuncGraph):
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     return default_graph() if graph is None else graph
 
 

@@ -285,8 +285,8 @@ class Origins:
 
 def _depth(graph: Any) -> int:
     depth = 0
-    while graph.outer_graph is not None:
-        graph = graph.outer_graph
+    while graph.enclosing_graph is not None:
+        graph = graph.enclosing_graph
         depth += 1
     return depth
 
@@ -294,7 +294,7 @@ def _depth(graph: Any) -> int:
 def _place(op: Operation) -> tuple[int, float]:
     """Where an operation is in the order of running: bodies come after what is around them."""
     graph = op.graph
-    return (0 if graph.outer_graph is None else _depth(graph)), op.index
+    return (0 if graph.enclosing_graph is None else _depth(graph)), op.index
 
 
 def _way(ys: Any, xs: Any, stopped: set[int], recorded: Any, origin: Origins) -> set[Operation]:

@@ -45,7 +45,7 @@ class Graph(Scopes, Collections, Elements):
     """
 
     _building_function = False
-    outer_graph: Any = None
+    enclosing_graph: Any = None
     # What runs may use, if nodes that are not trusted were imported: `trust.Limits`.
     limits: Any = None
 

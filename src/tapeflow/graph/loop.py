@@ -411,7 +411,7 @@ def _clone(
 ) -> tuple[Body, dict[int, SymbolicTensor]]:
     """A copy of a body with further inputs after the first `count`, and where its tensors went."""
     old = body.graph
-    outer = old.outer_graph
+    outer = old.enclosing_graph
     with outer.as_default() if outer is not None else context.graph_scope(None):
         new = FuncGraph(old.name)
     new.pruned, new.limits = old.pruned, old.limits

@@ -66,7 +66,7 @@ class Recording:
         graph = self.graph
         while graph is not None:
             handles.update((id(h), v) for v, h in graph.variables_by_handle.items())
-            graph = graph.outer_graph
+            graph = graph.enclosing_graph
         origin = gradients.Origins(set(handles))
         for op in self.graph.operations:
             if self.has(op):
@@ -157,7 +157,7 @@ def handle_of(graph: Any, variable: Any) -> SymbolicTensor | None:
     while graph is not None:
         known = graph.variables_by_handle.get(variable)
         found = found if known is None else known
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     return found
 
 
@@ -175,7 +175,7 @@ def source_in(graph: Any, x: Any) -> SymbolicTensor | None:
     while isinstance(graph, FuncGraph):
         known = graph._captured.get(id(x))
         found = known[1] if known is not None else found
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     return found
 
 

@@ -101,8 +101,8 @@ class Creation:
 def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> None:
     """A variable that outlives the function whose trace creates it."""
     root = graph
-    while isinstance(root.outer_graph, FuncGraph):
-        root = root.outer_graph
+    while isinstance(root.enclosing_graph, FuncGraph):
+        root = root.enclosing_graph
     if root.created_variables is None:
         raise ValueError(CREATED_TWICE)
     value = given["initial_value"]
@@ -135,7 +135,7 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
             else:
                 made._create(fresh)
     root.created_variables.append(made)
-    if isinstance(made, variable.VariableV1) and root.outer_graph is None:
+    if isinstance(made, variable.VariableV1) and root.enclosing_graph is None:
         keys = given.get("collections")
         keys = [GraphKeys.GLOBAL_VARIABLES] if keys is None else list(keys)
         for key in {*keys, *([GraphKeys.TRAINABLE_VARIABLES] if given["trainable"] else [])}:
@@ -159,7 +159,7 @@ def _lifted(graph: FuncGraph, value: SymbolicTensor) -> Any:
     for op in ops:
         if op.type == "Placeholder" and id(op.outputs[0]) not in captured:
             return None
-    outer = graph.outer_graph
+    outer = graph.enclosing_graph
     if outer is None:
         if any(not isinstance(x, _native.EagerTensor) for x in captured.values()):
             return None

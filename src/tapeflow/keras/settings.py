@@ -99,7 +99,7 @@ def _counts():
     """The counts of names: each graph that a program builds has its own."""
     graph = current_graph()
     while getattr(graph, "building_function", False):
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     if graph is None:
         return _name_counts
     return _counts_of_graphs.setdefault(graph, defaultdict(int))

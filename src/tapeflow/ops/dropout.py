@@ -83,7 +83,7 @@ def _noise_shape(x, noise_shape):
         if hasattr(noise_shape, "as_list")
         else list(noise_shape if known is None else known.tolist())
     )
-    if None in wanted and x.shape.rank in (len(wanted), None):
+    if any(d is None for d in wanted) and x.shape.rank in (len(wanted), None):
         if x.shape.rank is None:
             wanted = [size_of(x, i) if d is None else d for i, d in enumerate(wanted)]
             return as_shape(wanted)

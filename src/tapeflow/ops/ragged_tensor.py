@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import dtypes, nest, tensor_shape
+from tapeflow.core import dtypes, nest, tensor_shape, type_spec_registry
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import dispatched_class_methods, public_methods
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
@@ -486,6 +486,7 @@ def _composed(like: Any, parts: Any) -> Any:
 nest.register_composite(RaggedTensor, _components, _composed)
 
 
+@type_spec_registry.register("tf.RaggedTensorSpec")
 class RaggedTensorSpec(TypeSpec):
     """Describes a `RaggedTensor`: shape, dtype, number of ragged dimensions and dtype of the splits.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core import dtypes, tensor_shape, type_spec_registry
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops.tensor_array import TensorArray
 
 
+@type_spec_registry.register("tf.TensorArraySpec")
 class TensorArraySpec(TypeSpec):
     """Describes a TensorArray.
 

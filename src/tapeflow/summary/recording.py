@@ -172,7 +172,7 @@ def _at_once() -> bool:
     """Whether files are made now: not in graphs of 1.x, whose sessions make them."""
     graph = current_graph()
     while getattr(graph, "building_function", False):
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     return graph is None
 
 

@@ -36,7 +36,7 @@ def _in_graph() -> bool:
     """Whether variables are nodes of a graph here, not functions' or eager ones."""
     graph = context.current_graph()
     while graph is not None and graph.building_function:
-        graph = graph.outer_graph
+        graph = graph.enclosing_graph
     return graph is not None
 
 
@@ -194,7 +194,7 @@ class _Scopes:
     def state() -> State:
         graph = context.current_graph()
         while graph is not None and graph.building_function:
-            graph = graph.outer_graph
+            graph = graph.enclosing_graph
         if graph is None:
             return _eager.state
         state = graph.__dict__.get("_variable_state")
