@@ -9,6 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
+from tapeflow.alias import reachable, stand_ins
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors, type_spec_registry
 from tapeflow.keras.utils import tensors
@@ -159,6 +160,40 @@ def test_nested_structures_of_1x():
     assert nest.is_sequence([1, (2,)])
     assert not nest.is_sequence("ab")
     assert nest.flatten_up_to([0, 0], [1, [2, 3]]) == [1, [2, 3]]
+
+
+class Extension(tf.experimental.ExtensionType):
+    x: tf.Tensor
+
+
+def test_what_counts_as_a_tensor():
+    counts = [
+        tf.constant(1.0), tf.Variable(1.0), tf.sparse.eye(2), tf.ragged.constant([[1], [2, 3]]),
+        tf.IndexedSlices(tf.ones([1]), tf.constant([0])),
+    ]  # fmt: skip
+    others = [
+        Extension(tf.constant(1.0)), tf.TensorArray(tf.float32, 2), tf.data.Dataset.range(2), np.ones(2),
+        tf.experimental.Optional.from_value(1), iter(tf.data.Dataset.range(2)),
+    ]  # fmt: skip
+    assert all(map(tf.is_tensor, counts))
+    assert not any(map(tf.is_tensor, others))
+
+
+def test_what_a_graph_computes_from_a_tensor():
+    with tf.Graph().as_default():
+        a, b = tf.constant(1.0), tf.constant(2.0)
+        c = a * 2.0
+        d = c + b
+        e = b + 1.0
+    found = reachable.get_reachable_from_inputs([a])
+    assert {a, c, d} <= found
+    assert not {b, e} & found
+    assert c in reachable.get_reachable_from_inputs([a], targets=[c])
+
+
+def test_zeros_for_states_of_cells():
+    state = stand_ins.zero_state_tensors((3, tf.TensorShape([2, 4])), 5, tf.float32)
+    assert [each.shape.as_list() for each in state] == [[5, 3], [5, 2, 4]]
 
 
 def test_an_error_made_of_the_parts_of_another():

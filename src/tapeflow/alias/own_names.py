@@ -212,6 +212,7 @@ OWN: dict[str, dict[str, str]] = {
         "write_string_to_file": "alias.stand_ins:write_string_to_file",
     },
     "python.keras.utils.tf_utils": {
+        "get_reachable_from_inputs": "alias.reachable:get_reachable_from_inputs",
         "is_symbolic_tensor": "keras.utils.tensors:is_symbolic_tensor",
         "register_symbolic_tensor_type": "keras.utils.tensors:register_symbolic_tensor_type",
     },
@@ -258,7 +259,10 @@ OWN: dict[str, dict[str, str]] = {
         "initialize_resources": "alias.stand_ins:initialize_resources",
         "shared_resources": "alias.stand_ins:shared_resources",
     },
-    "python.ops.rnn_cell_impl": {"assert_like_rnncell": "alias.stand_ins:nothing_to_check"},
+    "python.ops.rnn_cell_impl": {
+        "_zero_state_tensors": "alias.stand_ins:zero_state_tensors",
+        "assert_like_rnncell": "alias.stand_ins:nothing_to_check",
+    },
     "python.ops.summary_ops_v2": {"": "contrib.summary"},
     "python.ops.variable_scope": {
         "_VariableStore": "compat.v1.variable_getting:EagerVariableStore",

@@ -199,11 +199,11 @@ def constant_v1(
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor, a variable, or a value made of tensors such as IndexedSlices."""
-    return (
-        isinstance(x, (*_TENSORS, IndexedSlices))
-        or structure.is_composite(x)
-    )
+    """Whether `x` is a tensor, a variable, or an IndexedSlices, SparseTensor or RaggedTensor.
+
+    Datasets, TensorArrays, extension types and what can only be converted to a tensor are not.
+    """
+    return isinstance(x, (*_TENSORS, IndexedSlices)) or getattr(type(x), "_counts_as_tensor", False)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

@@ -38,6 +38,8 @@ class SparseTensor:
     Raises ValueError for parts of other ranks or of lengths that differ.
     """
 
+    _counts_as_tensor = True  # for tf.is_tensor
+
     __slots__ = ("__weakref__", "_dense_shape", "_given_shape", "_indices", "_values")
 
     def __init__(self, indices, values, dense_shape):

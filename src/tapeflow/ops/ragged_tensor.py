@@ -59,6 +59,8 @@ def as_ragged_or_tensor(value: Any, dtype: Any = None) -> Any:
 class RaggedTensor:
     """A tensor with rows of different lengths; made by `tf.ragged.constant` or `RaggedTensor.from_...`."""
 
+    _counts_as_tensor = True  # for tf.is_tensor
+
     __slots__ = ("__weakref__", "_row_splits", "_uniform_row_length", "_values")
     __array_priority__ = 100
 
