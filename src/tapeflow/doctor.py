@@ -92,7 +92,7 @@ def _files(target: str) -> Iterator[str]:
 
 
 def uses_in(path: str) -> list[Use]:
-    """The names of TensorFlow in a Python file, as far as they can be told without running it."""
+    """The names of TensorFlow in a Python file, as far as reading it shows them."""
     with open(path, "rb") as file:
         try:
             tree = ast.parse(file.read(), path)

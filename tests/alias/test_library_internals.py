@@ -179,6 +179,12 @@ def test_what_counts_as_a_tensor():
     assert not any(map(tf.is_tensor, others))
 
 
+def test_variables_are_renamed_by_their_handles():
+    v = tf.Variable(1.0, name="before")
+    v._handle_name = "scope/after:0"
+    assert (v._handle_name, v.name) == ("scope/after:0", "scope/after:0")
+
+
 def test_what_a_graph_computes_from_a_tensor():
     with tf.Graph().as_default():
         a, b = tf.constant(1.0), tf.constant(2.0)

@@ -85,3 +85,18 @@ def test_fused_cell_of_contrib():
         assert "RecurrentSequence" in {op.type for op in graph.get_operations()}
     assert outputs.shape == (5, 3, 3)
     assert state.h.shape == (3, 3)
+
+
+def test_a_cell_that_is_only_called():
+    class Cell:
+        state_size = output_size = 2
+
+        def __call__(self, inputs, state):
+            return inputs + state, inputs + state
+
+        def zero_state(self, batch_size, dtype):
+            return tf.zeros([batch_size, 2], dtype)
+
+    outputs, state = tf.compat.v1.nn.dynamic_rnn(Cell(), tf.ones([1, 3, 2]), dtype=tf.float32)
+    np.testing.assert_array_equal(outputs, [[[1, 1], [2, 2], [3, 3]]])
+    np.testing.assert_array_equal(state, [[3, 3]])

@@ -73,7 +73,7 @@ class TPUEstimatorSpec(
         "TPUEstimatorSpec",
         "mode predictions loss train_op eval_metrics export_outputs scaffold_fn host_call training_hooks "
         "evaluation_hooks prediction_hooks",
-        defaults=(None,) * 10,
+        defaults=(None, None, None, None, None, None, None, None, None, None),
     )
 ):
     """Operations and objects of a model, some of them to be made by functions.
@@ -132,7 +132,7 @@ def _called(given):
 
 @public_methods
 class TPUEstimator(Estimator):
-    """An estimator whose functions are told the size of batches, as `params["batch_size"]`.
+    """An estimator whose functions receive the size of batches, as `params["batch_size"]`.
 
     There are no TPUs here: it trains, evaluates and predicts on one device, and says so where a TPU was asked for.
 

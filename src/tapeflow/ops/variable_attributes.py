@@ -44,6 +44,10 @@ class VariableAttributes:
     def _handle_name(self) -> str:
         return f"{self._shared_name}:0"  # type: ignore[attr-defined]
 
+    @_handle_name.setter
+    def _handle_name(self, name: str) -> None:
+        self.name = name  # type: ignore[misc]
+
     @property
     def _graph_key(self) -> Any:
         """What says which graph a variable belongs to."""

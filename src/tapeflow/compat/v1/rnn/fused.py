@@ -44,11 +44,11 @@ def _parts(cell: Any, depth: int) -> tuple[str, Any, Any, Any]:
 def fits(cell: Any, inputs: Any, state: Any) -> bool:
     """Whether the kernel knows the cell, and may take these inputs (time, batch, depth) and states."""
     steps = {
-        getattr(base, "call", None) for base in (LSTMCell, BasicLSTMCell, GRUCell, BasicRNNCell)
+        base.call for base in (LSTMCell, BasicLSTMCell, GRUCell, BasicRNNCell)
     }
     # A subclass that calls itself otherwise may do anything.
     if (
-        type(cell).call not in steps
+        getattr(type(cell), "call", None) not in steps  # a library's own cell may only be called
         or type(cell).__call__ is not BasicRNNCell.__call__
         or "call" in vars(cell)
     ):
