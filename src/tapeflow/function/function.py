@@ -41,7 +41,6 @@ CREATED_TWICE = (
 )
 
 
-@public_methods
 class _OwnSignature:
     """The signature of a function as its `__signature__`, which the class itself does not have."""
 
@@ -52,6 +51,7 @@ class _OwnSignature:
         return found
 
 
+@public_methods
 class Function:
     """A function that runs as a plan.
 

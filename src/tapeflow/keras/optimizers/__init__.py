@@ -4,7 +4,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.keras.optimizers import schedules
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
 from tapeflow.keras.optimizers.optimizer import Optimizer
-from tapeflow.keras.optimizers.recent import Adafactor, AdamW, Lamb, Lion
+from tapeflow.keras.optimizers.recent import Adafactor, AdamW, Lamb, Lion, Muon, ScheduleFreeAdamW
 from tapeflow.keras.optimizers.rules import (
     SGD,
     Adadelta,
@@ -30,9 +30,11 @@ __all__ = [
     "Lamb",
     "Lion",
     "LossScaleOptimizer",
+    "Muon",
     "Nadam",
     "Optimizer",
     "RMSprop",
+    "ScheduleFreeAdamW",
     "deserialize",
     "get",
     "legacy",
@@ -42,8 +44,8 @@ __all__ = [
 ]
 
 _CLASSES = (
-    SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion, LossScaleOptimizer, Nadam,
-    RMSprop,
+    SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion, LossScaleOptimizer, Muon, Nadam,
+    RMSprop, ScheduleFreeAdamW,
 )  # fmt: skip
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
 

@@ -375,6 +375,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
             gradients, _ = clip_by_global_norm(gradients, self.global_clipnorm)
         return [(grad, var) for grad, (_, var) in zip(gradients, pairs)]
 
+    def _weight_decay_of(self, var):
+        """The part, times the learning rate, by which a variable shrinks at every step; None for nothing."""
+        return self.weight_decay
+
     def _prepare(self, var):
         """Called before the updates of a step with the first variable."""
 

@@ -1,6 +1,8 @@
-"""Optimizers that Keras 3 has and Keras 2.0 had not: AdamW, Lion, Lamb, Adafactor."""
+"""Optimizers that Keras 3 has and Keras 2.0 had not: AdamW, Lion, Lamb, Adafactor, Muon, ScheduleFreeAdamW."""
 
 from __future__ import annotations
+
+import re
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -15,7 +17,7 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import logical_and, where
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.elementwise import rsqrt, sqrt, square
-from tapeflow.ops.layout import expand_dims
+from tapeflow.ops.layout import expand_dims, transpose
 from tapeflow.ops.matrix_function import norm
 from tapeflow.ops.reduction import reduce_mean
 from tapeflow.train.updating import Update
@@ -163,6 +165,158 @@ class Adafactor(Optimizer):
     def get_config(self):
         names = ("beta_2_decay", "epsilon_1", "epsilon_2", "clip_threshold", "relative_step")
         return {**self._config_of(), **{name: self.__dict__[name] for name in names}}
+
+
+@with_shared_arguments
+class Muon(Optimizer):
+    """Muon: the momentum of a matrix, made nearly orthogonal, is its step (Jordan et al. 2024; Liu et al. 2025).
+
+    Variables that are not matrices, embeddings, and those of excluded layers are updated by AdamW.
+
+    Args:
+      learning_rate: of matrices; times `adam_lr_ratio` that of the others.
+      adam_beta_1, adam_beta_2, epsilon, adam_weight_decay: those of AdamW.
+      weight_decay: of matrices.
+      exclude_layers: patterns; variables whose paths match one are updated by AdamW.
+      exclude_embeddings: whether those with "embedding" in their paths are, too.
+      muon_a, muon_b, muon_c: the coefficients of the Newton-Schulz iteration; `ns_steps` is its length.
+      momentum, nesterov: how gradients are averaged before it.
+      rms_rate: steps are scaled by this times the root of the larger dimension; None: they are not.
+    """
+
+    _OWN = (
+        "adam_beta_1", "adam_beta_2", "epsilon", "exclude_layers", "muon_a", "muon_b", "muon_c", "adam_lr_ratio",
+        "momentum", "ns_steps", "nesterov", "exclude_embeddings", "adam_weight_decay", "rms_rate",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        adam_beta_1=0.9,
+        adam_beta_2=0.999,
+        adam_weight_decay=0.004,
+        epsilon=1e-7,
+        weight_decay=0.004,
+        clipnorm=None,
+        clipvalue=None,
+        global_clipnorm=None,
+        use_ema=False,
+        ema_momentum=0.99,
+        ema_overwrite_frequency=None,
+        loss_scale_factor=None,
+        gradient_accumulation_steps=None,
+        name="muon",
+        exclude_layers=None,
+        exclude_embeddings=True,
+        muon_a=3.4445,
+        muon_b=-4.7750,
+        muon_c=2.0315,
+        adam_lr_ratio=1,
+        momentum=0.95,
+        ns_steps=5,
+        nesterov=True,
+        rms_rate=0.2,
+        **kwargs,
+    ):
+        given = locals()
+        super().__init__(
+            name, weight_decay=weight_decay, clipnorm=clipnorm, clipvalue=clipvalue, global_clipnorm=global_clipnorm,
+            use_ema=use_ema, ema_momentum=ema_momentum, ema_overwrite_frequency=ema_overwrite_frequency,
+            loss_scale_factor=loss_scale_factor, gradient_accumulation_steps=gradient_accumulation_steps, **kwargs,
+        )  # fmt: skip
+        self._set_hyper("learning_rate", learning_rate)
+        for setting in self._OWN:
+            self.__dict__[setting] = given[setting]
+        self.__dict__["exclude_layers"] = list(exclude_layers or [])
+        self.__dict__["_wraps"] = self._wraps or bool(adam_weight_decay)
+
+    def _is_by_adam(self, var):
+        path = var._shared_name
+        return (
+            len(var.shape) != 2
+            or (self.exclude_embeddings and "embedding" in path.lower())
+            or any(re.search(pattern, path) for pattern in self.exclude_layers)
+        )
+
+    def _weight_decay_of(self, var):
+        return self.adam_weight_decay if self._is_by_adam(var) else self.weight_decay
+
+    def _slot_values(self, var):
+        return (("momentum", 0.0), *([("velocity", 0.0)] if self._is_by_adam(var) else []))
+
+    def _apply_dense(self, grad, var):
+        dtype, rate, mean = var.dtype, self._rate(var.dtype), self._slot(var, "momentum")
+        if not self._is_by_adam(var):
+            mean.assign(mean * self.momentum + grad)
+            ahead = grad + self.momentum * mean if self.nesterov else mean.read_value()
+            scale = 1.0 if self.rms_rate is None else self.rms_rate * max(var.shape.as_list()) ** 0.5
+            var.assign_sub(rate * scale * self._orthogonal(ahead))
+            return
+        step, square_mean = cast(self.iterations + 1, dtype), self._slot(var, "velocity")
+        beta1, beta2 = cast(self.adam_beta_1, dtype), cast(self.adam_beta_2, dtype)
+        mean.assign_add((grad - mean) * (1 - beta1))
+        square_mean.assign_add((square(grad) - square_mean) * (1 - beta2))
+        rate = rate * self.adam_lr_ratio * sqrt(1 - pow_(beta2, step)) / (1 - pow_(beta1, step))
+        var.assign_sub(mean * rate / (sqrt(square_mean) + self.epsilon))
+
+    def _orthogonal(self, x):
+        """U @ V^T of x = U @ S @ V^T, roughly, by the Newton-Schulz iteration of degree five."""
+        tall = x.shape[0] > x.shape[1]
+        x = transpose(x) if tall else x
+        x = x / (norm(x) + 1e-7)
+        for _ in range(self.ns_steps):
+            gram = x @ transpose(x)
+            x = self.muon_a * x + (self.muon_b * gram + self.muon_c * gram @ gram) @ x
+        return transpose(x) if tall else x
+
+    def get_config(self):
+        return {**self._config_of(), **{setting: self.__dict__[setting] for setting in self._OWN}}
+
+
+@with_shared_arguments
+class ScheduleFreeAdamW(Optimizer):
+    """Adam without a schedule: variables lie between where steps lead and its mean (Defazio et al. 2024).
+
+    Args:
+      warmup_steps: the number of steps in which the learning rate grows from 0 to `learning_rate`.
+    """
+
+    def __init__(
+        self,
+        learning_rate=0.0025,
+        beta_1=0.9,
+        beta_2=0.999,
+        epsilon=1e-8,
+        warmup_steps=0,
+        name="schedule_free_adam_w",
+        **kwargs,
+    ):
+        super().__init__(name, **kwargs)
+        self._set_hyper("learning_rate", learning_rate)
+        self._set_hyper("beta_1", beta_1)
+        self._set_hyper("beta_2", beta_2)
+        self.__dict__["epsilon"] = epsilon
+        self.__dict__["warmup_steps"] = warmup_steps
+
+    def _slot_values(self, var):
+        return (("momentum", var.read_value), ("velocity", 0.0))
+
+    def _apply_dense(self, grad, var):
+        dtype = var.dtype
+        leading, square_mean = [self._slot(var, name, value) for name, value in self._slot_values(var)]
+        beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
+        step, rate = cast(self.iterations + 1, dtype), self._rate(dtype)
+        if self.warmup_steps > 0:
+            rate = rate * minimum(step / self.warmup_steps, cast(1.0, dtype))
+        square_mean.assign_add((square(grad) - square_mean) * (1 - beta2))
+        leading.assign_sub(rate * grad / (sqrt(square_mean / (1 - pow_(beta2, step))) + self.epsilon))
+        # The paper takes the mean before the step; Keras on TensorFlow reads the variable after it, and so does this.
+        mean = (var - (1 - beta1) * leading) / beta1
+        mean = mean + (leading - mean) / step
+        var.assign((1 - beta1) * leading + beta1 * mean)
+
+    def get_config(self):
+        return {**self._config_of("beta_1", "beta_2"), "epsilon": self.epsilon, "warmup_steps": self.warmup_steps}
 
 
 boundaries(globals())

@@ -70,11 +70,10 @@ def _calls(optimizer):
 
 
 def _decayed_step(optimizer, pairs):
-    decay = optimizer.weight_decay
-    if decay:
-        for _, var in pairs:
-            if _is_decayed(optimizer, var):
-                var.assign_sub(var * cast(decay, var.dtype) * optimizer._rate(var.dtype))
+    for _, var in pairs:
+        decay = optimizer._weight_decay_of(var)
+        if decay and _is_decayed(optimizer, var):
+            var.assign_sub(var * cast(decay, var.dtype) * optimizer._rate(var.dtype))
     first = equal(optimizer.iterations, 0) if optimizer.use_ema else None
     result = optimizer._update_once(pairs)
     if optimizer.use_ema:
