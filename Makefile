@@ -104,7 +104,8 @@ test-stress-sanitized: build-sanitized
 TSAN_BUILD ?= build/tsan
 test-tsan:
 	cmake/tsan.sh $(abspath $(TSAN_BUILD)) $(PY) $(JOBS)
-	$(abspath $(TSAN_BUILD))/python -m pytest -p no:cacheprovider tests/stress $(ARGS)
+	$(abspath $(TSAN_BUILD))/python -m pytest -p no:cacheprovider tests/stress $(ARGS) || \
+		{ cat $(TSAN_BUILD)/report.*; false; }
 
 MINUTES ?= 10
 fuzz: build-sanitized

@@ -41,11 +41,12 @@ fi
   nanobind pytest hypothesis
 cat > python <<END
 #!/bin/sh
-export TSAN_OPTIONS="\${TSAN_OPTIONS:-suppressions=$root/cmake/tsan.supp halt_on_error=0 history_size=4 exitcode=66}"
+export TSAN_OPTIONS="\${TSAN_OPTIONS:-suppressions=$root/cmake/tsan.supp halt_on_error=0 history_size=4 exitcode=66 log_path=$folder/report}"
 export PYTHONPATH="$folder/site\${PYTHONPATH:+:\$PYTHONPATH}"
 exec setarch -R "$folder/cpython/bin/python$version" "\$@"
 END
 chmod +x python
+rm -f report.*
 
 TSAN_OPTIONS="report_bugs=0" cmake -S "$root" -B native -G Ninja -DPython_EXECUTABLE="$folder/python" \
   -DPython_INCLUDE_DIR="$folder/cpython/include/python$version" \

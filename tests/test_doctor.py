@@ -119,10 +119,21 @@ def test_packages_and_folders_are_read_whole(tmp_path):
     (package / "old.py").write_text("print 'Python 2'\n")
     done = examine(tmp_path)
     assert done.returncode == 0
-    assert done.stdout.startswith("3 files, 2 names of TensorFlow 2.x.")
+    assert done.stdout.startswith("2 files, 2 names of TensorFlow 2.x.")
+    assert "1 more file was not read" in done.stdout
     assert "old.py: skipped" in done.stderr
     assert examine("json.decoder").stdout.startswith("1 file, 0 names")
     assert examine("json").returncode == 0
+
+
+@pytest.mark.parametrize("text", ["print 'Python 2'\n", "# A title\n\nSome *text*.\n", "x = " + "1 + " * 3000 + "1\n"])
+def test_what_cannot_be_read_is_no_good_news(tmp_path, text):
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    done = examine(path)
+    assert done.returncode == 2
+    assert "skipped" in done.stderr
+    assert "Nothing is missing" not in done.stdout
 
 
 def test_wrong_arguments(tmp_path):

@@ -238,7 +238,7 @@ if TYPE_CHECKING:
     from tapeflow.keras import initializers, losses, metrics, optimizers
 
 # Rooms and names that are loaded when they are first used, with the modules that hold them.
-_LAZY_ROOMS = {
+_LAZY_PACKAGES = {
     "__internal__": "tapeflow.__internal__",
     "__operators__": "tapeflow.__operators__",
     "audio": "tapeflow.audio",
@@ -332,8 +332,8 @@ _LAZY_NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY_ROOMS:
-        value = importlib.import_module(_LAZY_ROOMS[name])
+    if name in _LAZY_PACKAGES:
+        value = importlib.import_module(_LAZY_PACKAGES[name])
     elif name in _LAZY_NAMES:
         module, attribute = _LAZY_NAMES[name]
         value = getattr(importlib.import_module(module), attribute)
@@ -354,7 +354,7 @@ _namespaces.explain_missing_names()
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_ROOMS, *_LAZY_NAMES, "__version__"})
+    return sorted({*__all__, *_LAZY_PACKAGES, *_LAZY_NAMES, "__version__"})
 
 
 __all__ = [

@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         print(USAGE, file=sys.stderr)
         return 2
     uses: list[Use] = []
-    files = 0
+    files = skipped = 0
     for target in targets:
         found = list(_files(target))
         if not found:
@@ -60,10 +60,17 @@ def main(argv: Sequence[str]) -> int:
             return 2
         files += len(found)
         for path in found:
-            uses += uses_in(path)
+            read = uses_in(path)
+            uses += read or []
+            skipped += read is None
+    if skipped == files:
+        print("tapeflow.doctor: none of the files is Python 3", file=sys.stderr)
+        return 2
     v1 = options == ["--v1"] if options else of_1x(uses)
     problems, tried = diagnose(uses, v1)
-    _report(files, uses, v1, problems, tried)
+    _report(files - skipped, uses, v1, problems, tried)
+    if skipped:
+        print(f"{skipped} more {'files were' if skipped > 1 else 'file was'} not read.")
     return 1 if problems else 0
 
 
@@ -91,16 +98,20 @@ def _files(target: str) -> Iterator[str]:
         yield from (os.path.join(folder, file) for file in sorted(files) if file.endswith(".py"))
 
 
-def uses_in(path: str) -> list[Use]:
-    """The names of TensorFlow in a Python file, as far as reading it shows them."""
+def uses_in(path: str) -> list[Use] | None:
+    """The names of TensorFlow in a Python file, as far as reading it shows them; None if it cannot be read."""
     with open(path, "rb") as file:
         try:
             tree = ast.parse(file.read(), path)
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             print(f"{path}: skipped, not Python 3: {error}", file=sys.stderr)
-            return []
+            return None
     reader = _Reader(path)
-    reader.visit(tree)
+    try:
+        reader.visit(tree)
+    except RecursionError:
+        print(f"{path}: skipped, an expression in it is nested too deeply", file=sys.stderr)
+        return None
     return reader.uses
 
 

@@ -30,6 +30,12 @@ def test_no_more_threads_than_the_pool_has(size, after):
     assert 1 <= len(threads_of(limited(after(identities(16)), size))) <= size
 
 
+@pytest.mark.parametrize("size", [None, 0, -1, 3])
+def test_no_element_is_lost(size):
+    dataset = tf.data.Dataset.range(50).map(lambda x: x * 2, num_parallel_calls=4)
+    assert [int(x) for x in limited(dataset, size)] == list(range(0, 100, 2))
+
+
 def test_fewer_calls_than_threads():
     assert len(threads_of(limited(identities(2), 8))) <= 2
 

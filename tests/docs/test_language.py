@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 # What it looks like, and what to write instead.
 PHRASES = {
-    r"\bkin\b": "name the others: 'and related functions'",
+    r"\b(kin|(its|their) relatives)\b": "name the others: 'and related functions'",
     r"\b(that|which) (is|are) none[.,;:)\"]": "say what is wrong: 'unknown', 'invalid', 'malformed'",
     r"\bno number's\b": "'non-numeric'",
     r"\b(is|are|was|were|been|be|not) told\b(?! apart)": "'receives', 'is given', 'is set to'",

@@ -7,10 +7,12 @@ import subprocess
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import tapeflow as tf
 from tapeflow.function.freezing import convert_variables_to_constants_v2
 from tapeflow.function.optimizing import optimize_graph
+from tapeflow.graph.freezing import freeze
 
 
 class Model(tf.Module):
@@ -209,3 +211,23 @@ def test_tensorflow_runs_frozen_functions(tmp_path):
         assert not isinstance(found, str), (name, found)
         for mine, its in zip(expected, found, strict=True):
             np.testing.assert_allclose(mine, its, rtol=2e-6, atol=1e-6, err_msg=name)
+
+
+def test_large_results_are_not_computed_while_freezing():
+    function = tf.function(lambda: tf.fill([30_000, 30_000], 1.0)[0, 0]).get_concrete_function()
+    frozen = convert_variables_to_constants_v2(function)
+    assert "Fill" in {op.type for op in frozen.graph.get_operations()}
+
+
+def test_loops_of_1x_can_be_frozen():
+    nodes = """
+        node { name: "x" op: "Const" attr { key: "dtype" value { type: DT_INT32 } } attr { key: "value" value {
+               tensor { dtype: DT_INT32 tensor_shape { } int_val: 3 } } } }
+        node { name: "enter" op: "Enter" input: "x" attr { key: "T" value { type: DT_INT32 } }
+               attr { key: "frame_name" value { s: "f" } } }
+        node { name: "merge" op: "Merge" input: "enter" input: "next" attr { key: "T" value { type: DT_INT32 } }
+               attr { key: "N" value { i: 2 } } }
+        node { name: "next" op: "NextIteration" input: "merge" attr { key: "T" value { type: DT_INT32 } } }
+    """
+    given = text_format.Parse(nodes, tf.compat.v1.GraphDef())
+    assert sorted(node.name for node in freeze(given, {}).node) == ["enter", "merge", "next", "x"]

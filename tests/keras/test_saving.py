@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import deserialization
 
 keras, layers = tf.keras, tf.keras.layers
 h5py = pytest.importorskip("h5py")
@@ -209,6 +210,26 @@ def test_lambdas_are_code_of_trusted_files(tmp_path, ending):
     copy = keras.models.clone_model(model)
     copy.set_weights(model.get_weights())
     np.testing.assert_array_equal(copy(x), model(x))
+
+
+def test_lambdas_of_configs_are_refused_by_every_way():
+    with deserialization.deserializing(safe_mode=False):
+        config = keras.layers.serialize(keras.layers.Lambda(lambda x: x))["config"]
+    config["function"] = keras.saving.serialize_keras_object(lambda x: x)
+    dense = {"class_name": "Dense", "config": {"units": 1, "activation": config["function"]}}
+    ways = (
+        lambda: keras.layers.Lambda.from_config(config),
+        lambda: keras.layers.deserialize({"class_name": "Lambda", "config": config}),
+        lambda: keras.layers.Dense.from_config(dense["config"]),
+        lambda: keras.layers.deserialize(dense),
+        lambda: keras.activations.deserialize(config["function"]),
+        lambda: keras.activations.get(config["function"]),
+        lambda: keras.losses.deserialize(config["function"]),
+        lambda: keras.saving.deserialize_keras_object(config["function"]),
+    )
+    for way in ways:
+        with pytest.raises(ValueError, match="safe_mode=False"):
+            way()
 
 
 def test_weights_lead_to_no_other_file(tmp_path):

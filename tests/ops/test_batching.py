@@ -22,11 +22,12 @@ def in_threads(*functions):
         except Exception as error:
             results[i] = error
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]
+    threads = [threading.Thread(target=run, args=(i,), daemon=True) for i in range(len(functions))]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads), "a call still waits"
     return results
 
 
@@ -177,6 +178,37 @@ def test_an_error_of_a_batch_is_everyones():
 
     errors = in_threads(lambda: bad(tf.constant([1])), lambda: bad(tf.constant([2])))
     assert all(isinstance(e, tf.errors.InvalidArgumentError) for e in errors)
+
+
+def test_an_error_of_python_is_everyones():
+    @tf.nondifferentiable_batch_function(1, 2, LONG)
+    def bad(x):
+        return tf.py_function(lambda y: y * (1 // 0), [x], tf.float32)
+
+    errors = in_threads(lambda: bad(tf.constant([1.0])), lambda: bad(tf.constant([2.0])))
+    assert [isinstance(e, Exception) for e in errors] == [True, True]
+
+
+def test_calls_of_a_batch_have_as_many_inputs():
+    def call(*inputs):
+        return lambda: tf.raw_ops.Batch(
+            in_tensors=list(inputs), num_batch_threads=1, max_batch_size=2, batch_timeout_micros=300_000,
+            grad_timeout_micros=0, shared_name="differ",
+        )  # fmt: skip
+
+    x = tf.constant([1.0])
+    results = in_threads(call(x), call(x, x))
+    assert sum(isinstance(r, tf.errors.InvalidArgumentError) for r in results) == 1
+
+
+def test_two_calls_wait_for_one_part():
+    def call():
+        return tf.raw_ops.Unbatch(
+            batched_tensor=tf.zeros([0]), batch_index=tf.zeros([0, 3], tf.int64), id=tf.constant(77, tf.int64),
+            timeout_micros=200_000, shared_name="two",
+        )  # fmt: skip
+
+    assert all(isinstance(r, tf.errors.DeadlineExceededError) for r in in_threads(call, call))
 
 
 def test_results_must_have_the_rows_of_the_batch():

@@ -88,3 +88,15 @@ def test_what_was_read_and_cleared_is_zeros_for_the_others():
     assert read_once().concat().numpy().tolist() == [1.0, 2.0, 0.0, 0.0, 5.0, 6.0]
     with pytest.raises(tf.errors.InvalidArgumentError, match="index 1 twice because it was cleared"):
         read_once().read(1)
+
+
+def test_subclasses():
+    class Counted(tf.TensorArray):
+        def write(self, index, value, name=None):
+            Counted.writes += 1
+            return super().write(index, value, name)
+
+    Counted.writes = 0
+    array = Counted(tf.float32, size=2)
+    array = array.write(0, 1.0).write(1, 2.0)
+    assert (int(array.size()), array.stack().numpy().tolist(), Counted.writes) == (2, [1.0, 2.0], 2)

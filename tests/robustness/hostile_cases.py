@@ -1,4 +1,4 @@
-"""Programs that native code once did not survive, and their relatives; see hostile_objects.py."""
+"""Programs that native code once did not survive, and others like them; see hostile_objects.py."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Rows and columns of checkpoints in another order."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,23 @@ def test_saves_of_unequal_lists(tmp_path):
         raw.SaveV2(prefix=str(tmp_path / "a"), tensor_names=["m", "v"], shape_and_slices=["", ""], tensors=[[1.0]])
 
 
+def test_vocabularies_end_lines_with_newlines_only(tmp_path):
+    (tmp_path / "new").write_bytes(b"a\rb\nc\n")
+    (tmp_path / "holes").write_bytes(b"a\n\nc\n")
+
+    def remap(new, offset=0):
+        return tf.raw_ops.GenerateVocabRemapping(
+            new_vocab_file=str(tmp_path / new), old_vocab_file=str(tmp_path / "new"), new_vocab_offset=offset,
+            num_new_vocab=2,
+        )  # fmt: skip
+
+    assert remap("new")[0].numpy().tolist() == [0, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty line"):
+        remap("holes")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):
+        remap("new", -1)
+
+
 def test_merged_checkpoints(tmp_path):
     prefixes = [str(tmp_path / "parts" / name) for name in "ab"]
     for prefix, name in zip(prefixes, "xy", strict=True):
@@ -154,3 +173,17 @@ def test_merged_checkpoints(tmp_path):
         prefix=str(tmp_path / "all"), tensor_names=["x", "y"], shape_and_slices=["", ""], dtypes=[tf.string] * 2
     )
     assert [x.numpy().tolist() for x in found] == [[b"x"], [b"y"]]
+
+
+def test_missing_checkpoints_are_left_out_if_allowed(tmp_path):
+    raw.SaveV2(prefix=str(tmp_path / "a"), tensor_names=["x"], shape_and_slices=[""], tensors=[[1.0]])
+    merge = functools.partial(
+        raw.MergeV2Checkpoints,
+        checkpoint_prefixes=[str(tmp_path / "a"), str(tmp_path / "b")],
+        destination_prefix=str(tmp_path / "all"),
+    )
+    with pytest.raises(tf.errors.NotFoundError):
+        merge()
+    merge(allow_missing_files=True)
+    found = raw.RestoreV2(prefix=str(tmp_path / "all"), tensor_names=["x"], shape_and_slices=[""], dtypes=[tf.float32])
+    assert found[0].numpy().tolist() == [1.0]

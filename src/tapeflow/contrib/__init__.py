@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-_ROOMS = {
+_PACKAGES = {
     "checkpoint", "crf", "cudnn_rnn", "data", "eager", "framework", "layers", "learn", "legacy_seq2seq", "lookup",
     "losses", "metrics", "nn", "opt", "rnn", "seq2seq", "slim", "stateless", "summary", "tensorboard", "tpu",
     "training", "util",
@@ -11,10 +11,10 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return importlib.import_module(f"tapeflow.contrib.{name}")
     raise AttributeError(f"module 'tapeflow.contrib' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(_ROOMS)
+    return sorted(_PACKAGES)

@@ -24,7 +24,8 @@ class _WithOptions:
         """The same dataset, with these options added to those that it has."""
         made = self._options.merge(options) if self._options is not None else options.merge(options)
         start = self._start
-        kept, threads = made.deterministic, made.threading.private_threadpool_size or None  # 0: no pool of its own
+        kept, threads = made.deterministic, made.threading.private_threadpool_size
+        threads = threads if threads is not None and threads > 0 else None  # else no pool of its own
         if kept is not None or threads is not None:
             start = lambda: passes.under(self._start, kept, threads)  # noqa: E731
         found = build(("Options", start, lambda: self.element_spec, self._size, self._rows), self)

@@ -12,7 +12,7 @@ from typing import Any
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.core.wire import bytes_field, fields, varint_field
 from tapeflow.data import (
@@ -336,7 +336,10 @@ def _options(attrs: Any, fn: Any, dataset: Any) -> Any:
             found.deterministic = bool(value)
         elif number == _THREADING and isinstance(value, bytes):
             threads = {inner: size for inner, _, size in fields(value)}
-            found.threading.private_threadpool_size = threads.get(_PRIVATE_THREADS)
+            size = threads.get(_PRIVATE_THREADS)
+            if size is not None and not isinstance(size, int):
+                raise InvalidArgumentError(None, None, "The size of a private thread pool is not an integer")
+            found.threading.private_threadpool_size = size
     return dataset.with_options(found)
 
 

@@ -1,4 +1,4 @@
-"""Functions that are traced once and run as a plan: `tf.function` and its relatives."""
+"""Functions that are traced once and run as a plan: `tf.function` and related functions."""
 
 import sys
 from types import ModuleType

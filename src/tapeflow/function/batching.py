@@ -6,7 +6,7 @@ from typing import Any
 
 from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError, OpError
+from tapeflow.core.errors import CancelledError, InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.function.function import function
@@ -54,7 +54,7 @@ def BatchFunction(
     if tasks is not None:
         _compute(f, tasks, allowed_batch_sizes, captured_tensors)
     task.finished.until(lambda: task.results is not None, "Batching was cancelled")
-    if isinstance(task.results, OpError):
+    if isinstance(task.results, BaseException):
         raise task.results
     return task.results
 
@@ -72,10 +72,14 @@ def _compute(body: Body, tasks: list[batching.Task], allowed: Any, captured: lis
                     f"input tensors: {y.shape}, not {inputs[0].shape[0]} rows",
                 )  # fmt: skip
         parts: list[Any] = batching.parts_of(tasks, outputs)
-    except OpError as error:
+    except Exception as error:  # nobody else computes for those who wait
         parts = [error] * len(tasks)
-    for task, part in zip(tasks, parts, strict=True):
-        task.finish(part)
+    except BaseException:
+        parts = [CancelledError(None, None, "The thread that computed the batch was interrupted")] * len(tasks)
+        raise
+    finally:
+        for task, part in zip(tasks, parts, strict=True):
+            task.finish(part)
 
 
 def _plan_of(body: Body) -> Any:

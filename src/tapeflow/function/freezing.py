@@ -17,7 +17,8 @@ from tapeflow.graph.importing import import_nodes
 from tapeflow.graph.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
-from tapeflow.graph.passes.folding import evaluate
+from tapeflow.graph.passes.folding import MOST_ELEMENTS, evaluate
+from tapeflow.graph.planning import limited
 from tapeflow.graph.tensor import SymbolicTensor
 
 __all__ = ["convert_variables_to_constants_v2"]
@@ -73,7 +74,7 @@ def convert_variables_to_constants_v2(
             copy.found[id(inner)] = flat.capture(outer)
             copy_handle(inner, copy.found[id(inner)])
         outputs = [whole.get_tensor_by_name(y.name) for y in graph.outputs]
-        flat.outputs = copy.add(whole, outputs)
+        flat.outputs = limited(graph.limits, lambda: copy.add(whole, outputs))
     flat.structured_outputs = list(flat.outputs)
     specs = tuple(TensorSpec(x.shape, x.dtype, x.op.name) for x in arguments)
     return WrappedFunction(flat, graph.name, (specs, {}), [x.op.name for x in arguments])
@@ -174,6 +175,8 @@ class Copy:
         if op.type == "Identity":
             self._constants[id(op.outputs[0])] = self._constants[id(op.inputs[0])]
             return True
+        if any((y.shape.num_elements() or 0) > MOST_ELEMENTS for y in op.outputs):
+            return False
         lists = [size for size in op.input_sizes if size is not None]
         results = evaluate(op.row, op.attrs, lists, [x.value for x in inputs if x is not None])
         if results is None:

@@ -8,6 +8,7 @@ from tapeflow.core import context
 from tapeflow.function.freezing import Copy
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.importing import import_nodes
+from tapeflow.graph.planning import limited
 
 _FETCHES = "train_op"
 
@@ -54,5 +55,5 @@ def optimize_graph(
         raise ValueError(f"These results are not in the graph: {', '.join(missing)}")
     fetched = list({node: known[node] for node in wanted.values()}.values())
     with made.as_default():
-        Copy(made, fetched).add(whole, [], targets=fetched)
+        limited(whole.limits, lambda: Copy(made, fetched).add(whole, [], targets=fetched))
     return made.as_graph_def()

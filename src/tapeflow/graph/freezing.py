@@ -242,6 +242,8 @@ def _in_order(nodes: Any) -> list[Any]:
 
     names = {node.name for node in nodes}
     given = {text for node in nodes for text in node.input if node_name(text) not in names}
+    turns = {node.name for node in nodes if node.op == "NextIteration"}  # what loops of 1.x go back through
+    given |= {text for node in nodes for text in node.input if node_name(text) in turns}
     return [nodes[i] for i in topological(nodes, lambda text: (node_name(text), 0), given)]
 
 

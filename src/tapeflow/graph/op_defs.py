@@ -43,8 +43,8 @@ class _Node(NamedTuple):
     """A node without a row: its signature as rows write theirs, its attrs; types of lists are attrs too.
 
     `touches` is what outside of the program it may read, write or run: "files", "process" (its objects that are no
-    inputs), "python", "streams", or "". `less` is an attr, values of it (`value*`: what begins so), and what nodes with
-    one of these touch.
+    inputs), "python", "streams", or "". `less` is an attr, values of it (`value*` for every value with
+    that beginning), and what nodes with one of these touch.
     """
 
     signature: str

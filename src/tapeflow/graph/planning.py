@@ -206,13 +206,18 @@ def taken(ops: Sequence[Operation], results: Sequence[SymbolicTensor]) -> set[in
     return {id(x) for op in ops for x in op.inputs} | {id(x) for x in results}
 
 
+def limited(limits: Any, function: Callable[[], Any]) -> Any:
+    """What `function` returns, which may compute as much as the limits of a graph allow; None: any amount.
+
+    Raises ResourceExhaustedError beyond that.
+    """
+    return function() if limits is None else _native.call_limited(limits.steps, limits.memory, function)
+
+
 def compile_program(program: Program) -> Any:
     """The native plan of a program, after all passes."""
     limits = program.limits
-    if limits is None:
-        passes.optimise(program)
-    else:  # constants are folded
-        _native.call_limited(limits.steps, limits.memory, lambda: passes.optimise(program))
+    limited(limits, lambda: passes.optimise(program))  # constants are folded
     return _native.Plan(
         program.name,
         len(program.values),

@@ -13,7 +13,7 @@ import sys
 import types
 from typing import Any
 
-from tapeflow.core.deserialization import refuse_unsafe
+from tapeflow.core.deserialization import deserializing, refuse_unsafe
 from tapeflow.core.release import keras_2
 
 
@@ -38,7 +38,8 @@ def load(config: Any) -> Any:
     Raises:
       ValueError: in safe mode, or where there is no such code.
     """
-    refuse_unsafe("the code of a Python lambda")
+    with deserializing():  # a constructor's `from_config` may be called outside of any
+        refuse_unsafe("the code of a Python lambda")
     if isinstance(config, dict):
         config = config.get("config", config)
         config = config.get("value") or [config.get(key) for key in ("code", "defaults", "closure")]

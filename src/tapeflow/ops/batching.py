@@ -35,7 +35,7 @@ class Task:
         self.number = next(_numbers)
         self.size = _rows(self.inputs)
         self.closed, self.finished = Wait(), Wait()
-        self.results: list[Any] | OpError | None = None
+        self.results: list[Any] | BaseException | None = None
 
     def finish(self, results: Any) -> None:
         self.results = results
@@ -80,7 +80,12 @@ class Batcher:
                 batch.close()
                 batch = None
             if batch is None:
-                batch = self._open[queue] = _OpenBatch(seconds)
+                batch = self._open[queue] = _OpenBatch(min(seconds, threading.TIMEOUT_MAX / 2))
+            elif len(batch.tasks[0].inputs) != len(task.inputs):
+                raise _invalid(
+                    f"Batching input tensors must be as many in each call: {len(task.inputs)}, after "
+                    f"{len(batch.tasks[0].inputs)} in another call of this batch"
+                )
             batch.tasks.append(task)
             if batch.size == most:
                 batch.close()
@@ -90,6 +95,8 @@ class Batcher:
             with self._lock:
                 if not batch.closed:
                     batch.tasks.remove(task)
+                if not batch.tasks and self._open.get(queue) is batch:
+                    del self._open[queue]
             raise
         with self._lock:
             batch.close()
@@ -102,7 +109,7 @@ class Unbatcher:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._parts: dict[int, tuple[Any, float]] = {}
-        self._waits: dict[int, Wait] = {}
+        self._waits: dict[int, list[Wait]] = {}
 
     def give(self, number: int, part: Any, seconds: float) -> None:
         """Leaves `part` for the call of that number, which has `seconds` to take it."""
@@ -111,8 +118,8 @@ class Unbatcher:
             for late in [n for n, (_, until) in self._parts.items() if until < now]:
                 del self._parts[late]
             self._parts[number] = part, now + seconds
-            wait = self._waits.get(number)
-        if wait is not None:
+            waits = self._waits.pop(number, [])
+        for wait in waits:
             wait.end()
 
     def take(self, number: int, seconds: float) -> Any:
@@ -120,13 +127,17 @@ class Unbatcher:
         with self._lock:
             if number in self._parts:
                 return self._parts.pop(number)[0]
-            wait = self._waits[number] = Wait()
+            wait = Wait()
+            self._waits.setdefault(number, []).append(wait)
         try:
             wait.within(seconds, lambda: number in self._parts, _CANCELLED)
-            with self._lock:
-                found = self._parts.pop(number, None)
         finally:
-            del self._waits[number]
+            with self._lock:
+                others = self._waits.get(number, [])
+                if wait in others:
+                    others.remove(wait)
+        with self._lock:
+            found = self._parts.pop(number, None)
         if found is None:
             raise DeadlineExceededError(
                 None, None, "Batched data did not arrive within timeout window."
@@ -154,9 +165,7 @@ def check_sizes(allowed: Sequence[int], most: int) -> None:
     if any(b <= a for a, b in itertools.pairwise(allowed)):
         raise _invalid("allowed_batch_sizes entries must be monotonically increasing")
     if allowed[-1] != most:
-        raise _invalid(
-            "final entry in allowed_batch_sizes must equal max_batch_size when enable_large_batch_splitting is False"
-        )
+        raise _invalid(f"final entry in allowed_batch_sizes must equal max_batch_size: {allowed[-1]} is not {most}")
 
 
 def joined(tasks: Sequence[Task], allowed: Sequence[int]) -> list[Any]:

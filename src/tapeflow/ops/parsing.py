@@ -1,4 +1,4 @@
-"""`tf.io.parse_example` and its relatives: dictionaries of tensors from serialized examples."""
+"""`tf.io.parse_example` and related functions: dictionaries of tensors from serialized examples."""
 
 from __future__ import annotations
 

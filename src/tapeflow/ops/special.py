@@ -1,4 +1,4 @@
-"""Special functions: error functions, gamma and beta functions, and their relatives."""
+"""Special functions: error functions, gamma and beta functions, and related ones."""
 
 from __future__ import annotations
 

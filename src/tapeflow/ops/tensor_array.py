@@ -36,7 +36,7 @@ def _of_its_kind(method: Any) -> Any:
 
     @functools.wraps(method)
     def call(self, *args, **kwargs):
-        own = method if type(self) is TensorArray else getattr(type(self), method.__name__)
+        own = vars(type(self))[method.__name__] if self._in_graph else method
         return own(self, *args, **kwargs)
 
     return call
@@ -53,6 +53,7 @@ class TensorArray:
     written, were read before, or have another dtype than the array, ValueError for another shape.
     """
 
+    _in_graph = False
     _dtype: Any
     _dynamic_size: bool
     _infer_shape: bool

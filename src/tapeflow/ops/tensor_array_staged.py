@@ -30,6 +30,8 @@ _INCONSISTENT = "Inconsistent shapes: saw {} but expected {} "
 class StagedTensorArray(TensorArray):
     """The array of a graph that is being built."""
 
+    _in_graph = True
+
     def _begin(self, size, flow, clear_after_read):
         self._size = size
         self._flow = flow

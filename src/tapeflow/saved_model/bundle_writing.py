@@ -57,12 +57,16 @@ def write_bundle(
         files.finish(entries)
 
 
-def merge_bundles(prefixes: Sequence[str], destination: str, delete_old: bool) -> None:
-    """Makes one checkpoint of several, whose files are moved, not read.
+def merge_bundles(
+    prefixes: Sequence[str], destination: str, delete_old: bool, allow_missing: bool = False
+) -> None:
+    """Makes one checkpoint of several, whose files are moved, not read; those that are missing are left out if allowed.
 
     Raises NotFoundError for one that is not there, DataLossError for a damaged one, InvalidArgumentError for a tensor
     that is in two of them.
     """
+    if allow_missing:
+        prefixes = [prefix for prefix in prefixes if os.path.exists(index_path(prefix))]
     readers = [BundleReader(prefix) for prefix in prefixes]
     moved = [(r, shard) for r in readers for shard in range(r.shards)]
     number = {(id(reader), shard): place for place, (reader, shard) in enumerate(moved)}

@@ -41,6 +41,8 @@ def GenerateVocabRemapping(new_vocab_file, old_vocab_file, new_vocab_offset, num
                 f"{places[word]} and trying to add value {place}",
             )  # fmt: skip
     new_words = _lines(_text(new_vocab_file, "new_vocab_file"))
+    if new_vocab_offset < 0 or num_new_vocab < 0:
+        raise _invalid(f"new_vocab_offset and num_new_vocab must not be negative: {new_vocab_offset}, {num_new_vocab}")
     if len(new_words) < new_vocab_offset + num_new_vocab:
         raise _invalid("lookup table size must be larger than last new vocab entry's line")
     wanted = new_words[new_vocab_offset : new_vocab_offset + num_new_vocab]
@@ -147,7 +149,12 @@ def _text(tensor: Any, what: str) -> str:
 
 def _lines(path: str) -> list[bytes]:
     with GFile(path, "rb") as file:
-        return file.read().splitlines()
+        lines = file.read().split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    if b"" in lines:
+        raise _invalid(f"The vocabulary {path} has an empty line: number {lines.index(b'') + 1}")
+    return lines
 
 
 def _shown(shape: Sequence[int]) -> str:

@@ -111,7 +111,7 @@ def merge_v2_checkpoints(
         flat = tuple(building.as_symbolic(graph, x) for x in inputs)
         attrs = {"delete_old_dirs": delete_old_dirs, "allow_missing_files": allow_missing_files}
         return graph.add("MergeV2Checkpoints", None, flat, (None, None), attrs, name or "MergeV2Checkpoints")
-    _merge_as(delete_old_dirs)(*inputs)
+    _merge_as(delete_old_dirs, allow_missing_files)(*inputs)
     return None
 
 
@@ -178,9 +178,9 @@ def _restore_as(kinds: list[Any]) -> Any:
     return restore
 
 
-def _merge_as(delete_old_dirs: bool) -> Any:
+def _merge_as(delete_old_dirs: bool, allow_missing_files: bool) -> Any:
     def merge(prefixes: Any, destination: Any) -> list[Any]:
-        merge_bundles(_texts(prefixes), _texts(destination)[0], delete_old_dirs)
+        merge_bundles(_texts(prefixes), _texts(destination)[0], delete_old_dirs, allow_missing_files)
         return []
 
     return merge
@@ -192,7 +192,7 @@ def _function_of(op: Any) -> Any:
     if op.type == "RestoreV2":
         return _restore_as(op.attrs["dtypes"])
     if op.type == "MergeV2Checkpoints":
-        return _merge_as(op.attrs.get("delete_old_dirs", True))
+        return _merge_as(op.attrs.get("delete_old_dirs", True), op.attrs.get("allow_missing_files", False))
     return lambda resource: []
 
 

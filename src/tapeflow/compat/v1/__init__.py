@@ -400,7 +400,7 @@ GRAPH_DEF_VERSION_MIN_CONSUMER = version.GRAPH_DEF_VERSION_MIN_CONSUMER
 GRAPH_DEF_VERSION_MIN_PRODUCER = version.GRAPH_DEF_VERSION_MIN_PRODUCER
 CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD = 1, 202002, 0
 
-_LAZY_ROOMS = {
+_LAZY_PACKAGES = {
     "__internal__": "tapeflow.__internal__",
     "__operators__": "tapeflow.__operators__",
     "app": "tapeflow.compat.v1.app",
@@ -641,8 +641,8 @@ _INITIALIZERS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY_ROOMS:
-        value = importlib.import_module(_LAZY_ROOMS[name])
+    if name in _LAZY_PACKAGES:
+        value = importlib.import_module(_LAZY_PACKAGES[name])
     elif name in _LAZY_NAMES:
         module, _, attribute = _LAZY_NAMES[name].partition(":")
         value = getattr(importlib.import_module(module), attribute or name)
@@ -657,7 +657,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_ROOMS, *_LAZY_NAMES, *_MESSAGES, *_INITIALIZERS})
+    return sorted({*__all__, *_LAZY_PACKAGES, *_LAZY_NAMES, *_MESSAGES, *_INITIALIZERS})
 
 
 __all__ = [

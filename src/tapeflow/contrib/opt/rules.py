@@ -1,4 +1,4 @@
-"""Rules of updates: Adam's relatives, rates by layer, and steps by sign."""
+"""Rules of updates: variants of Adam, rates by layer, and steps by sign."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from tapeflow.core import context
 from tapeflow.graph.program import Program
 
 # A larger result would cost more memory than it saves time.
-_MOST_ELEMENTS = 1_000_000
+MOST_ELEMENTS = 1_000_000
 
 
 def fold_constants(program: Program) -> None:
@@ -58,7 +58,7 @@ def evaluate(row: Any, attrs: Any, lists: Any, inputs: list[Any]) -> list[Any] |
         flat = [y for part in result for y in (part if isinstance(part, list) else [part])]
     else:
         flat = result if isinstance(result, list) else [result]
-    if any(_size(y) > _MOST_ELEMENTS or y.dtype.name in ("variant", "resource") for y in flat):
+    if any(_size(y) > MOST_ELEMENTS or y.dtype.name in ("variant", "resource") for y in flat):
         return None
     return flat
 

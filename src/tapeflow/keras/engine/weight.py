@@ -28,7 +28,7 @@ def make_weight(owner, first, name, **arguments):
 
 
 class Weight(Variable, by_creators=True):
-    """A variable of a layer, optimizer or metric of Keras 3.
+    """A variable of a layer or metric of Keras 3.
 
     Attributes:
       name: the name given by the layer, as "kernel".

@@ -146,7 +146,7 @@ class Dense(Quantizable, Layer):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         whole = isinstance(units, numbers.Integral) and not isinstance(units, bool)
         self.units = int(units) if whole or keras_2() else -1
-        if self.units < 0:
+        if self.units < (0 if keras_2() else 1):
             raise ValueError(
                 "Received an invalid value for `units`, expected a positive integer. "
                 f"Received: units={units}"

@@ -64,7 +64,7 @@ class SGD(Optimizer):
 
 
 class _Moments(Optimizer):
-    """What Adam and its relatives share."""
+    """What Adam and its variants share."""
 
     _adds_up = True
 
