@@ -284,3 +284,18 @@ def test_keras_is_that_which_the_environment_names(tmp_path, setting, shown):
         capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path, **setting},
     )  # fmt: skip
     assert shown in done.stdout + done.stderr
+
+
+def test_variables_can_be_pickled():
+    shown = run("""
+        import pickle
+        import tensorflow as tf
+
+        class Mine(tf.Variable):
+            pass
+
+        for made in (tf.Variable(1.0), Mine(1.0)):
+            again = pickle.loads(pickle.dumps(made))
+            print(type(again) is type(made), float(again.numpy()))
+    """)
+    assert shown == ["True 1.0", "True 1.0"]

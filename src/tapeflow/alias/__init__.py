@@ -5,7 +5,9 @@ Nothing here happens unasked: `import tapeflow` never touches the name `tensorfl
 
 from __future__ import annotations
 
+import copyreg
 import importlib
+import pkgutil
 import sys
 from typing import Any
 
@@ -61,6 +63,11 @@ def _name_modules() -> None:
     _native.Tensor.__module__ = "tensorflow.python.framework.tensor"
     _native.EagerTensor.__module__ = "tensorflow.python.framework.ops"
     Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
+
+    def reduced(cls: type) -> Any:
+        return (pkgutil.resolve_name, ("tapeflow.ops.variable:Variable",)) if cls is Variable else cls.__qualname__
+
+    copyreg.pickle(type(Variable), reduced)  # type: ignore[arg-type]  # its module there has another of that name
 
 
 def _expected_of_the_import() -> None:

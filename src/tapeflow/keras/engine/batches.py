@@ -12,6 +12,7 @@ from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError
+from tapeflow.core.release import keras_2
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.keras import settings
 from tapeflow.keras.session import get_session
@@ -40,8 +41,9 @@ def unpack(data):
 
 def pack(x, y=None, sample_weight=None):
     """The parts that are there, as a batch."""
-    if y is None and sample_weight is None:
-        return x if not isinstance(x, (tuple, list)) else (x,)
+    if y is None:
+        several = (tuple, list, Mapping) if keras_2() else (tuple, list)
+        return x if not isinstance(x, several) else (x,)
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
@@ -276,7 +278,7 @@ def _slices(parts, count, size, shuffle):
         else:
             rows = order[start:end]
             batch = [None if a is None else gather(a, rows) for a in leaves]
-        yield tuple(batch) if flat else nest.pack_sequence_as(parts, batch)
+        yield pack(*(batch if flat else nest.pack_sequence_as(parts, batch)))
 
 
 def listed(part):

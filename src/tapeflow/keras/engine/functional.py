@@ -141,17 +141,18 @@ class Functional(Model):
 
     def call(self, inputs, training=None, mask=None):
         expected = nest.flatten(self._inputs)
-        if isinstance(inputs, dict) and not isinstance(self._inputs, dict):
-            missing = [tensor.name for tensor in expected if tensor.name not in inputs]
+        if isinstance(inputs, dict):
+            by_key = isinstance(self._inputs, dict)
+            keys = list(self._inputs) if by_key else [tensor.name for tensor in expected]
+            missing = [key for key in keys if key not in inputs]
             if missing:
                 raise ValueError(
                     f"Missing data for input {missing[0]!r} of model {self.name!r}. It was given a dictionary with "
-                    f"the keys {list(inputs)}, and expects the keys {[tensor.name for tensor in expected]}"
+                    f"the keys {list(inputs)}, and expects the keys {keys}"
                 )
-            given = [inputs[tensor.name] for tensor in expected]
-        elif isinstance(inputs, dict) and set(self._inputs) <= set(inputs):
             # Data may have columns that the model does not look at.
-            given = nest.flatten({name: inputs[name] for name in self._inputs})
+            chosen = {key: inputs[key] for key in keys}
+            given = nest.flatten(chosen) if by_key else list(chosen.values())
         else:
             given = nest.flatten(inputs)
         if len(given) != len(expected):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer, Unbuilt
@@ -74,7 +75,7 @@ class EinsumDense(Quantizable, Layer):
         self.kernel = self.add_weight(
             "kernel",
             kernel,
-            initializer=self.kernel_initializer,
+            initializer=self._start_of_kernel(),
             regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint,
         )
@@ -89,6 +90,19 @@ class EinsumDense(Quantizable, Layer):
         self.built = True
         if self.quantization_mode is not None:
             self._become_quantized()
+
+    def _start_of_kernel(self):
+        """The initializer, with the axes of the kernel that count its inputs and outputs."""
+        start = self.kernel_initializer
+        named = not isinstance(start, initializers.VarianceScaling) or None not in (start.input_axes, start.output_axes)
+        if keras_2() or named:
+            return start
+        _, kernel, outputs = self._letters()
+        axes = {"input_axes": [], "output_axes": []}
+        for i, letter in enumerate(kernel):
+            axes["output_axes" if letter in outputs else "input_axes"].append(i)
+        config = start.get_config() | axes | {"seed": start.seed}
+        return type(start).from_config(config)
 
     def _letters(self):
         """The letters of the inputs, the kernel and the outputs; an ellipsis is the letter "."."""

@@ -174,20 +174,32 @@ class Nadam(_Moments):
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
 
-    def _prepare(self, var):
-        super()._prepare(var)
-        dtype = var.dtype
+    def _product_of(self, dtype):
+        """The product of the momenta so far, a variable, made when it is first asked for."""
         if self._momentum_product is None:
             self.__dict__["_momentum_product"] = make_slot(
                 lambda: ones([], dtype), f"{self._name}/momentum_cache", dtype
             )
+        return self._momentum_product
+
+    def build(self, var_list):
+        """Makes the slots of these variables, and the product of the momenta."""
+        variables = list(var_list)
+        super().build(variables)
+        if variables:
+            self._product_of(variables[0].dtype)
+
+    def _prepare(self, var):
+        super()._prepare(var)
+        dtype = var.dtype
+        whole = self._product_of(dtype)
         beta1 = self._setting("beta_1", dtype)
         now, after = (
             beta1 * (1.0 - 0.5 * pow_(0.96, cast(step, dtype) * self._schedule_decay))
             for step in (self._step, self._step + 1)
         )
-        product = cast(self._momentum_product, dtype) * now
-        self._momentum_product.assign(cast(product, self._momentum_product.dtype))
+        product = cast(whole, dtype) * now
+        whole.assign(cast(product, whole.dtype))
         self.__dict__["_weights_of_step"] = (
             (1.0 - now) / (1.0 - product),
             after / (1.0 - product * after),
