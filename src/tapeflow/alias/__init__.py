@@ -67,7 +67,7 @@ def _name_modules() -> None:
     def reduced(cls: type) -> Any:
         return (pkgutil.resolve_name, ("tapeflow.ops.variable:Variable",)) if cls is Variable else cls.__qualname__
 
-    copyreg.pickle(type(Variable), reduced)  # type: ignore[arg-type]  # its module there has another of that name
+    copyreg.pickle(type(Variable), reduced)  # its module there has another of that name
 
 
 def _expected_of_the_import() -> None:
