@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import release
 
 layers = tf.keras.layers
 
@@ -70,10 +71,15 @@ def test_sequential_with_input_shape():
     assert model(tf.zeros([3, 784])).shape == (3, 10)
 
 
+def test_sequential_of_keras_2_without_input_shape(monkeypatch):
+    monkeypatch.setattr(release, "_keras_2", True)
+    with pytest.raises(ValueError, match="have not yet been created"):
+        _ = tf.keras.Sequential([layers.Dense(4)]).weights
+
+
 def test_sequential_without_input_shape(capsys):
     model = tf.keras.Sequential([layers.Dense(4), layers.Dropout(0.5), layers.Dense(2)])
-    with pytest.raises(ValueError, match="have not yet been created"):
-        _ = model.weights
+    assert model.weights == []
     model.summary()
     assert "(unbuilt)" in capsys.readouterr().out
     model.build([None, 3])

@@ -198,8 +198,8 @@ class Sequential(Model):
     @property
     @boundary
     def weights(self):
-        """All variables. Raises ValueError before there are any."""
-        if not self.built and self.layers and not any(layer.built for layer in self.layers):
+        """All variables. In Keras 2, raises ValueError before there are any."""
+        if keras_2() and not self.built and self.layers and not any(layer.built for layer in self.layers):
             raise ValueError(
                 f"Weights for model '{self.name}' have not yet been created. Weights are created when "
                 "the model is first called on inputs or `build()` is called with an `input_shape`."
