@@ -306,11 +306,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if replicas.several():
             return replicas.apply_once(self.apply_gradients, grads_and_vars)
         given = tuple(grads_and_vars)
-        if given and (not isinstance(given[0], (tuple, list)) or len(given[0]) != 2):
-            raise TypeError(
-                "`grads_and_vars` must be pairs of a gradient and a variable, as of `zip(gradients, variables)`; got "
-                f"an item {given[0]!r}"
-            )
+        if given and type(given[0]) is not tuple:
+            _require_pair(given[0])
         pairs = [pair for pair in given if pair[0] is not None]
         if not pairs:
             if not given:
@@ -357,8 +354,15 @@ class Optimizer(Subclassed, ByRule, Tracked):
             if var.constraint is not None:
                 var.assign(var.constraint(var))
         iterations = self.iterations
-        iterations.assign_add(1)
+        iterations.assign_add(self._one() if context.executing_eagerly() else 1)
         return iterations
+
+    def _one(self):
+        """The step of `iterations` as a tensor, which needs no conversion."""
+        found = self._numbers.get("one")
+        if found is None:
+            found = self._numbers["one"] = self._number(1, self.iterations.dtype)
+        return found
 
     def _clipped(self, pairs):
         gradients = [grad for grad, _ in pairs]
@@ -654,6 +658,15 @@ class SavedSetting:
 
     def _checkpoint_values(self):
         return {"VARIABLE_VALUE": (self._get, self._set)}
+
+
+def _require_pair(item):
+    """Raises TypeError for an item of `grads_and_vars` that is not a pair."""
+    if not isinstance(item, (tuple, list)) or len(item) != 2:
+        raise TypeError(
+            "`grads_and_vars` must be pairs of a gradient and a variable, as of `zip(gradients, variables)`; got "
+            f"an item {item!r}"
+        )
 
 
 def _on_values(grad, change):
