@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 from typing import Any
 
 from tapeflow.core.release import keras_2
@@ -32,8 +33,10 @@ def _parameters(cls: type) -> set[str]:
     """The names of the arguments of a class and its bases."""
     found = {"name", "dtype"}
     for each in cls.__mro__:
-        if "__init__" in vars(each):
-            found.update(inspect.signature(each.__init__).parameters)  # type: ignore[misc]
+        init = vars(each).get("__init__")
+        # The signature of a built-in one is text, which Python would compile.
+        if init is not None and not isinstance(init, types.WrapperDescriptorType):
+            found.update(inspect.signature(init).parameters)
     return found - {"self", "args", "kwargs"}
 
 
