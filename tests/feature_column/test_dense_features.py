@@ -155,7 +155,7 @@ def test_columns_stand_in_the_order_of_their_names():
     layer, tensors = tf.keras.layers.DenseFeatures([embedding(words()), NUMBER], name="df"), {}
     np.testing.assert_allclose(layer(features(), cols_to_output_tensors=tensors), [[1, 2, 3], [2.5, 0, 0]])
     assert [column.name for column in tensors] == ["a", "v_embedding"]
-    assert [(w.name, tuple(w.shape)) for w in layer.weights] == [("df/v_embedding/embedding_weights:0", (3, 2))]
+    assert [(w.path, tuple(w.shape)) for w in layer.weights] == [("df/v_embedding/embedding_weights", (3, 2))]
     assert layer.compute_output_shape((None,)) == (None, 3)
     assert not tf.keras.layers.DenseFeatures([embedding(words())], trainable=False).trainable_weights
 

@@ -158,7 +158,7 @@ def test_keras_models(tmp_path):
     x = tf.random.normal([3, 4])
     loaded = again(model, tmp_path)
     np.testing.assert_allclose(loaded(x), model(x), rtol=1e-6)
-    assert loaded.signatures["serving_default"](x=x)["out"].shape == [3, 2]
+    assert loaded.signatures["serving_default"](inputs=x)["output_0"].shape == [3, 2]
     assert not np.allclose(loaded(x, training=True), model(x))
 
 

@@ -28,10 +28,12 @@ COMPOSED = {
     **dict.fromkeys(("DecodeCSVColumn", "DecodeProtoField", "EncodeProtoField"), "written_records"),
     **dict.fromkeys(
         (
+            "ResourceApplyKerasAdagrad",
             "ResourceApplyKerasCenteredRMSProp",
             "ResourceApplyKerasRMSProp",
             "ResourceApplyLion",
             "ResourceApplyNadam",
+            "ResourceSparseApplyKerasAdagrad",
         ),
         "written_training",
     ),

@@ -63,6 +63,7 @@ def _made(how: Callable[[Rule, Any, Any], None], rule: Rule) -> Callable[..., No
 ROWS = {
     row.name: _made(how, rule)
     for rule in RULES.values()
-    for row, how in ((rule.dense, _dense), (rule.rows, _rows), (rule.many, _many))
+    # A gradient of zero leaves a row as it is under Adagrad, so that its sparse update is a dense one too.
+    for row, how in ((rule.dense, _dense), (rule.rows, _rows), (rule.many, _many), (rule.sparse, _rows))
     if row is not None
 }
