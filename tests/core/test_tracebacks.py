@@ -199,8 +199,6 @@ CASES = {
     "call of a model on another shape": (ValueError, "expected axis -1 of input shape to have value 2", """
         m = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
         m(tf.ones([1, 3]))  # here"""),
-    "no weights yet": (ValueError, "have not yet been created", """
-        tf.keras.Sequential([tf.keras.layers.Dense(1)]).weights  # here"""),
     # Files.
     "no .keras file": (ValueError, "No file or directory found at nowhere.keras",
                        'tf.keras.models.load_model("nowhere.keras")  # here'),

@@ -32,7 +32,9 @@ def _unrolled(count):
     def f(x):
         for _ in range(STEPS):
             x = _long(x)
-            count.assign_add(1)
+            # After the product: what does not depend on it may run before it.
+            with tf.control_dependencies([x]):
+                count.assign_add(1)
         return x
 
     f.get_concrete_function(tf.TensorSpec((300, 300), tf.float32)).native_plan()

@@ -1,6 +1,8 @@
 """Functions called for the first time by several threads at once: one traces, the others share the trace."""
 
 # ruff: noqa: B023 - functions that are made in a loop are used in that turn only
+import ast
+import gc
 import importlib.util
 import pathlib
 import threading
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.function.autograph.templates import parse
 
 _spec = importlib.util.spec_from_file_location("together", pathlib.Path(__file__).with_name("together.py"))
 _module = importlib.util.module_from_spec(_spec)
@@ -238,3 +241,25 @@ def test_a_trace_that_waits_for_another_thread():
         return x
 
     assert together(2, lambda _: float(f(tf.constant(1.0), 1))) == [1.0, 1.0]
+
+
+def test_threads_read_source_at_a_time():
+    """Collections let another thread in while a tree is made, and each thread is at another depth of calls."""
+    text = "".join(f"x = (x + {i}) * (y[{i}] - g(x))\n" for i in range(20))
+    wanted = ast.dump(ast.parse(text))
+
+    def read(depth):
+        return read(depth - 1) if depth else [ast.dump(parse(text)) for _ in range(100)]
+
+    def wait(phase, info):
+        time.sleep(1e-5)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(wait)
+    gc.set_threshold(50)
+    try:
+        results = together(THREADS, read)
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(wait)
+    assert results == [[wanted] * 100] * THREADS

@@ -10,6 +10,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from tapeflow.function.autograph.errors import SourceNotFound
+from tapeflow.function.autograph.templates import parse
 
 # Whole files that were parsed to find lambdas: name -> (lines, tree).
 _parsed_files: dict[str, tuple[list[str], ast.Module]] = {}
@@ -61,7 +62,7 @@ def _parse_block(lines: list[str], first: int) -> ast.FunctionDef | None:
     indented = block[0][:1] in " \t"
     try:
         # An `if` keeps the block's own indentation, and so the text of its multi-line strings.
-        tree = ast.parse("".join(["if 1:\n"] * indented + block))
+        tree = parse("".join(["if 1:\n"] * indented + block))
     except SyntaxError:
         return None
     ast.increment_lineno(tree, first - 1 - indented)
@@ -78,7 +79,7 @@ def _whole_file(name: str, lines: list[str]) -> ast.Module:
     known = _parsed_files.get(name)
     if known is None or known[0] != lines:
         try:
-            known = (lines, ast.parse("".join(lines)))
+            known = (lines, parse("".join(lines)))
         except SyntaxError as error:
             raise SourceNotFound(f"{name} cannot be parsed: {error}") from None
         _parsed_files[name] = known

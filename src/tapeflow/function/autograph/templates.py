@@ -5,6 +5,22 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+_TRIES = 100
+
+
+def parse(text: str) -> ast.Module:
+    """The tree of `text`. Raises SyntaxError.
+
+    CPython before 3.11.8 and 3.12.2 keeps one count of the depth for all threads while it makes a tree, and
+    raises SystemError where two threads make one at a time (python/cpython#106905).
+    """
+    for _ in range(_TRIES):
+        try:
+            return ast.parse(text)
+        except SystemError:
+            pass
+    return ast.parse(text)
+
 
 class _Fill(ast.NodeTransformer):
     def __init__(self, given: dict[str, Any]):
@@ -21,7 +37,7 @@ class _Fill(ast.NodeTransformer):
 
 def statements(text: str, at: ast.AST, **given: Any) -> list[ast.stmt]:
     """The statements of `text`, at the place of `at` in the program."""
-    tree = ast.parse(text)
+    tree = parse(text)
     place = _place_of(at)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
