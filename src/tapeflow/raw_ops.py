@@ -99,7 +99,7 @@ def _resource_function(name: str) -> Callable[..., typing.Any]:
         if unknown:
             raise TypeError(f"{name} got an unexpected keyword argument {min(unknown)!r}")
         given = [arguments.pop(key) for key in inputs]
-        types = {key: _as_kind(op.attrs[key][0], value) for key, value in arguments.items() if key in op.attrs}
+        types = {key: _as_kind(op.attrs[key][0], key, value) for key, value in arguments.items() if key in op.attrs}
         return _by_output(op, op(*given, name=arguments.get("name"), **types))
 
     function.__name__ = function.__qualname__ = name
@@ -134,8 +134,13 @@ def _resource_signature(op: typing.Any) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-def _as_kind(kind: str, value: typing.Any) -> typing.Any:
+def _as_kind(kind: str, key: str, value: typing.Any) -> typing.Any:
     if kind == "func":
+        if not hasattr(value, "graph"):
+            raise TypeError(
+                f"The attr {key!r} is a concrete function, not {value!r}: use "
+                "`tf.function(f).get_concrete_function(...)`"
+            )
         return Body(value.graph, list(value.outputs))
     if kind == "list(type)":
         return [as_dtype(each) for each in value]

@@ -231,3 +231,8 @@ def test_loops_of_1x_can_be_frozen():
     """
     given = text_format.Parse(nodes, tf.compat.v1.GraphDef())
     assert sorted(node.name for node in freeze(given, {}).node) == ["enter", "merge", "next", "x"]
+
+
+def test_only_concrete_functions():
+    with pytest.raises(TypeError, match="Expected a concrete function"):
+        convert_variables_to_constants_v2(tf.function(lambda x: x))

@@ -218,3 +218,11 @@ def test_results_must_have_the_rows_of_the_batch():
 
     with pytest.raises(tf.errors.InvalidArgumentError, match="0th dimension"):
         bad(tf.constant([1]))
+
+
+def test_batch_function_takes_a_concrete_function():
+    with pytest.raises(TypeError, match="'f' is a concrete function, not <function"):
+        raw.BatchFunction(
+            in_tensors=[tf.ones([2])], captured_tensors=[], f=lambda x: x, num_batch_threads=1, max_batch_size=4,
+            batch_timeout_micros=MILLISECOND, Tout=[tf.float32],
+        )  # fmt: skip

@@ -32,6 +32,7 @@ def test_the_last_is_the_first_to_go():
         (lambda h: pop(h, tf.int32), "Must have type float32 but got int32"),
         (lambda h: (pop(h), pop(h)), "is empty"),
         (lambda h: (raw.StackCloseV2(handle=h), pop(h)), "already been closed"),
+        (lambda h: stack([1, 2]), r"must be a scalar, got shape \(2,\)"),
     ],
 )
 def test_errors(bad, message):

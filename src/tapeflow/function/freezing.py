@@ -41,8 +41,11 @@ def convert_variables_to_constants_v2(
       GraphDef of its own.
 
     Raises:
+      TypeError: `func` is no `ConcreteFunction`.
       ValueError: the function does more with a variable than read it.
     """
+    if not hasattr(func, "graph"):
+        raise TypeError(f"Expected a concrete function, not {func!r}: use `get_concrete_function(...)`")
     graph = func.graph
     variables = {id(inner): variable for variable, inner in graph.variables_by_handle.items()}
     values: dict[str, Any] = {}

@@ -58,7 +58,9 @@ def _stack(handle: Any) -> Stack:
 @resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": ("type",), "stack_name": ("string", "")},
              lambda attrs, inputs: [()])  # fmt: skip
 def StackV2(max_size, elem_type, stack_name):
-    """A new stack."""
+    """A new stack. Raises InvalidArgumentError unless `max_size` is a scalar."""
+    if max_size.shape.rank:
+        raise InvalidArgumentError(None, None, f"Stack size must be a scalar, got shape {max_size.shape}")
     return handle_of(Stack(stack_name or "Stack", elem_type, int(max_size.numpy())))
 
 

@@ -8,7 +8,8 @@ import re
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
+from tapeflow.core.expansion import check_expansion
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.strings import each, texts
@@ -42,6 +43,7 @@ def AsString(xp, input, precision, scientific, shortest, width, fill):
             raise invalid(f"{label} not supported for datatype {dtypes.as_dtype(input.dtype).name}")
     if kind == "O":
         return input
+    check_expansion(max(width, precision) * input.size, input.nbytes, "The strings")
     size = (fill + (str(width) if width > -1 else "")) if width > -1 or fill else ""
     if kind == "b":
         return each(lambda v: _justified(b"true" if v else b"false", width, fill), input)
@@ -78,13 +80,17 @@ def _(rng):
     yield Sample(np.array([1], np.int32), precision=3, raises=InvalidArgumentError)
     yield Sample(np.array([1.0]), scientific=True, shortest=True, raises=InvalidArgumentError)
     yield Sample(np.array([1], np.int32), fill="xx", raises=InvalidArgumentError)
+    # Strings of 3 GB in all.
+    yield Sample(np.array([1, 2, 3], np.int32), width=2**30, raises=ResourceExhaustedError)
+    yield Sample(np.array([1.0]), precision=2**30, raises=ResourceExhaustedError)
 
 
 @tensor_function
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
     """Numbers and booleans as strings, in printf's formats.
 
-    Raises InvalidArgumentError for options that the dtype does not have.
+    Raises InvalidArgumentError for options that the dtype does not have, ResourceExhaustedError for strings of more
+    than 268 MB that are more than a hundred times as large as the numbers.
     """
     return AsString(input, precision, scientific, shortest, width, fill)
 
