@@ -10,6 +10,7 @@
 #include "stack.h"
 #include "tape.h"
 #include "tensor_list.h"
+#include "threads.h"
 
 namespace tapeflow {
 
@@ -174,21 +175,22 @@ const Plan* branch(const Instruction& at, const Tensor* index) {
 class Pause {
  public:
   void tick() {
-    if (--left_ < 0) [[unlikely]] look();
+    if (--patience < 0) [[unlikely]] look();
   }
 
  private:
   __attribute__((noinline)) void look() {
     const int64_t now = now_ns();
     every_ = now - last_ < 500'000 ? (every_ < 4096 ? every_ * 2 : every_) : (every_ > 1 ? every_ / 2 : 1);
-    left_ = every_;
+    const bool released = patience < kNone;  // by the instruction before: whoever waited has had the GIL
+    patience = every_;
     last_ = now;
     if (deadline && now > deadline) throw Error(kDeadlineExceeded, "Timed out waiting for notification");
     if (PyErr_CheckSignals() < 0) throw PythonError();
-    PyEval_RestoreThread(PyEval_SaveThread());
+    if (!released) PyEval_RestoreThread(PyEval_SaveThread());
   }
 
-  int every_ = 16, left_ = 16;
+  int every_ = 16;
   int64_t last_ = 0;
 };
 

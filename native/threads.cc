@@ -21,13 +21,36 @@ int cores() {
 
 void in_forked_child() {
   forked = true;
-  count = 1;
+  count = quiet_team = 1;
 #ifdef _OPENMP
   omp_set_num_threads(1);  // oneDNN asks OpenMP how many threads there are
 #endif
 }
 
+// All but those that the thread itself causes.
+const sigset_t& waiting_signals() {
+  static const sigset_t all = [] {
+    sigset_t set;
+    sigfillset(&set);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&set, own);
+    return set;
+  }();
+  return all;
+}
+
 }  // namespace
+
+SignalsWait::SignalsWait([[maybe_unused]] int threads) {
+  pthread_sigmask(SIG_BLOCK, &waiting_signals(), &before_);
+#ifdef _OPENMP
+  // Threads that begin from here on have the mask of this one; those that are there have that of where they began.
+  if (threads > quiet_team) {
+#pragma omp parallel num_threads(threads)
+    pthread_sigmask(SIG_BLOCK, &waiting_signals(), nullptr);
+    quiet_team = threads;
+  }
+#endif
+}
 
 int intra_op_threads() {
   if (count == 0) {

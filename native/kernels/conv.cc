@@ -121,6 +121,7 @@ bool run(KernelCall& c, Convolution& v, Convolution::Pass pass, const Tensor* fi
       bool done;
       {
         ReleaseGil release(static_cast<int64_t>(std::min(madds / 50, 1e18)));
+        SignalsWait wait(threads);
         done = library->convolve(threads, v, first->as<float>(), second->as<float>(),
                                  result->as<float>());
       }

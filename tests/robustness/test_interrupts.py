@@ -2,7 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -41,6 +44,16 @@ def _unrolled(count):
     return lambda: f(tf.ones((300, 300)))
 
 
+def _unrolled_after_short_ones(count):
+    """Plans of quick instructions rarely look whether there was a signal; one of long instructions has to."""
+    heavy = _unrolled(count)
+    quick = tf.function(lambda x: tf.while_loop(lambda x: x < 100_000, lambda x: x + 1, [x])[0])
+    until = time.monotonic() + 0.1
+    while time.monotonic() < until:
+        quick(tf.constant(0))
+    return heavy
+
+
 def _reduced_dataset(count):
     def add(total, i):
         count.assign_add(1)
@@ -66,7 +79,9 @@ def _mapped(count):
     return lambda: tf.map_fn(body, tf.zeros((STEPS,)))
 
 
-@pytest.mark.parametrize("make", [_loop, _unrolled, _reduced_dataset, _filtered_dataset, _mapped])
+@pytest.mark.parametrize(
+    "make", [_loop, _unrolled, _unrolled_after_short_ones, _reduced_dataset, _filtered_dataset, _mapped]
+)
 def test_ctrl_c(make):
     count = tf.Variable(0)
     run = make(count)
@@ -91,3 +106,46 @@ def test_ctrl_c(make):
         signal.signal(signal.SIGINT, before)
     assert 0 < int(count) < STEPS
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
+
+
+# Without a stack of their own for handlers, which pytest gives the main thread.
+_SIGNALS = """
+import signal, sys, threading
+import tapeflow as tf
+
+handled = 0
+def handle(*_):
+    global handled
+    handled += 1
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 2e-4, 2e-4)
+x, images, window = tf.ones([300, 300]), tf.ones([8, 30, 30, 64]), tf.ones([3, 3, 64, 64])
+def work():
+    for _ in range(200):
+        tf.matmul(x, x, transpose_b=True)
+        tf.nn.conv2d(images, window, 1, "SAME")
+        tf.sqrt(tf.ones([300_000]))
+if sys.argv[1] == "thread":
+    # The system gives a signal that the main thread blocks to any other.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+else:
+    work()
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert handled > 20 or sys.argv[1] == "thread", handled
+print("done")
+"""
+
+
+@pytest.mark.parametrize("where", ["main", "thread"])
+def test_handlers_run_beside_products(where):
+    """oneDNN's products are no place for a handler's frame: the heap was overwritten."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONFAULTHANDLER"}
+    done = subprocess.run(
+        [sys.executable, "-c", _SIGNALS, where], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstring>
+#include <optional>
 
 #include "gemm.h"
 #include "onednn.h"
@@ -17,6 +18,9 @@ constexpr double kNs = std::is_same_v<T, float>    ? 0.014
                                                    : 0.12;
 // From here oneDNN's sgemm is faster than the register tiles alone, and so is packing in blocks.
 constexpr double kLarge = 80.0 * 80 * 80;
+
+// Up to here oneDNN's sgemm has its workspace on the stack, of 16 kB for 48 columns.
+constexpr int64_t kStackDepth = 84;
 
 // parallel_for for a body that may run out of scratch memory: no exception may leave a thread.
 template <typename F> void parallel_or_throw(int64_t n, double ns_per_item, F&& f) {
@@ -58,6 +62,8 @@ void multiply(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c,
     if (library && madds >= kLarge) {
       const bool ta = a.cols != 1, tb = b.cols != 1;
       const int threads = madds * kNs<T> >= static_cast<double>(parallel_ns) ? intra_op_threads() : 1;  // as parallel_for decides
+      std::optional<SignalsWait> wait;
+      if (k > kStackDepth) wait.emplace(threads);
       if (library->sgemm(threads, ta, tb, m, n, k, a.data, ta ? a.cols : a.rows, b.data,
                          tb ? b.cols : b.rows, c, n))
         return;

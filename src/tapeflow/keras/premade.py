@@ -1,4 +1,4 @@
-"""Models of Keras 2 that come ready."""
+"""`LinearModel`, the ready-made model of Keras 2."""
 
 from __future__ import annotations
 
