@@ -17,6 +17,7 @@
 #include "python_kernel.h"
 #include "records.h"
 #include "tape.h"
+#include "scopes.h"
 #include "tensor_file.h"
 #include "tensor_list.h"
 #include "tensor_type.h"
@@ -25,8 +26,8 @@
 NB_MODULE(_native, m) {
   using namespace tapeflow;
   const char* isa = register_all_kernels(std::getenv("TAPEFLOW_ISA"));
-  if (!init_arrays(m.ptr()) || !init_convert() || !init_op_type(m.ptr()) || !init_python_kernel() || !init_settings(m.ptr()) ||
-      !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
+  if (!init_arrays(m.ptr()) || !init_convert() || !init_op_type(m.ptr()) || !init_python_kernel() ||
+      !init_settings(m.ptr()) || !init_scopes(m.ptr()) || !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), record_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||

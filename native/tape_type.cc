@@ -76,6 +76,7 @@ PyObject* tape_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
     }
     give_up_bit(t);
   }
+  t->paused = false;  // a `stop_recording` that was left half ends after this
   if (!tell_graph(self, "exit")) return nullptr;
   Py_RETURN_NONE;
 }
@@ -321,38 +322,11 @@ PyObject* record_custom(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-PyObject* pause_tapes(PyObject*, PyObject*) {
-  std::vector<Tape*> paused;
-  paused.swap(active_tapes());
-  publish_active_tapes();
-  PyObject* token = PyTuple_New(static_cast<Py_ssize_t>(paused.size()));
-  for (size_t i = 0; i < paused.size(); ++i) {
-    if (token) PyTuple_SET_ITEM(token, static_cast<Py_ssize_t>(i), reinterpret_cast<PyObject*>(paused[i]));  // moves over
-    else Py_DECREF(paused[i]);
-  }
-  return token;
-}
-
 PyObject* recording_tapes(PyObject*, PyObject*) { return PyLong_FromLong(thread_state.n_tapes); }
 
 PyObject* recording_persistent(PyObject*, PyObject*) {
   for (int k = 0; k < thread_state.n_tapes; ++k) if (thread_state.tapes[k]->persistent) Py_RETURN_TRUE;
   Py_RETURN_FALSE;
-}
-
-PyObject* resume_tapes(PyObject*, PyObject* token) {
-  if (!PyTuple_Check(token)) return PyErr_Format(PyExc_TypeError, "resume_tapes takes what pause_tapes returned");
-  auto& a = active_tapes();
-  std::vector<Tape*> back;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(token); ++i) {
-    PyObject* o = PyTuple_GET_ITEM(token, i);
-    if (!PyObject_TypeCheck(o, TapeType)) return PyErr_Format(PyExc_TypeError, "resume_tapes takes what pause_tapes returned");
-    if (as_tape(o)->recording) back.push_back(as_tape(o));
-  }
-  a.insert(a.begin(), back.begin(), back.end());
-  for (Tape* t : back) Py_INCREF(t);
-  publish_active_tapes();
-  Py_RETURN_NONE;
 }
 
 PyObject* is_watched(PyObject*, PyObject* o) {
@@ -363,8 +337,6 @@ PyObject* is_watched(PyObject*, PyObject* o) {
 
 PyMethodDef module_methods[] = {
     {"record_custom", entry<record_custom>, METH_VARARGS, nullptr},
-    {"pause_tapes", entry<pause_tapes>, METH_NOARGS, nullptr},
-    {"resume_tapes", entry<resume_tapes>, METH_O, nullptr},
     {"recording_tapes", entry<recording_tapes>, METH_NOARGS, "How many tapes record in this thread."},
     {"recording_persistent", entry<recording_persistent>, METH_NOARGS, "Whether one of them may be asked again."},
     {"is_watched", entry<is_watched>, METH_O, "Whether a tape that records in this thread watches the tensor."},

@@ -3,6 +3,7 @@ import threading
 
 import pytest
 
+import tapeflow as tf
 from tapeflow.core import context, device, errors
 
 
@@ -121,25 +122,56 @@ def test_wrong_device_argument():
 
 
 def test_graph_scope():
-    told = []
-    context.on_graph_change.append(told.append)
     graph = Graph()
-    try:
+    assert context.executing_eagerly()
+    with context.name_scope("a"), context.graph_scope(graph):
+        assert not context.executing_eagerly()
+        assert context.current_graph() is graph
+        assert context.current_name_scope() == "in_graph/"
+        with context.name_scope("b") as scope:
+            assert scope == "graph:b"
+        with context.device("/gpu:7"):
+            assert graph.scopes == ["/gpu:7"]
+        with context.eager_mode():
+            assert context.executing_eagerly()
+        assert not context.executing_eagerly()
+    assert context.executing_eagerly()
+
+
+def test_a_block_left_late_heals_those_left_half():
+    outer = context.graph_scope(None)
+    outer.__enter__()
+    context.graph_scope(Graph()).__enter__()
+    outer.__exit__(None, None, None)
+    assert context.executing_eagerly()
+    assert float(tf.add(1.0, 2.0)) == 3.0
+
+
+def test_a_block_left_after_those_around_changes_nothing():
+    outer, inner = context.graph_scope(Graph()), context.graph_scope(Graph())
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    inner.__exit__(None, None, None)
+    assert context.executing_eagerly()
+    assert float(tf.add(1.0, 2.0)) == 3.0
+
+
+def test_blocks_that_were_not_entered():
+    for block in (context.graph_scope(None), context.pause_recording()):
+        with pytest.raises(RuntimeError, match="has not been entered"):
+            block.__exit__(None, None, None)
+
+
+def test_eager_mode_decorates():
+    @context.eager_mode()
+    def countdown(n):
         assert context.executing_eagerly()
-        with context.name_scope("a"), context.graph_scope(graph):
-            assert not context.executing_eagerly()
-            assert context.current_graph() is graph
-            assert context.current_name_scope() == "in_graph/"
-            with context.name_scope("b") as scope:
-                assert scope == "graph:b"
-            with context.device("/gpu:7"):
-                assert graph.scopes == ["/gpu:7"]
-            with context.eager_mode():
-                assert context.executing_eagerly()
-        assert context.executing_eagerly()
-    finally:
-        context.on_graph_change.remove(told.append)
-    assert told == [True, False, True, False]
+        return n and countdown(n - 1)
+
+    with context.graph_scope(Graph()):
+        assert countdown(3) == 0
+        assert not context.executing_eagerly()
 
 
 def test_init_scope_leaves_functions_only():

@@ -7,9 +7,12 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow import _native
+from tapeflow.graph.func_graph import FuncGraph
 
 STEPS = 600
 
@@ -108,6 +111,65 @@ def test_ctrl_c(make):
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
 
 
+class Stop(Exception):
+    pass
+
+
+def _trace():
+    @tf.function
+    def f(a):
+        total = tf.zeros([])
+        for i in tf.range(20):
+            total += tf.reduce_sum(a) if total < 3.0 else tf.cast(i, tf.float32)
+        return total
+
+    with tf.GradientTape() as tape:
+        x = tf.constant([1.0, 2.0])
+        tape.watch(x)
+        y = f(x)
+    tape.gradient(y, x)
+
+
+def _blocks():
+    for _ in range(100):
+        with FuncGraph("f").as_default(), tf.GradientTape() as tape, tape.stop_recording():
+            with tf.init_scope():
+                assert tf.executing_eagerly()
+            assert not tf.executing_eagerly()
+
+
+@pytest.mark.parametrize("work", [_trace, _blocks])
+def test_exceptions_of_handlers_leave_no_block_half(work):
+    armed = False
+
+    def stop(*_):
+        if armed:
+            raise Stop
+
+    chosen = np.random.RandomState(0)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        work()
+        start = time.monotonic()
+        work()
+        usual = time.monotonic() - start
+        for _ in range(100):
+            try:
+                armed = True
+                signal.setitimer(signal.ITIMER_REAL, chosen.uniform(1e-5, usual))
+                work()
+            except Stop:
+                pass
+            finally:
+                armed = False
+            assert tf.executing_eagerly()
+            assert _native.recording_tapes() == 0
+            assert float(tf.add(1.0, 2.0)) == 3.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 # Without a stack of their own for handlers, which pytest gives the main thread.
 _SIGNALS = """
 import signal, sys, threading
@@ -136,6 +198,7 @@ if sys.argv[1] == "thread":
 else:
     work()
 signal.setitimer(signal.ITIMER_REAL, 0)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
 assert handled > 20 or sys.argv[1] == "thread", handled
 print("done")
 """

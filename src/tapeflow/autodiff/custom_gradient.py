@@ -65,12 +65,9 @@ def custom_gradient(f=None):
             )
         if not context.executing_eagerly():
             return _in_graph(result, grad_fn, inputs, variables)
-        token = _native.pause_tapes()
-        try:
+        with _native.PausedTapes():
             # Other tensors than those that tapes know already as results of operations inside.
             result = nest.map_structure(lambda x: identity(convert_to_tensor(x)), result)
-        finally:
-            _native.resume_tapes(token)
         outputs = nest.flatten(result)
 
         backward = _backward(grad_fn, outputs, inputs, variables)
@@ -137,13 +134,8 @@ def recompute_grad(f):
 
     @custom_gradient
     def recomputing(*args, **kwargs):
-        token = _native.pause_tapes()
-        watcher = GradientTape()
-        try:
-            with watcher:
-                result = f(*args, **kwargs)
-        finally:
-            _native.resume_tapes(token)
+        with _native.PausedTapes(), GradientTape() as watcher:
+            result = f(*args, **kwargs)
         # The variables are announced to the tapes of this thread, so that they watch them too.
         for variable in watcher.watched_variables():
             variable.read_value()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from tapeflow import _native
@@ -65,15 +64,6 @@ def _shape_as_list(tensor: Any) -> list[int]:
     return tensor.shape.as_list()
 
 
-@contextlib.contextmanager
-def _pause_recording() -> Iterator[None]:
-    token = _native.pause_tapes()
-    try:
-        yield
-    finally:
-        _native.resume_tapes(token)
-
-
 def _memory_info() -> dict[str, int]:
     stats = _native.allocator_stats()
     return {"current": stats["live"], "peak": stats["peak"]}
@@ -92,10 +82,9 @@ def _bind() -> None:
         _native.EagerTensor._shape_as_list = _shape_as_list  # type: ignore[attr-defined]
     tensor_spec.register_tensor_class(_native.Tensor)
     context.on_device_change.append(_native.set_device_scope)
-    context.on_graph_change.append(_native.set_graph_scope)
     context.on_tensor_equality_change.append(_native.set_tensor_equality)
     context.on_functions_eager_change.append(lambda eager: _native.set_functions_fast(not eager))
-    context.pause_recording = _pause_recording
+    context.pause_recording = _native.PausedTapes
     config.on_threads_change.append(_native.set_threads)
     host = device.host()
     host.memory_info = _memory_info

@@ -12,13 +12,12 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core import device as placement
 from tapeflow.core.public import boundary
 
 # Called with the index of the device that operations of this thread now run on, 0 for the host.
 on_device_change: list[Callable[[int], None]] = []
-# Called with whether operations of this thread now build a graph.
-on_graph_change: list[Callable[[bool], None]] = []
 # Called with whether `==` of tensors now compares elements.
 on_tensor_equality_change: list[Callable[[bool], None]] = []
 # Called with whether functions now run as plain Python.
@@ -62,7 +61,8 @@ class _ThreadState(threading.local):
     """What each thread has of its own. Its first lines are read on every use: keep it flat."""
 
     def __init__(self) -> None:
-        self.graphs: list[Any] = []
+        self.graphs: tuple[Any, ...] = ()
+        self.entry: Any = None  # of the innermost `graph_scope`
         self.name_scope = ""
         self.device_name = ""
         self.device_index = 0
@@ -137,9 +137,7 @@ def disable_eager_execution() -> None:
 
 
 def _tell_graph() -> None:
-    building = not executing_eagerly()
-    for listener in on_graph_change:
-        listener(building)
+    _native.set_graph_scope(not executing_eagerly())
 
 
 def current_graph() -> Any:
@@ -177,27 +175,18 @@ def compares_elements() -> bool:
     return _tensor_equality and eager_outside_functions()
 
 
-@contextlib.contextmanager
-def graph_scope(graph: Any) -> Iterator[Any]:
+class graph_scope(_native.GraphScope, contextlib.ContextDecorator):
     """Build `graph` in this thread; with None, run operations at once. Name scopes start anew."""
-    state = _state
-    saved = state.name_scope
-    state.graphs.append(graph)
-    state.name_scope = ""
-    _tell_graph()
-    try:
-        yield graph
-    finally:
-        state.graphs.pop()
-        state.name_scope = saved
-        _tell_graph()
+
+    def __init__(self, graph: Any):
+        super().__init__(_state, graph)
 
 
-@contextlib.contextmanager
-def eager_mode() -> Iterator[None]:
+class eager_mode(graph_scope):
     """Run operations at once, even while a graph is built."""
-    with graph_scope(None):
-        yield
+
+    def __init__(self) -> None:
+        super().__init__(None)
 
 
 @contextlib.contextmanager
@@ -207,30 +196,19 @@ def init_scope() -> Iterator[None]:
     Tapes do not record meanwhile. A graph that is no function's (`building_function` is false) is not
     left. Names keep the scope they have.
     """
-    state = _state
-    saved = state.graphs
-    names = state.name_scope
-    outer = list(saved)
+    outer = _state.graphs
     while outer and getattr(outer[-1], "building_function", False):
-        outer.pop()
+        outer = outer[:-1]
+    graph = outer[-1] if outer else None if _eager_by_default else default_graph()
     inner = innermost_graph()
     scope = current_name_scope()
-    state.graphs = outer
-    graph = current_graph()
-    if graph is None:
-        state.name_scope = scope
-    _tell_graph()
-    try:
-        with pause_recording():
-            if graph is None or not hasattr(graph, "init_scope"):
+    names = scope if graph is None else _state.name_scope
+    with _native.GraphScope(_state, graph, outer, names, graph is not None), pause_recording():
+        if graph is None or not hasattr(graph, "init_scope"):
+            yield
+        else:
+            with graph.init_scope(scope, None if inner is graph else inner):
                 yield
-            else:
-                with graph.init_scope(scope, None if inner is graph else inner):
-                    yield
-    finally:
-        state.graphs = saved
-        state.name_scope = names
-        _tell_graph()
 
 
 # Names.

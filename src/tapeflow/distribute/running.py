@@ -108,14 +108,14 @@ def _surroundings() -> Callable[[], Any]:
     import contextlib
 
     state = context._state
-    graphs, scope = list(state.graphs), state.name_scope
+    graphs, scope = state.graphs, state.name_scope
     device, index = state.device_name, state.device_index
     strategies = list(replicas.state.strategies)
 
     @contextlib.contextmanager
     def enter() -> Any:
         own = context._state
-        own.graphs = list(graphs)
+        own.graphs = graphs
         own.name_scope = scope
         context._set_device(own, device, index)
         context._tell_graph()

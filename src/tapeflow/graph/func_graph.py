@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import _native
@@ -239,11 +238,6 @@ class FuncGraph(Graph):
         inner = building.placeholder(self, dtype, shape, name)
         self.inputs.append(inner)
         return inner
-
-    @contextlib.contextmanager
-    def as_default(self) -> Iterator[FuncGraph]:
-        with context.graph_scope(self):
-            yield self
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -261,11 +260,9 @@ class Graph(Scopes, Collections, Elements):
 
     # What others make of it.
 
-    @contextlib.contextmanager
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> contextlib.AbstractContextManager[Graph]:
         """A block whose operations go to this graph."""
-        with context.graph_scope(self):
-            yield self
+        return context.graph_scope(self)
 
     def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> SymbolicTensor:
         """A tensor from outside as one of this graph: an eager one becomes a constant.

@@ -54,11 +54,8 @@ def _emit(emitter: Any, op: Operation) -> None:
 
     def run(*values: Any) -> Any:
         if context.runs_at_once():  # saves most of the time that this takes
-            token = _native.pause_tapes()
-            try:
+            with _native.PausedTapes():
                 return function(*values)
-            finally:
-                _native.resume_tapes(token)
         with context.eager_mode(), context.pause_recording():
             return function(*values)
 

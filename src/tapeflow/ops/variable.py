@@ -390,11 +390,8 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def _peek(self):
         """The value, without telling tapes."""
-        token = _native.pause_tapes()
-        try:
+        with _native.PausedTapes():
             return self.read_value()
-        finally:
-            _native.resume_tapes(token)
 
     def _ref(self):
         """What stood for the place of the value in 1.x: the variable, which is read where it is used."""
