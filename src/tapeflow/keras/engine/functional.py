@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
@@ -20,9 +22,9 @@ class Functional(Model):
     _is_graph_network = True
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
-        super().__init__(
-            name=name or settings.unique_name("functional"), trainable=trainable, **kwargs
-        )
+        if name is None and type(self) is Functional:
+            name = settings.unique_name("functional")
+        super().__init__(name=name, trainable=trainable, **kwargs)
         state = self.__dict__
         if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
             outputs = outputs[0]  # one output is a tensor, also where it came in a list
@@ -199,7 +201,30 @@ class Functional(Model):
         return nest.map_structure(lambda x: x.shape, self._outputs)
 
     def get_config(self):
-        return network_config(self)
+        return network_config(self) if takes_tensors(type(self)) else super().get_config()
+
+
+def takes_tensors(kind: type) -> bool:
+    """Whether the constructor of a class takes what that of `Functional` does, so that a config can be its layers."""
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = inspect.signature(kind).parameters.values()
+    return kind.__init__ is Functional.__init__ or [
+        each.name for each in parameters if each.kind is positional
+    ] == ["inputs", "outputs", "name"]
+
+
+def make_functional(subclass: type) -> None:
+    """Puts `Functional` between a program's subclass of `Model` and `Model`.
+
+    So does Keras with a class whose instance is made of symbolic tensors: what the class does not define itself, all
+    its instances have as functional models do.
+    """
+    if issubclass(subclass, Functional):
+        return
+    for base in subclass.__bases__:
+        if base is not Model and issubclass(base, Model):
+            make_functional(base)
+    subclass.__bases__ = tuple(Functional if base is Model else base for base in subclass.__bases__)
 
 
 def _check_input(model, tensor, value, number):

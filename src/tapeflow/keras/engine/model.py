@@ -50,6 +50,12 @@ class Model(Training, Layer):
         return made
 
     def __init__(self, *args, **kwargs):
+        if _are_symbolic(args, kwargs):
+            from tapeflow.keras.engine.functional import Functional, make_functional
+
+            make_functional(type(self))
+            Functional.__init__(self, *args, **kwargs)
+            return
         if len(args) == 1 and type(self) is not Model and "name" not in kwargs:
             # The first argument of a subclass's constructor is its name; programs pass other things too.
             kwargs["name"], args = (args[0] if isinstance(args[0], str) else None), ()

@@ -77,7 +77,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
     `clone_function(layer)` gives the new layer for every layer. Raises ValueError for subclassed models.
     """
     from tapeflow.core import nest
-    from tapeflow.keras.engine.functional import Functional
+    from tapeflow.keras.engine.functional import Functional, takes_tensors
     from tapeflow.keras.engine.sequential import Sequential
     from tapeflow.keras.engine.symbolic import KerasTensor
     from tapeflow.keras.layers import InputLayer
@@ -113,7 +113,8 @@ def clone_model(model, input_tensors=None, clone_function=None):
         )
         for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
             values[id(tensor)] = value
-    return Functional(
+    made = type(model) if takes_tensors(type(model)) else Functional
+    return made(
         nest.map_structure(value_of, model._inputs),
         nest.map_structure(value_of, model._outputs),
         name=model.name,
