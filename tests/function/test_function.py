@@ -486,3 +486,71 @@ def test_parameters_with_names_that_no_node_can_have(autograph):
     assert tf.function(lambda _: _ + 1)(one).numpy() == 2.0
     names = [x.op.name for x in traced.get_concrete_function(one, two, __b=three).inputs]
     assert len(set(names)) == 3
+
+
+def test_a_first_value_may_depend_on_that_of_another_variable():
+    state = []
+
+    @tf.function
+    def f(x):
+        if not state:
+            state.append(tf.Variable(2.0 * x))
+            state.append(tf.Variable(state[0] * 3.0))
+            state.append(tf.Variable(state[1] + 1.0))
+        return state[0] + x + state[1] + state[2]
+
+    assert [float(f(tf.constant(x))) for x in (1.0, 3.0)] == [2.0 + 1.0 + 6.0 + 7.0, 2.0 + 3.0 + 6.0 + 7.0]
+
+
+def test_functions_within_functions_share_their_traces():
+    traced = []
+
+    @tf.function
+    def inner(x, training=True):
+        traced.append(training)
+        return x * 2.0
+
+    @tf.function
+    def outer(x):
+        return inner(x)
+
+    @tf.function
+    def other(x):
+        return inner(x, training=True) + inner(x, False)
+
+    assert float(outer(tf.constant(1.0))) == 2.0
+    assert float(inner(tf.constant(2.0))) == 4.0
+    assert float(other(tf.constant(3.0))) == 12.0
+    assert traced == [True, False]
+    assert inner.experimental_get_tracing_count() == 2
+
+
+def test_a_trace_that_reads_what_is_around_it_is_not_shared():
+    functions = []
+
+    @tf.function
+    def outer(x):
+        inside = x + 1.0
+        if not functions:
+            functions.append(tf.function(lambda y: y * inside))
+        return functions[0](x)
+
+    assert float(outer(tf.constant(2.0))) == 6.0
+    with pytest.raises((TypeError, ValueError)):
+        functions[0](tf.constant(2.0))
+
+
+def test_variables_that_a_nested_call_creates_keep_their_values():
+    made = []
+
+    @tf.function
+    def inner(x):
+        if not made:
+            made.append(tf.Variable(x))
+        return made[0].assign_add(1.0)
+
+    @tf.function
+    def outer(x):
+        return inner(x)
+
+    assert [float(outer(tf.constant(x))) for x in (5.0, 7.0, 9.0)] == [6.0, 7.0, 8.0]

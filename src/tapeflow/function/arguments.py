@@ -15,6 +15,7 @@ from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Tensor = _native.Tensor
@@ -263,10 +264,14 @@ def _key(x: Any) -> Any:
     return (type(x), x)
 
 
-def context_key() -> Any:
-    """What around a call its trace depends on."""
-    graph = context.current_graph()
-    return (None if graph is None else _Identity(graph)), context.device_name()
+def context_keys() -> tuple[Any, Any]:
+    """What around a call its trace depends on: outside of functions that are traced, and within the innermost one."""
+    graph = outside = context.current_graph()
+    while isinstance(outside, FuncGraph):
+        outside = outside.enclosing_graph
+    device = context.device_name()
+    shared = (None if outside is None else _Identity(outside)), device
+    return shared, (shared if graph is outside else (_Identity(graph), device))
 
 
 def relaxed(specs: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:

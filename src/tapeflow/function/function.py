@@ -230,18 +230,16 @@ class Function:
     # Tracing.
 
     def _trace_for(self, call: Call, exact: bool = False) -> ConcreteFunction:
-        key = (call.key, arguments.context_key())
-        traces = self._traces.get(key)
-        if traces is not None:
-            concrete = _fitting(traces, call.specs, exact)
-            if concrete is not None:
-                return concrete
+        keys = [(call.key, around) for around in arguments.context_keys()]
+        concrete = self._known(keys, call.specs, exact)
+        if concrete is not None:
+            return concrete
         with self._lock:
-            traces = self._traces.setdefault(key, [])
             # Another thread may have traced it since.
-            concrete = _fitting(traces, call.specs, exact)
+            concrete = self._known(keys, call.specs, exact)
             if concrete is not None:
                 return concrete
+            traces = [trace for key in dict.fromkeys(keys) for trace in self._traces.get(key, ())]
             specs = call.specs
             if self.input_signature is not None:
                 specs = self._declared_specs(call)
@@ -250,10 +248,21 @@ class Function:
                         return concrete
             elif self._reduce_retracing and traces and not exact:
                 specs = arguments.relaxed(traces[-1][0], specs)
+            before = _creations()
             concrete = self._traced(call, specs)
-            traces.append((specs, concrete))
+            shared = _creations() == before and not _captures_symbolic(concrete)
+            self._traces.setdefault(keys[0 if shared else 1], []).append((specs, concrete))
             self._warn()
             return concrete
+
+    def _known(self, keys: list[Any], specs: Any, exact: bool) -> ConcreteFunction | None:
+        """A trace that serves: one that is shared, or one made for the function that is traced now."""
+        for key in keys:
+            traces = self._traces.get(key)
+            concrete = None if traces is None else _fitting(traces, specs, exact)
+            if concrete is not None:
+                return concrete
+        return None
 
     def _declared_specs(self, call: Call) -> tuple[Any, ...]:
         found = []
@@ -420,6 +429,23 @@ class Function:
         """Nothing is left to initialise: variables get their values when they are made."""
         self.get_concrete_function(*args, **kwargs)
         return lambda: None
+
+
+def _creations() -> int:
+    """How many variables the functions that are traced now have created."""
+    graph, count = context.current_graph(), 0
+    while isinstance(graph, FuncGraph):
+        count += len(graph.created_variables or ())
+        graph = graph.enclosing_graph
+    return count
+
+
+def _captures_symbolic(concrete: ConcreteFunction) -> bool:
+    """Whether a trace reads tensors of the functions around it, so that it is of no use elsewhere."""
+    graph = concrete.graph
+    return bool(graph.control_captures) or any(
+        isinstance(x, SymbolicTensor) and isinstance(x.graph, FuncGraph) for x in graph.external_captures
+    )
 
 
 def _fitting(

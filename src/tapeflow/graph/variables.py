@@ -115,7 +115,7 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
             else value
         )
         if isinstance(value, SymbolicTensor):
-            lifted = _lifted(graph, value)
+            lifted = _lifted(graph, value, root)
             if lifted is None:
                 late = value
         else:
@@ -152,13 +152,19 @@ def _create_late(made: Any, given: dict[str, Any], value: SymbolicTensor, root: 
     root.late_variables.append(made)
 
 
-def _lifted(graph: FuncGraph, value: SymbolicTensor) -> Any:
-    """`value` computed outside of the functions being traced; None where it depends on their arguments."""
+def _lifted(graph: FuncGraph, value: SymbolicTensor, root: FuncGraph) -> Any:
+    """`value` computed outside of the functions being traced; None where it depends on their arguments.
+
+    So it does where it reads a variable that the first run of the function sets.
+    """
     ops = order.needed(graph, [value], [], [])
+    waiting = [made.handle for made in root.late_variables]
+    unset = {id(inner) for outer, inner in graph.captures if any(outer is handle for handle in waiting)}
     captured = {id(inner): outer for outer, inner in graph.captures}
     for op in ops:
-        if op.type == "Placeholder" and id(op.outputs[0]) not in captured:
-            return None
+        if op.type == "Placeholder":
+            if id(op.outputs[0]) not in captured or id(op.outputs[0]) in unset:
+                return None
     outer = graph.enclosing_graph
     if outer is None:
         if any(not isinstance(x, _native.EagerTensor) for x in captured.values()):
@@ -180,7 +186,7 @@ def _lifted(graph: FuncGraph, value: SymbolicTensor) -> Any:
             if not (op.type == "Placeholder" and op.outputs and id(op.outputs[0]) in found):
                 copy_operation(outer, op, found, {})
     result = found[id(value)]
-    return _lifted(outer, result) if isinstance(outer, FuncGraph) else result
+    return _lifted(outer, result, root) if isinstance(outer, FuncGraph) else result
 
 
 def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
