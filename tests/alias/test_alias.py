@@ -299,3 +299,11 @@ def test_variables_can_be_pickled():
             print(type(again) is type(made), float(again.numpy()))
     """)
     assert shown == ["True 1.0", "True 1.0"]
+
+
+def test_the_switch_to_2x_is_a_name_of_2x_too():
+    shown = run("""
+        import tensorflow.compat.v2 as tf
+        print(tf.enable_v2_behavior(), tf.constant(1) + 1)
+    """)
+    assert shown == ["None tf.Tensor(2, shape=(), dtype=int32)"]

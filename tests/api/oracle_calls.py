@@ -75,9 +75,9 @@ def told(tf, value):
             [told(tf, each) for each in tf.nest.flatten(value, expand_composites=True)],
         ]
     if isinstance(value, dict):
-        return ["dict", {str(k): told(tf, v) for k, v in sorted(value.items())}]
+        return ["dict", {str(k): told(tf, v) for k, v in value.items()}]
     if isinstance(value, (list, tuple)):
-        return ["list", [told(tf, each) for each in value]]
+        return [sequence(value), [told(tf, each) for each in value]]
     if isinstance(value, (np.ndarray, np.generic)):
         return ["array", str(value.dtype), list(value.shape), plain(value)]
     if tf.is_tensor(value):
@@ -91,6 +91,12 @@ def told(tf, value):
     if isinstance(value, tf.DType):
         return ["dtype", value.name]
     return ["object", type(value).__name__]
+
+
+def sequence(value):
+    """What kind of list or tuple this is, with the names of a named tuple's fields: that is what it prints."""
+    kind = "list" if isinstance(value, list) else "tuple"
+    return " ".join((kind, *getattr(value, "_fields", ())))
 
 
 def plain(array):

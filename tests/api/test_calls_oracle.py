@@ -227,8 +227,8 @@ def unlike(a, b):
     if a[0] == "object":
         return None  # their classes have other names
     if a[0] == "dict":
-        if a[1].keys() != b[1].keys():
-            return "other keys"
+        if list(a[1]) != list(b[1]):
+            return "other keys, or another order of them"
         return next((d for k in a[1] if (d := unlike(a[1][k], b[1][k]))), None)
     if len(a) == 2:
         if not isinstance(a[1], list):

@@ -141,3 +141,11 @@ def test_model_trains_in_a_scope(two):
     x = np.linspace(0, 1, 32, dtype=np.float32)[:, None]
     history = model.fit(x, 2 * x, epochs=3, verbose=0)
     assert history.history["loss"][-1] < history.history["loss"][0]
+
+
+@pytest.mark.parametrize("given", ["/cpu:0", "cpu:0", "/job:localhost/replica:0/task:0/device:CPU:0"])
+def test_devices_have_their_full_names(given):
+    full = "/job:localhost/replica:0/task:0/device:CPU:0"
+    for kind in (tf.distribute.OneDeviceStrategy, lambda name: tf.distribute.MirroredStrategy([name])):
+        extended = kind(given).extended
+        assert extended.worker_devices == extended.parameter_devices == (full,)

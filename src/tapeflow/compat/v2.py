@@ -11,6 +11,10 @@ __compiler_version__ = COMPILER_VERSION
 
 
 def __getattr__(name: str) -> Any:
+    if name == "enable_v2_behavior":  # the one name of 1.x that programs call through 2.x's module
+        from tapeflow.compat.v1 import enable_v2_behavior
+
+        return enable_v2_behavior
     return getattr(sys.modules["tapeflow"], name)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tapeflow.core import config, context, nest, replicas
 from tapeflow.core.convert import is_tensor
-from tapeflow.core.device import canonical_name
+from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
 from tapeflow.distribute import inputs
 from tapeflow.distribute.reducing import (
@@ -142,7 +142,7 @@ class Strategy:
     """
 
     def __init__(self, devices: Any = None, extended: Any = None):
-        self._devices = [canonical_name(device) for device in devices or [_first_device()]]
+        self._devices = [_full_name(device) for device in devices or [_first_device()]]
         self.extended = StrategyExtended(self)
 
     @property
@@ -490,6 +490,12 @@ def _converted(fn: Any) -> Any:
 def _first_device() -> str:
     found = config.list_logical_devices("GPU") or config.list_logical_devices("CPU")
     return found[0].name
+
+
+def _full_name(device: Any) -> str:
+    """A device with the job, replica and task that it is of: those of this process where the name has none."""
+    here = DeviceSpec(job="localhost", replica=0, task=0)
+    return here.make_merged_spec(DeviceSpec.from_string(canonical_name(device))).to_string()
 
 
 def _is_zero(value: Any) -> bool:

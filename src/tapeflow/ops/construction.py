@@ -65,12 +65,18 @@ def _(dims, value):
     return np.zeros(tuple(dims), np.asarray(value).dtype) + value
 
 
-def _as_dims(shape):
-    """`shape` as what `Fill` takes: a vector, also for a scalar or a TensorShape."""
+def _as_dims(shape, integers=False):
+    """`shape` as what `Fill` takes: a vector, also for a scalar or a TensorShape.
+
+    With `integers`, raises TypeError for a list of other numbers, which `Fill` refuses with another error.
+    """
     if isinstance(shape, (list, tuple)):
         if all(isinstance(d, int) for d in shape):
             return int_array(shape)
-        return convert_to_tensor(shape, dtype_hint=dtypes.int32)
+        dims = convert_to_tensor(shape, dtype_hint=dtypes.int32)
+        if integers and not dims.dtype.is_integer:
+            raise TypeError(f"Cannot convert {shape} to EagerTensor of dtype int32")
+        return dims
     if hasattr(shape, "as_list"):
         return int_array(shape.as_list())
     shape = convert_to_tensor(shape, dtype_hint=dtypes.int32)
@@ -100,7 +106,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, empty strings) of the given shape and dtype."""
     if layout is not None:
         raise _of_a_mesh(layout)
-    return Fill(_as_dims(shape), _constant(0, dtype))
+    return Fill(_as_dims(shape, integers=True), _constant(0, dtype))
 
 
 @tensor_function
@@ -108,7 +114,7 @@ def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones of the given shape and dtype."""
     if layout is not None:
         raise _of_a_mesh(layout)
-    return Fill(_as_dims(shape), _constant(1, dtype))
+    return Fill(_as_dims(shape, integers=True), _constant(1, dtype))
 
 
 _CONSTANTS: dict = {}

@@ -368,7 +368,8 @@ SelfAdjointEigV2.reference(
 def eigh(tensor, name=None):
     """Eigenvalues, smallest first, and eigenvectors (columns) of self-adjoint matrices, of which the lower triangles
     are read; returns (e, v)."""
-    return SelfAdjointEigV2(tensor, True)
+    e, v = SelfAdjointEigV2(tensor, True)
+    return e, v
 
 
 @tensor_function
@@ -435,7 +436,8 @@ def _complex_of(x):
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors (columns) of square matrices, complex, in no order; returns (e, v)."""
     tensor = convert_to_tensor(tensor)
-    return Eig(tensor, True, _complex_of(tensor))
+    e, v = Eig(tensor, True, _complex_of(tensor))
+    return e, v
 
 
 @tensor_function

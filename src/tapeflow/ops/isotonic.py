@@ -130,7 +130,10 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
         raise InvalidArgumentError(None, None, f"axis {axis} is out of range for shape {inputs.shape}")
     swap = layout.axis_swapped(inputs, axis)
     x = inputs if swap is None else layout.transpose(inputs, swap)
-    y, segments = IsotonicRegression(x if decreasing else elementwise.Neg(x), kind)
+    found = IsotonicRegression(x if decreasing else elementwise.Neg(x), kind)
+    if decreasing and swap is None:
+        return found
+    y, segments = found
     y = y if decreasing else elementwise.Neg(y)
     if swap is None:
         return y, segments

@@ -245,6 +245,16 @@ def _names(example_names, single=False):
     return convert_to_tensor(example_names, dtypes.string)
 
 
+def _in_order(features):
+    """The keys in TensorFlow's order of results: sparse tensors, dense ones, ragged ones, combined ones, each sorted."""
+    ranks = VarLenFeature, (FixedLenFeature, FixedLenSequenceFeature), RaggedFeature, SparseFeature
+
+    def rank(key):
+        return next((i for i, kinds in enumerate(ranks) if isinstance(features[key], kinds)), len(ranks))
+
+    return sorted(sorted(features), key=rank)
+
+
 @public
 def parse_example(serialized, features, example_names=None, name=None):
     """A dictionary of the features of a batch of `Example` messages (or of one, a scalar).
@@ -262,7 +272,7 @@ def parse_example(serialized, features, example_names=None, name=None):
         raise ValueError(f"Argument `features` cannot be empty. Got: {features}")
     serialized = convert_to_tensor(serialized, dtypes.string)
     names = _names(example_names)
-    return {key: _one(key, features[key], serialized, names) for key in sorted(features)}
+    return {key: _one(key, features[key], serialized, names) for key in _in_order(features)}
 
 
 @public
@@ -281,7 +291,7 @@ def parse_single_example(serialized, features, example_names=None, name=None):
     serialized = convert_to_tensor(serialized, dtypes.string)
     serialized.shape.assert_has_rank(0)
     names = _names(example_names)
-    return {key: _one(key, features[key], serialized, names) for key in sorted(features)}
+    return {key: _one(key, features[key], serialized, names) for key in _in_order(features)}
 
 
 @public
@@ -296,12 +306,14 @@ def _sequences(serialized, context_features, sequence_features, names):
             "Both `context_features` and `sequence_features` arguments are None, "
             "but at least one should have values."
         )
+    context_features, sequence_features = context_features or {}, sequence_features or {}
     context = {
-        key: _one(key, feature, serialized, names, True)
-        for key, feature in sorted((context_features or {}).items())
+        key: _one(key, context_features[key], serialized, names, True)
+        for key in _in_order(context_features)
     }
     lists, lengths = {}, {}
-    for key, feature in sorted((sequence_features or {}).items()):
+    for key in _in_order(sequence_features):
+        feature = sequence_features[key]
         kind = _require_dtype(key, feature)
         if isinstance(feature, VarLenFeature):
             found = ParseSequenceSparseList(serialized, names, key=_key_text(key), dtype=kind)

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 
 
-def to_categorical(y, num_classes=None, dtype="float32"):
-    """Integers -> rows with a 1 at their place. Raises ValueError for numbers out of range."""
+def to_categorical(y, num_classes=None, dtype=None):
+    """Integers -> rows with a 1 at their place. Raises ValueError for numbers out of range.
+
+    `dtype` is by default float64 in Keras 3, float32 in Keras 2.
+    """
+    if dtype is None:
+        dtype = "float32" if keras_2() else "float64"
     y = np.array(y, dtype="int")
     shape = y.shape[:-1] if y.ndim > 1 and y.shape[-1] == 1 else y.shape
     y = y.ravel()
