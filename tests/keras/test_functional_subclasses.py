@@ -33,11 +33,14 @@ def _trainable():
 def test_an_own_train_step_is_used(tensors, by_keyword):
     kind = _trainable()
     model = kind(inputs=tensors[0], outputs=tensors[1]) if by_keyword else kind(*tensors)
-    assert isinstance(model, Functional) and type(model) is kind and model.name.startswith("custom")
+    assert isinstance(model, Functional)
+    assert type(model) is kind
+    assert model.name.startswith("custom")
     assert [type(layer).__name__ for layer in model.layers] == ["InputLayer", "Dense"]
     model.compile("sgd", "mse")
     history = model.fit(np.ones((4, 4)), np.ones((4, 1)), verbose=0).history
-    assert list(history) == ["own"] and history["own"] == [9.0]
+    assert list(history) == ["own"]
+    assert history["own"] == [9.0]
     assert not np.array_equal(model.layers[1].kernel.numpy(), np.ones((4, 1)))
 
 
@@ -99,4 +102,5 @@ def test_other_subclasses_stay_as_they_are(tensors):
             return self.layer(inputs)
 
     _trainable()(*tensors)
-    assert not isinstance(Plain(), Functional) and Plain()(np.ones((2, 3))).shape == (2, 1)
+    assert not isinstance(Plain(), Functional)
+    assert Plain()(np.ones((2, 3))).shape == (2, 1)

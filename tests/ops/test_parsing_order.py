@@ -16,14 +16,14 @@ def test_examples():
         "c": tf.io.SparseFeature("b", "z", tf.int64, 3),
         "q": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
     }
-    given = {key: NUMBERS for key in "zambq"}
+    given = dict.fromkeys("zambq", NUMBERS)
     example = tf.train.Example(features=tf.train.Features(feature=given)).SerializeToString()
     assert list(tf.io.parse_single_example(example, features)) == [*"bzaqmc"]
     assert list(tf.io.parse_example([example], features)) == [*"bzaqmc"]
 
 
 def test_sequence_examples():
-    given = tf.train.Features(feature={key: NUMBERS for key in "zamb"})
+    given = tf.train.Features(feature=dict.fromkeys("zamb", NUMBERS))
     lists = tf.train.FeatureLists(feature_list={"a": tf.train.FeatureList(feature=[NUMBERS])})
     example = tf.train.SequenceExample(context=given, feature_lists=lists).SerializeToString()
     sequences = {"a": tf.io.FixedLenSequenceFeature([], tf.int64), "c": tf.io.VarLenFeature(tf.int64)}

@@ -155,7 +155,7 @@ class Folder:
 def find(path: str) -> Any:
     """What is behind `tensorflow.<path>`, where that is no public name of the module above; else None."""
     if path == "compat.v2":
-        return Behind(importlib.import_module("tapeflow"))
+        return Behind(importlib.import_module("tapeflow.compat.v2"))
     if path == "contrib":
         return Behind(importlib.import_module("tapeflow.contrib"))
     if path.startswith("contrib.") and ".python" in path:

@@ -19,4 +19,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return dir(sys.modules["tapeflow"])
+    return [*dir(sys.modules["tapeflow"]), "enable_v2_behavior"]

@@ -246,7 +246,7 @@ def _names(example_names, single=False):
 
 
 def _in_order(features):
-    """The keys in TensorFlow's order of results: sparse tensors, dense ones, ragged ones, combined ones, each sorted."""
+    """The keys in TensorFlow's order: sparse tensors, dense, ragged and combined ones, each sorted."""
     ranks = VarLenFeature, (FixedLenFeature, FixedLenSequenceFeature), RaggedFeature, SparseFeature
 
     def rank(key):

@@ -206,11 +206,10 @@ class Functional(Model):
 
 def takes_tensors(kind: type) -> bool:
     """Whether the constructor of a class takes what that of `Functional` does, so that a config can be its layers."""
+    signature = inspect.signature(kind)
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = inspect.signature(kind).parameters.values()
-    return kind.__init__ is Functional.__init__ or [
-        each.name for each in parameters if each.kind is positional
-    ] == ["inputs", "outputs", "name"]
+    names = [each.name for each in signature.parameters.values() if each.kind is positional]
+    return signature == inspect.signature(Functional) or names == ["inputs", "outputs", "name"]
 
 
 def make_functional(subclass: type) -> None:
