@@ -168,7 +168,8 @@ PyObject* run(const Entry& e, PyObject* const* args, size_t n) {
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   Dispatcher* d = self_of(o);
   const ThreadState& here = thread_state;
-  if (functions_fast && !kwnames && here.graph_scope == 0 && here.n_tapes == 0 && here.device == 0) {
+  if (functions_fast && !kwnames && here.graph_scope == 0 && here.n_tapes == 0 && here.device == 0 &&
+      here.replica_scope == 0) {
     const auto n = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
     if (const Entry* e = find(d, args, n)) return guarded([&] { return run(*e, args, n); });
   }

@@ -94,6 +94,7 @@ struct Tape;
 struct ThreadState {
   int graph_scope = 0;     // > 0: calls build a graph
   int device = 0;          // index of the device asked for by tf.device; 0: the host
+  int replica_scope = 0;   // > 0: in a strategy's scope or in a replica
   int n_tapes = 0;
   Tape** tapes = nullptr;  // recording ones, outermost first
   int plan_depth = 0;      // of plans that run inside each other

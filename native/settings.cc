@@ -73,6 +73,7 @@ PyObject* set_int(int* at, PyObject* v) {
 }
 PyObject* set_graph_scope(PyObject*, PyObject* v) { return set_int(&thread_state.graph_scope, v); }
 PyObject* set_device_scope(PyObject*, PyObject* v) { return set_int(&thread_state.device, v); }
+PyObject* set_replica_scope(PyObject*, PyObject* v) { return set_int(&thread_state.replica_scope, v); }
 PyObject* set_threads(PyObject*, PyObject* v) {
   int n;
   PyObject* r = set_int(&n, v);
@@ -101,6 +102,7 @@ PyMethodDef module_methods[] = {
     {"tensor_of", entry<tensor_of>, METH_VARARGS, nullptr},
     {"set_graph_scope", entry<set_graph_scope>, METH_O, nullptr},
     {"set_device_scope", entry<set_device_scope>, METH_O, nullptr},
+    {"set_replica_scope", entry<set_replica_scope>, METH_O, nullptr},
     {"set_promotion", entry<set_promotion>, METH_VARARGS, "set_promotion(operators, ops): callables or None"},
     {"set_threads", entry<set_threads>, METH_O, nullptr},
     {"get_threads", entry<get_threads>, METH_NOARGS, nullptr},

@@ -149,3 +149,31 @@ def test_devices_have_their_full_names(given):
     for kind in (tf.distribute.OneDeviceStrategy, lambda name: tf.distribute.MirroredStrategy([name])):
         extended = kind(given).extended
         assert extended.worker_devices == extended.parameter_devices == (full,)
+
+
+def test_functions_are_traced_for_each_place():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+    @tf.function
+    def across():
+        return tf.constant(tf.distribute.in_cross_replica_context())
+
+    @tf.function
+    def number():
+        replica = tf.distribute.get_replica_context()
+        return tf.constant(-1 if replica is None else int(replica.replica_id_in_sync_group))
+
+    @tf.function
+    def both():
+        return strategy.run(number), number()
+
+    for _ in range(2):
+        assert not across()
+        with strategy.scope():
+            assert across()
+            assert int(number()) == -1
+            assert not any(strategy.experimental_local_results(strategy.run(across)))
+            parts, here = both()
+            assert [int(x) for x in strategy.experimental_local_results(parts)] == [0, 1]
+            assert int(here) == -1
+        assert int(number()) == 0

@@ -7,14 +7,25 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from tapeflow import _native
+
 
 class _State(threading.local):
     def __init__(self) -> None:
-        self.strategies: list[Any] = []
+        self.strategies: tuple[Any, ...] = ()
         self.replica: Any = None
 
 
 state = _State()
+
+
+def place(strategies: tuple[Any, ...], replica: Any) -> tuple[tuple[Any, ...], Any]:
+    """Put this thread into the scopes of strategies, as a replica or None; returns where it was before."""
+    before = state.strategies, state.replica
+    state.strategies, state.replica = strategies, replica
+    # Traces of functions depend on it, which the core looks up by their arguments alone.
+    _native.set_replica_scope(bool(strategies) or replica is not None)
+    return before
 
 
 def strategy() -> Any:

@@ -110,7 +110,7 @@ def _surroundings() -> Callable[[], Any]:
     state = context._state
     graphs, scope = state.graphs, state.name_scope
     device, index = state.device_name, state.device_index
-    strategies = list(replicas.state.strategies)
+    strategies = replicas.state.strategies
 
     @contextlib.contextmanager
     def enter() -> Any:
@@ -119,7 +119,7 @@ def _surroundings() -> Callable[[], Any]:
         own.name_scope = scope
         context._set_device(own, device, index)
         context._tell_graph()
-        replicas.state.strategies = list(strategies)
+        replicas.place(strategies, None)
         yield
 
     return enter

@@ -126,12 +126,11 @@ class ReplicaContext:
 
 @contextlib.contextmanager
 def _as_replica(replica: ReplicaContext | None) -> Any:
-    saved = replicas.state.replica
-    replicas.state.replica = replica
+    before = replicas.place(replicas.state.strategies, replica)
     try:
         yield
     finally:
-        replicas.state.replica = saved
+        replicas.place(*before)
 
 
 class Strategy:
@@ -157,14 +156,12 @@ class Strategy:
 
     @contextlib.contextmanager
     def _scope(self) -> Any:
-        replicas.state.strategies.append(self)
-        saved, replicas.state.replica = replicas.state.replica, None
+        before = replicas.place((*replicas.state.strategies, self), None)
         try:
             with variable_creator_scope(_created_by(self)):
                 yield self
         finally:
-            replicas.state.strategies.pop()
-            replicas.state.replica = saved
+            replicas.place(*before)
 
     def scope(self) -> Any:
         """The context in which variables belong to this strategy."""

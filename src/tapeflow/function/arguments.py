@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, nest
+from tapeflow.core import context, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
@@ -269,9 +269,14 @@ def context_keys() -> tuple[Any, Any]:
     graph = outside = context.current_graph()
     while isinstance(outside, FuncGraph):
         outside = outside.enclosing_graph
-    device = context.device_name()
-    shared = (None if outside is None else _Identity(outside)), device
-    return shared, (shared if graph is outside else (_Identity(graph), device))
+    strategy, replica = replicas.strategy(), replicas.state.replica
+    place = (
+        context.device_name(),
+        None if strategy is None else _Identity(strategy),
+        None if replica is None else replica.replica_id_in_sync_group,
+    )
+    shared = (None if outside is None else _Identity(outside)), place
+    return shared, (shared if graph is outside else (_Identity(graph), place))
 
 
 def relaxed(specs: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core import context, nest
+from tapeflow.core import context, nest, replicas
 from tapeflow.core.creation_lock import CreationLock
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
@@ -182,6 +182,7 @@ class Function:
             tensors != len(call.tensors)
             or context.current_graph() is not None
             or context.device_name()
+            or replicas.strategy() is not None
         ):
             return
         if self.input_signature is not None and tensors != len(args):
