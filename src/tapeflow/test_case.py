@@ -153,11 +153,11 @@ class TestCase(unittest.TestCase):
         if isinstance(a, (Tensor, Variable)):
             a = self.evaluate(a)
         if not isinstance(a, np.ndarray):
-            a = (
-                np.array([self._plain(x) for x in a])
-                if isinstance(a, (list, tuple))
-                else np.array(a)
-            )
+            own = [self._plain(x) for x in a] if isinstance(a, (list, tuple)) else a
+            try:
+                a = np.array(own)
+            except ValueError:  # elements of different shapes
+                a = np.array(own, object)
         return a
 
     def _plain(self, x: Any) -> Any:

@@ -378,3 +378,61 @@ def test_names_of_tests_of_named_objects():
     objects = [test_combinations.NamedObject(name, lambda: 1) for name in ("first", "second")]
     found = [test_combinations._label(each) for each in test_combinations.combine(fn=objects)]
     assert found == ["_fn_first", "_fn_second"]
+
+
+def test_reference_variables_are_renamed_by_their_handles():
+    v = tf.compat.v1.Variable(1.0, name="before", use_resource=False)
+    v._handle_name = "scope/after:0"
+    assert v.name == "scope/after:0"
+
+
+def test_exported_names_of_1_x_do_not_hide_those_of_2_x():
+    from tapeflow.alias.symbols import get_symbol_from_name, keras_export
+
+    @keras_export("keras.things.Thing", v1=[])
+    class Thing:
+        pass
+
+    @keras_export(v1=["keras.things.Thing"])
+    class OldThing:
+        pass
+
+    assert get_symbol_from_name("keras.things.Thing") is Thing
+    assert get_symbol_from_name("compat.v1.keras.things.Thing") is OldThing
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_name_scope_has_no_slash_at_its_end(graph):
+    with tf.Graph().as_default() if graph else contextlib.nullcontext(), tf.name_scope("a/b/"):
+        assert tf.__internal__.get_name_scope() == "a/b"
+
+
+def test_specs_of_libraries_compare_by_keys_of_their_parts():
+    key = tf.TensorSpec([2])._TypeSpec__make_cmp_key
+    parts = [(1,), {"b": [2], "a": None}, np.arange(2)]
+    assert key(parts) == key([(1,), {"a": None, "b": [2]}, np.arange(2)])
+    assert hash(key(parts)) == hash(key(parts))
+    for other in ([(1,)], [[1], *parts[1:]], [*parts[:2], np.arange(3)]):
+        assert key(other) != key(parts)
+    agree = tf.TensorSpec([2])._TypeSpec__is_compatible
+    assert agree({"a": tf.TensorShape([None])}, {"a": tf.TensorShape([3])})
+    assert agree((tf.TensorSpec([None]),), (tf.TensorSpec([3]),))
+    assert not agree((1, 2), [1, 2])
+    assert not agree(1, 1.0)
+    assert not agree((1, 2), (1, 2, 3))
+
+
+def test_state_of_a_generator_may_be_another_variable():
+    generator = tf.random.Generator.from_seed(1)
+    state = tf.Variable(generator._state_var)
+    wanted = tf.random.Generator.from_seed(1).normal([2])
+    generator.normal([3])
+    generator._state_var = state
+    np.testing.assert_array_equal(generator.normal([2]), wanted)
+
+
+def test_comparing_nested_values_of_different_shapes():
+    case = test_case.TestCase()
+    case.assertAllEqual(((10, 5), {"b": (10, 20)}), ((10, 5), {"b": (10, 20)}))
+    with pytest.raises(AssertionError, match="not equal"):
+        case.assertAllEqual(((10, 5), {"b": (10, 20)}), ((10, 5), {"b": (10, 21)}))

@@ -75,3 +75,11 @@ def test_errors_name_the_method_and_the_element():
 
     with pytest.raises(tf.errors.InvalidArgumentError, match="bad : Tensor had Inf"):
         total()
+
+
+def test_graph_of_a_dataset_as_a_string():
+    dataset = tf.data.Dataset.range(5).shuffle(3, seed=1).map(lambda x: x + 1)
+    graph = tf.compat.v1.GraphDef.FromString(dataset._as_serialized_graph().numpy())
+    kinds = [node.op for node in graph.node]
+    assert {"RangeDataset", "MapDataset"} < set(kinds)
+    assert any(kind.startswith("ShuffleDataset") for kind in kinds)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tapeflow.compat.v1 as tf
+from tapeflow import protos
 
 
 @pytest.fixture
@@ -385,3 +386,21 @@ def test_an_assignment_to_parts_without_reading_them(graph):
     with tf.Session() as sess:
         sess.run(ops)
         assert sess.run(v.as_tensor()).tolist() == [1, 2, 3, 4]
+
+
+def test_callable_of_options_feeds_tensors_by_tensors():
+    """What feeds and what is fetched come of the same run: the counter is read once."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        counter = tf.get_variable("counter", initializer=0.0, use_resource=True)
+        session.run(counter.initializer)
+        count = tf.identity(tf.assign_add(counter, 1.0))
+        x, y = tf.placeholder(tf.float32, [], "x"), tf.placeholder(tf.float32, [], "y")
+        result = x * 10.0 + y
+        options = protos.CallableOptions()
+        options.feed.append(y.name)
+        options.fetch.extend([result.name, count.name, result.name])
+        options.tensor_connection.add(from_tensor=count.name, to_tensor=x.name)
+        call = session._make_callable_from_options(options)
+        assert call(5.0) == [15.0, 1.0, 15.0]
+        assert call(6.0) == [26.0, 2.0, 26.0]
+        assert session._partial == {}

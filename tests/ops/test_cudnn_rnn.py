@@ -136,7 +136,7 @@ def test_is_the_layer_of_keras_with_these_weights(kind):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.xla)])
 def test_function_computes_and_differentiates_as_eagerly(mode, compiled):
     if compiled:
         pytest.importorskip("jax")

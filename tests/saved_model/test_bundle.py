@@ -334,3 +334,13 @@ def test_damaged_entries(tmp_path):
                 reader.read(name)
         except BROKEN:
             pass
+
+
+@pytest.mark.parametrize("read", [tf.compat.v1.train.NewCheckpointReader, tf.train.Checkpoint().read])
+def test_what_exists_but_is_no_checkpoint_is_damaged(read, tmp_path):
+    (tmp_path / "file").write_text("abc")
+    for path in (tmp_path, tmp_path / "file"):
+        with pytest.raises(tf.errors.DataLossError, match=f"Unable to open table file {path}"):
+            read(str(path))
+    with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files"):
+        read(str(tmp_path / "none"))

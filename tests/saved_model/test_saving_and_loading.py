@@ -454,3 +454,23 @@ def test_custom_gradients_are_not_lost_in_silence(tmp_path):
 
     with pytest.raises(LookupError, match="No gradient defined"):
         gradient()
+
+
+def test_partial_loading_sets_children_as_the_program_says(tmp_path):
+    model = tf.Module()
+    model.layer = tf.Module()
+    model.layer.v = tf.Variable(3.0)
+    tf.saved_model.save(model, str(tmp_path))
+    taken, calls = tf.Module(), []
+    own = tf.Variable(0.0)
+
+    def set_child(owner, name, value):
+        calls.append((owner, name, value))
+
+    given = {"root": (taken, set_child), "root.layer.v": (own, setattr)}
+    loaded = tf.__internal__.saved_model.load_partial(str(tmp_path), given)
+    assert loaded["root"] is taken
+    assert loaded["root.layer.v"] is own
+    assert float(own) == 3.0
+    assert (calls[0][0] is taken, calls[0][1]) == (True, "layer")
+    assert calls[0][2].v is own

@@ -19,7 +19,7 @@ _NAMES = {
     "create_c_op": "tapeflow.graph.library_nodes",
     "execute_fn_for_device": "tapeflow.ops.smart_cond",
     "get_enclosing_xla_context": "tapeflow.graph.control",
-    "get_name_scope": "tapeflow.core.context:current_name_scope",
+    "get_name_scope": "tapeflow.core.context:get_current_name_scope",
     "is_tfrt_enabled": "tapeflow.core.config",
     "lift_to_graph": "tapeflow.graph.lifting",
     "load_context": "tapeflow.saved_model.load_context",

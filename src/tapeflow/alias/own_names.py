@@ -88,7 +88,7 @@ OWN: dict[str, dict[str, str]] = {
         "convert_to_tensor_or_composite": "core.convert:convert_to_tensor_or_composite",
         "enable_eager_execution": "core.context:enable_eager_execution",
         "executing_eagerly_outside_functions": "compat.v1.modes:executing_eagerly_outside_functions",
-        "get_name_scope": "core.context:current_name_scope",
+        "get_name_scope": "core.context:get_current_name_scope",
         "internal_convert_to_tensor": "core.convert:convert_to_tensor_v1",
         "is_dense_tensor_like": "core.convert:is_tensor",
         "name_from_scope_name": "core.context:name_from_scope_name",

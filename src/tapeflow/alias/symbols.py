@@ -36,8 +36,7 @@ class api_export:
         self._names, self._api, self._v1 = args, api_name, args if v1 is None else tuple(v1)
 
     def __call__(self, func: Any) -> Any:
-        for name in (*self._names, *self._v1):
-            _registered[name] = func
+        self._register(func)
         inside = unwrap(func)[1]
         attribute = _ATTRIBUTES[self._api]
         setattr(inside, attribute, self._names)
@@ -46,8 +45,13 @@ class api_export:
 
     def export_constant(self, module_name: str, name: str) -> None:
         """Exports a constant of a module."""
-        for each in (*self._names, *self._v1):
-            _registered[each] = getattr(sys.modules[module_name], name)
+        self._register(getattr(sys.modules[module_name], name))
+
+    def _register(self, symbol: Any) -> None:
+        for name in self._names:
+            _registered[name] = symbol
+        for name in self._v1:
+            _registered[f"compat.v1.{name}"] = symbol
 
 
 tf_export = functools.partial(api_export, api_name="tensorflow")

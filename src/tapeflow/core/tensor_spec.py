@@ -184,6 +184,39 @@ class TypeSpec:
     def __reduce__(self) -> Any:
         return type(self), self._parts()
 
+    # Specs that libraries derive compare by these, under the names that private methods get.
+
+    @staticmethod
+    def _TypeSpec__make_cmp_key(value: Any) -> Any:
+        return comparison_key(value)
+
+    @staticmethod
+    def _TypeSpec__is_compatible(a: Any, b: Any) -> bool:
+        return are_compatible(a, b)
+
+
+def comparison_key(value: Any) -> Any:
+    """A hashable value that equals that of an equal part of a spec, whatever lists, dicts and arrays it has."""
+    if isinstance(value, dict):
+        return tuple((key, comparison_key(value[key])) for key in sorted(value))
+    if isinstance(value, (list, tuple)):
+        inside = tuple(map(comparison_key, value))
+        return inside if type(value) is tuple else (type(value), inside)
+    if isinstance(value, np.ndarray):
+        return np.ndarray, value.shape, tuple(value.ravel().tolist())
+    return value
+
+
+def are_compatible(a: Any, b: Any) -> bool:
+    """Whether parts of two specs agree; those inside of lists, tuples and dicts one by one."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(are_compatible, a, b))
+    if isinstance(a, dict):
+        return sorted(a) == sorted(b) and all(are_compatible(a[key], b[key]) for key in a)
+    return _parts_are_compatible(a, b)
+
 
 def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):

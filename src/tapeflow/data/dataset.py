@@ -9,6 +9,7 @@ from tapeflow.data import deferring, element, iterating, leaves, mapping, option
 from tapeflow.data.building import build, in_graphs
 from tapeflow.data.making import Making
 from tapeflow.data.transforming import Transforming
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.tensor import SymbolicTensor
 
 INFINITE_CARDINALITY = -1
@@ -43,6 +44,16 @@ class Dataset(_WithOptions, Making, Transforming):
 
     def __init__(self, variant_tensor):
         self.__dict__.update(leaves.unboxed(variant_tensor).__dict__)
+
+    def _as_serialized_graph(
+        self, allow_stateful=None, strip_device_assignment=None, external_state_policy=None
+    ):
+        """A GraphDef with the nodes that make this dataset, as a string tensor."""
+        from tapeflow.data.dataset_writing import variant
+
+        with Graph().as_default() as graph:
+            variant(self)
+        return convert_to_tensor(graph.as_graph_def().SerializeToString())
 
     @classmethod
     def of(cls, kind, start, spec, size=UNKNOWN_CARDINALITY, rows=None):

@@ -384,16 +384,35 @@ class BaseSession:
         return call
 
     def _make_callable_from_options(self, callable_options):
-        """As `make_callable`, from a CallableOptions message."""
+        """As `make_callable`, from a CallableOptions message, which may feed tensors by other tensors."""
         names = list(callable_options.fetch)
         targets = list(callable_options.target)
+        sources = {each.to_tensor: each.from_tensor for each in callable_options.tensor_connection}
 
         def call(*values, **kwargs):
-            return self.run(names + targets, dict(zip(callable_options.feed, values, strict=True)))[
-                : len(names)
-            ]
+            feeds = dict(zip(callable_options.feed, values, strict=True))
+            if sources:
+                return self._run_connected(names, targets, feeds, sources)
+            return self.run(names + targets, feeds)[: len(names)]
 
         return call
+
+    def _run_connected(
+        self, names: list[str], targets: list[str], feeds: dict[str, Any], sources: dict[str, str]
+    ) -> list[Any]:
+        """Values of `names`, in which the tensors of `sources` are fed by those that they name; nothing runs twice."""
+        first = list(dict.fromkeys(sources.values()))
+        rest = [name for name in dict.fromkeys(names) if name not in first]
+        handle = self.partial_run_setup([*first, *rest, *targets], [*feeds, *sources])
+        try:
+            found = dict(zip(first, self.partial_run(handle, first, feeds), strict=True))
+            connected = {name: found[source] for name, source in sources.items()}
+            if rest or targets:
+                values = self.partial_run(handle, rest + targets, connected)
+                found.update(zip(rest, values, strict=False))
+        finally:
+            del self._partial[handle]
+        return [found[name] for name in names]
 
     # As the default.
 

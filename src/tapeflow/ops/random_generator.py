@@ -157,6 +157,14 @@ class Generator:
             self._check(state.shape.as_list() if isinstance(state, Tensor) else state.shape)
             self._state = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
 
+    @property
+    def _state_var(self):
+        return self._state
+
+    @_state_var.setter
+    def _state_var(self, value):
+        self._state = value
+
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         return {"_state_var": self._state}
 

@@ -65,6 +65,14 @@ class BundleReader:
             with open(path, "rb") as file:
                 content = file.read()
         except (FileNotFoundError, NotADirectoryError):
+            if os.path.exists(self.prefix):
+                why = "FAILED_PRECONDITION: it is a directory" if os.path.isdir(self.prefix) else "DATA_LOSS"
+                raise DataLossError(
+                    None,
+                    None,
+                    f"Unable to open table file {self.prefix}: {why}: perhaps your file is in a different file "
+                    "format and you need to use a different restore operator?",
+                ) from None
             raise NotFoundError(
                 None,
                 None,

@@ -170,13 +170,14 @@ class _Loader:
 
     def __init__(self, meta: Any, folder: str, options: LoadOptions, given: Any = None):
         self.meta, self.folder, self.options = meta, folder, options
-        # Objects of the program that take the places of saved ones, and what sets the children of those whose class
-        # says so, by number.
-        self.given: dict[int, Any] = given or {}
-        self.setters: dict[int, Any] = {
-            number: get_setter(meta.object_graph_def.nodes[number].user_object) or _set_by_loading
-            for number in self.given
-        }
+        # Objects of the program that take the places of saved ones, and what sets their children, by number.
+        self.given: dict[int, Any] = {}
+        self.setters: dict[int, Any] = {}
+        for number, value in (given or {}).items():
+            setter = get_setter(meta.object_graph_def.nodes[number].user_object)
+            if isinstance(value, tuple):
+                value, setter = value
+            self.given[number], self.setters[number] = value, setter or _set_by_loading
         self.nodes = meta.object_graph_def.nodes
         self.messages = meta.object_graph_def.concrete_functions
         self.functions = Functions(meta.graph_def.library)
@@ -480,7 +481,8 @@ def load_partial(export_dir: Any, filters: Any, tags: Any = None, options: Any =
     Args:
       export_dir: the folder.
       filters: paths such as "root.layer.v": a sequence, or a dict whose values are objects of the program that take
-        the places of saved ones, or None.
+        the places of saved ones, pairs of such an object and the function that sets a child of it (as `setattr`
+        does), or None.
       tags: of the graph to load; None: the only one.
       options: `LoadOptions`.
 
