@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import philox, random, shapes
 from tapeflow.ops.cudnn_layout import NETWORK_ATTRS, Layout, layout
 from tapeflow.ops.recurrent import RecurrentSequence, RecurrentSequenceGrad
 from tapeflow.ops.recurrent_steps import KEPT
-from tapeflow.ops.table import FLOATING, Sample, op
+from tapeflow.ops.table import FLOATING, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 

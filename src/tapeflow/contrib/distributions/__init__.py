@@ -1,0 +1,45 @@
+"""`tf.contrib.distributions`: those of `tf.distributions`, more families, combinations of others, and bijectors."""
+
+from tapeflow.compat.v1.distributions import *  # noqa: F403
+from tapeflow.compat.v1.distributions import __all__ as _of_tf
+from tapeflow.compat.v1.distributions.softplus import *  # noqa: F403
+from tapeflow.compat.v1.distributions.softplus import __all__ as _by_softplus
+from tapeflow.contrib.distributions import bijectors
+from tapeflow.contrib.distributions.combined import (
+    Independent,
+    Mixture,
+    MixtureSameFamily,
+    TransformedDistribution,
+)
+from tapeflow.contrib.distributions.counts import Binomial, Geometric, NegativeBinomial, Poisson
+from tapeflow.contrib.distributions.multivariate_normal import (
+    MultivariateNormalDiag,
+    MultivariateNormalDiagWithSoftplusScale,
+    MultivariateNormalFullCovariance,
+    MultivariateNormalTriL,
+)
+from tapeflow.contrib.distributions.one_hot import (
+    ExpRelaxedOneHotCategorical,
+    OneHotCategorical,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
+from tapeflow.contrib.distributions.scalar import (
+    Cauchy,
+    Chi2,
+    Deterministic,
+    HalfNormal,
+    InverseGamma,
+    Kumaraswamy,
+    Logistic,
+    softplus_inverse,
+)
+
+__all__ = [
+    *_of_tf, *_by_softplus, "Binomial", "Cauchy", "Chi2", "Deterministic", "ExpRelaxedOneHotCategorical",
+    "Geometric", "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "Logistic", "Mixture",
+    "MixtureSameFamily", "MultivariateNormalDiag", "MultivariateNormalDiagWithSoftplusScale",
+    "MultivariateNormalFullCovariance", "MultivariateNormalTriL", "NegativeBinomial", "OneHotCategorical",
+    "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "TransformedDistribution", "bijectors",
+    "softplus_inverse",
+]  # fmt: skip

@@ -1,0 +1,349 @@
+"""Distributions that are made of others: mixtures, independent ones as one, and transformed ones."""
+
+from __future__ import annotations
+
+from tapeflow.compat.v1.distributions.base import (
+    NOT_REPARAMETERIZED,
+    Distribution,
+)
+from tapeflow.compat.v1.distributions.continuous import mixed_seed
+from tapeflow.compat.v1.distributions.discrete import Categorical
+from tapeflow.compat.v1.distributions.divergence import RegisterKL, kl_divergence
+from tapeflow.contrib.distributions.bijectors import Identity
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.broadcasting import broadcast_to
+from tapeflow.ops.construction import one_hot, zeros
+from tapeflow.ops.elementwise import square
+from tapeflow.ops.joining import concat, stack
+from tapeflow.ops.layout import reshape
+from tapeflow.ops.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.softmax import log_softmax, softmax
+
+__all__ = ["Independent", "Mixture", "MixtureSameFamily", "TransformedDistribution"]
+
+
+def _beside_events(x, rank):
+    """`x` with so many more axes of size 1 behind it."""
+    for _ in range(rank):
+        x = x[..., None]
+    return x
+
+
+class Independent(Distribution):
+    """A batch of distributions as one over their values together.
+
+    Args:
+      distribution: the batch.
+      reinterpreted_batch_ndims: how many of its last axes become axes of an event; None: all but the first.
+    """
+
+    def __init__(
+        self, distribution, reinterpreted_batch_ndims=None, validate_args=False, name=None
+    ):
+        given = dict(locals())
+        self._inner = distribution
+        if reinterpreted_batch_ndims is None:
+            reinterpreted_batch_ndims = max(0, distribution.batch_shape.rank - 1)
+        self._count = int(reinterpreted_batch_ndims)
+        if self._count > distribution.batch_shape.rank:
+            raise ValueError(
+                f"reinterpreted_batch_ndims({self._count}) cannot exceed "
+                f"distribution.batch_ndims({distribution.batch_shape.rank})"
+            )
+        super().__init__(
+            distribution.dtype, distribution.reparameterization_type, validate_args,
+            distribution.allow_nan_stats, given, name=name or "Independent" + _plain_name(distribution),
+        )  # fmt: skip
+
+    distribution = property(lambda self: self._inner)
+    reinterpreted_batch_ndims = property(lambda self: self._count)
+
+    @property
+    def _rank(self):
+        return self._inner.batch_shape.rank - self._count
+
+    @property
+    def batch_shape(self):
+        return self._inner.batch_shape[: self._rank]
+
+    @property
+    def event_shape(self):
+        return self._inner.batch_shape[self._rank :].concatenate(self._inner.event_shape)
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        return self._inner.batch_shape_tensor()[: self._rank]
+
+    def event_shape_tensor(self, name="event_shape_tensor"):
+        own = self._inner.batch_shape_tensor()[self._rank :]
+        return concat([own, self._inner.event_shape_tensor()], 0)
+
+    def _sample_n(self, n, seed=None):
+        return self._inner.sample(n, seed=seed)
+
+    def _sum(self, x):
+        return reduce_sum(x, list(range(-self._count, 0))) if self._count else x
+
+    def _log_prob(self, x):
+        return self._sum(self._inner.log_prob(x))
+
+    def _entropy(self):
+        return self._sum(self._inner.entropy())
+
+    def _mean(self):
+        return self._inner.mean()
+
+    def _variance(self):
+        return self._inner.variance()
+
+    def _stddev(self):
+        return self._inner.stddev()
+
+    def _mode(self):
+        return self._inner.mode()
+
+
+def _plain_name(distribution):
+    return distribution.name.rstrip("/").rpartition("/")[2]
+
+
+class _Mixed(Distribution):
+    """A mixture, of `_weights` [batch, components], `_stacked(values)` and `_rank`, the rank of an event."""
+
+    def _mean(self):
+        return self._weighted(self._of_components("mean"))
+
+    def _variance(self):
+        means, variances = self._of_components("mean"), self._of_components("variance")
+        return self._weighted(variances + square(means)) - square(self._weighted(means))
+
+    def _weighted(self, values):
+        """Values [..., batch, components, event], weighted by the probabilities of components."""
+        weights = _beside_events(self._mixing_probs(), self._rank)
+        return reduce_sum(weights * values, -1 - self._rank)
+
+    def _sample_n(self, n, seed=None):
+        # One choice for each distribution of the batch, also where all share their weights.
+        logits = self._mixing().logits
+        count = shape_of(logits)[-1:]
+        wide = logits + zeros(concat([self.batch_shape_tensor(), count], 0), logits.dtype)
+        chosen = Categorical(logits=wide).sample(n, seed=mixed_seed(seed, "mixture"))
+        values = self._samples(n, seed)
+        mask = _beside_events(one_hot(chosen, count[0], dtype=values.dtype), self._rank)
+        return reduce_sum(mask * values, -1 - self._rank)
+
+    def _log_prob(self, x):
+        return reduce_logsumexp(self._log_probs(x) + log_softmax(self._mixing().logits), -1)
+
+    def _mixing_probs(self):
+        return softmax(self._mixing().logits)
+
+
+class MixtureSameFamily(_Mixed):
+    """A mixture of the last axis of a batch.
+
+    Args:
+      mixture_distribution: the `Categorical` that chooses a component.
+      components_distribution: the components, [..., components] as their batch.
+    """
+
+    def __init__(
+        self, mixture_distribution, components_distribution, validate_args=False, allow_nan_stats=True,
+        name="MixtureSameFamily",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._mixture, self._components = mixture_distribution, components_distribution
+        if components_distribution.batch_shape.rank == 0:
+            raise ValueError(
+                f"`components_distribution` must have batch, got {components_distribution.batch_shape}"
+            )
+        self._rank = components_distribution.event_shape.rank
+        super().__init__(
+            components_distribution.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given,
+            name=name,
+        )  # fmt: skip
+
+    mixture_distribution = property(lambda self: self._mixture)
+    components_distribution = property(lambda self: self._components)
+    batch_shape = property(lambda self: self._components.batch_shape[:-1])
+    event_shape = property(lambda self: self._components.event_shape)
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        return self._components.batch_shape_tensor()[:-1]
+
+    def event_shape_tensor(self, name="event_shape_tensor"):
+        return self._components.event_shape_tensor()
+
+    def _mixing(self):
+        return self._mixture
+
+    def _samples(self, n, seed):
+        return self._components.sample(n, seed=seed)
+
+    def _of_components(self, statistic):
+        return getattr(self._components, statistic)()
+
+    def _log_probs(self, x):
+        at = -self._rank or None
+        shape = shape_of(x)
+        wide = reshape(x, concat([shape[:at], [1], shape[at:] if at else shape[:0]], 0))
+        return self._components.log_prob(wide)
+
+    def _cdf(self, x):
+        return reduce_sum(self._components.cdf(x[..., None]) * self._mixing_probs(), -1)
+
+
+class Mixture(_Mixed):
+    """A mixture of distributions that may be of different families.
+
+    Args:
+      cat: the `Categorical` that chooses a component.
+      components: the distributions, each with the shapes of the mixture.
+    """
+
+    def __init__(
+        self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False,
+        name="Mixture",
+    ):  # fmt: skip
+        given = dict(locals())
+        if not hasattr(cat, "logits"):
+            raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
+        if not components:
+            raise ValueError("components must be a non-empty list or tuple")
+        if len({d.dtype for d in components}) > 1:
+            raise TypeError("All components must have the same dtype")
+        count = cat.logits.shape[-1]
+        if count is not None and count != len(components):
+            raise ValueError(
+                f"cat.num_classes != len(components): {count} vs. {len(components)}"
+            )
+        self._cat, self._components = cat, list(components)
+        self._rank = components[0].event_shape.rank
+        super().__init__(
+            components[0].dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    cat = property(lambda self: self._cat)
+    components = property(lambda self: self._components)
+    num_components = property(lambda self: len(self._components))
+    batch_shape = property(lambda self: self._cat.batch_shape)
+    event_shape = property(lambda self: self._components[0].event_shape)
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        return self._cat.batch_shape_tensor()
+
+    def event_shape_tensor(self, name="event_shape_tensor"):
+        return self._components[0].event_shape_tensor()
+
+    def _mixing(self):
+        return self._cat
+
+    def _samples(self, n, seed):
+        made = [d.sample(n, mixed_seed(seed, i)) for i, d in enumerate(self._components)]
+        return stack(made, -1 - self._rank)
+
+    def _of_components(self, statistic):
+        found = [getattr(d, statistic)() for d in self._components]
+        return stack(found, len(self._cat.logits.shape) - 1)
+
+    def _log_probs(self, x):
+        return stack([d.log_prob(x) for d in self._components], -1)
+
+    def _cdf(self, x):
+        return reduce_sum(stack([d.cdf(x) for d in self._components], -1) * self._mixing_probs(), -1)
+
+    def entropy_lower_bound(self, name="entropy_lower_bound"):
+        """A lower bound of the entropy: the weighted mean of the components' entropies."""
+        found = stack([d.entropy() for d in self._components], -1)
+        return reduce_sum(found * self._mixing_probs(), -1)
+
+
+class TransformedDistribution(Distribution):
+    """What a bijector makes of the values of a distribution.
+
+    Args:
+      distribution: the base.
+      bijector: the transformation; None: none.
+      batch_shape, event_shape: shapes that the base, then of one scalar, is repeated to.
+    """
+
+    def __init__(
+        self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args=False, name=None
+    ):  # fmt: skip
+        given = dict(locals())
+        if batch_shape is not None or event_shape is not None:
+            distribution = _repeated(distribution, batch_shape, event_shape)
+        self._inner, self._bijector = distribution, Identity() if bijector is None else bijector
+        super().__init__(
+            distribution.dtype, distribution.reparameterization_type, validate_args,
+            distribution.allow_nan_stats, given,
+            name=name or self._bijector.name + _plain_name(distribution),
+        )  # fmt: skip
+
+    distribution = property(lambda self: self._inner)
+    bijector = property(lambda self: self._bijector)
+    batch_shape = property(lambda self: self._inner.batch_shape)
+
+    @property
+    def event_shape(self):
+        return self._bijector.forward_event_shape(self._inner.event_shape)
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        return self._inner.batch_shape_tensor()
+
+    def event_shape_tensor(self, name="event_shape_tensor"):
+        return convert_to_tensor(self.event_shape.as_list())
+
+    def _sample_n(self, n, seed=None):
+        return self._bijector.forward(self._inner.sample(n, seed=seed))
+
+    def _log_prob(self, y):
+        x = self._bijector.inverse(y)
+        volume = self._bijector.inverse_log_det_jacobian(y, self.event_shape.rank)
+        return self._inner.log_prob(x) + volume
+
+    def _cdf(self, y):
+        return self._inner.cdf(self._bijector.inverse(y))
+
+    def _survival_function(self, y):
+        return self._inner.survival_function(self._bijector.inverse(y))
+
+    def _quantile(self, p):
+        return self._bijector.forward(self._inner.quantile(p))
+
+    def _mean(self):
+        if not self._bijector.is_constant_jacobian:
+            raise NotImplementedError("mean is not implemented for non-affine bijectors")
+        return self._bijector.forward(self._inner.mean())
+
+    def _entropy(self):
+        if not self._bijector.is_constant_jacobian:
+            raise NotImplementedError("entropy is not implemented for non-affine bijectors")
+        at = self._inner.mean()
+        return self._inner.entropy() + self._bijector.forward_log_det_jacobian(
+            at, self._inner.event_shape.rank
+        )
+
+
+def _repeated(distribution, batch_shape, event_shape):
+    """A scalar distribution as independent ones of these shapes."""
+    if distribution.batch_shape.rank or distribution.event_shape.rank:
+        raise ValueError("Only a distribution of one scalar can be repeated to other shapes")
+    sizes = [*(batch_shape or ()), *(event_shape or ())]
+    parameters = {
+        key: value for key, value in distribution.parameters.items()
+        if key not in ("validate_args", "allow_nan_stats", "name", "dtype") and value is not None
+    }  # fmt: skip
+    wide = distribution.copy(**{k: broadcast_to(convert_to_tensor(v), sizes) for k, v in parameters.items()})
+    return Independent(wide, len(event_shape or ()))
+
+
+@RegisterKL(Independent, Independent)
+def _(a, b, name=None):
+    if a.event_shape.rank != b.event_shape.rank or a._count != b._count:
+        raise NotImplementedError("KL between Independents with different event ranks is not supported")
+    return a._sum(kl_divergence(a.distribution, b.distribution))
+
+
+boundaries(globals())

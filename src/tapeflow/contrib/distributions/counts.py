@@ -1,0 +1,216 @@
+"""Distributions over the numbers 0, 1, 2, ..."""
+
+from __future__ import annotations
+
+from tapeflow.compat.v1.distributions.base import NOT_REPARAMETERIZED, Distribution
+from tapeflow.compat.v1.distributions.continuous import mixed_seed, numbers
+from tapeflow.compat.v1.distributions.discrete import Multinomial, logits_and_probs
+from tapeflow.contrib.distributions.scalar import open_uniform
+from tapeflow.core.public import boundaries
+from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import ones_like, zeros_like
+from tapeflow.ops.division_no_nan import xlog1py, xlogy
+from tapeflow.ops.elementwise import exp, floor, log, log1p
+from tapeflow.ops.joining import stack
+from tapeflow.ops.random import gamma as random_gamma
+from tapeflow.ops.random import poisson as random_poisson
+from tapeflow.ops.special import betainc, igammac, lgamma
+
+__all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
+
+
+class Poisson(Distribution):
+    """The Poisson distribution, of a rate or its logarithm."""
+
+    def __init__(
+        self, rate=None, log_rate=None, interpolate_nondiscrete=True, validate_args=False,
+        allow_nan_stats=True, name="Poisson",
+    ):  # fmt: skip
+        given = dict(locals())
+        if (rate is None) == (log_rate is None):
+            raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
+        self._validate_args, self._interpolate = validate_args, interpolate_nondiscrete
+        if rate is None:
+            (self._log_rate,) = numbers(log_rate)
+            self._rate = exp(self._log_rate)
+        else:
+            (rate,) = numbers(rate)
+            self._rate = self._checked(rate, lambda: assert_positive(rate))
+            self._log_rate = log(self._rate)
+        self._parts = (self._rate,)
+        super().__init__(
+            self._rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    rate = property(lambda self: self._rate)
+    log_rate = property(lambda self: self._log_rate)
+    interpolate_nondiscrete = property(lambda self: self._interpolate)
+
+    def _sample_n(self, n, seed=None):
+        return random_poisson([n], self.rate, dtype=self.dtype, seed=seed)
+
+    def _log_prob(self, x):
+        found = xlogy(x, self.rate) - lgamma(1.0 + x) - self.rate
+        if self._interpolate:
+            return found
+        counts = (x >= 0) & (floor(x) <= x) & (floor(x) >= x)
+        return where(counts & (found <= found), found, log(zeros_like(found)))
+
+    def _cdf(self, x):
+        x = x if self._interpolate else floor(x)
+        wide = zeros_like(x + self.rate)
+        inside = igammac(where(x + wide >= 0, 1.0 + x + wide, ones_like(wide)), self.rate + wide)
+        return where(x + wide >= 0, inside, wide)
+
+    def _mean(self):
+        return self.rate + zeros_like(self.rate)
+
+    _variance = _mean
+
+    def _mode(self):
+        return floor(self.rate)
+
+
+class _OfChances(Distribution):
+    """A distribution of a chance, given as logits or as a probability."""
+
+    def _chances(self, logits, probs, validate_args):
+        self._validate_args = validate_args
+        self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
+
+    logits = property(lambda self: self._logits)
+    probs = property(lambda self: self._probs)
+
+
+class Geometric(_OfChances):
+    """How many failures come before the first success."""
+
+    def __init__(
+        self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"
+    ):
+        given = dict(locals())
+        self._chances(logits, probs, validate_args)
+        self._parts = (self._probs,)
+        super().__init__(
+            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    def _sample_n(self, n, seed=None):
+        return floor(log(open_uniform(self._wide(n), self.dtype, seed)) / log1p(-self.probs))
+
+    def _log_prob(self, x):
+        return xlog1py(x, -self.probs) + log(self.probs)
+
+    def _cdf(self, x):
+        found = -(exp((1.0 + floor(x)) * log1p(-self.probs)) - 1.0)
+        return where(x + zeros_like(found) < 0, zeros_like(found), found)
+
+    def _entropy(self):
+        p = self.probs
+        return -(xlogy(p, p) + xlog1py(1.0 - p, -p)) / p
+
+    def _mean(self):
+        return exp(-self.logits)
+
+    def _variance(self):
+        return self._mean() / self.probs
+
+    def _mode(self):
+        return zeros_like(self.probs)
+
+
+class NegativeBinomial(_OfChances):
+    """How many successes come before `total_count` failures."""
+
+    def __init__(
+        self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
+        name="NegativeBinomial",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._chances(logits, probs, validate_args)
+        (total_count,) = numbers(total_count, dtype=self._probs.dtype)
+        self._total_count = self._checked(total_count, lambda: assert_positive(total_count))
+        self._parts = (self._total_count, self._probs)
+        super().__init__(
+            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    total_count = property(lambda self: self._total_count)
+
+    def _sample_n(self, n, seed=None):
+        concentration = self.total_count + zeros_like(self.logits)
+        rate = random_gamma([n], concentration, beta=exp(-self.logits), dtype=self.dtype, seed=seed)
+        return random_poisson([], rate, dtype=self.dtype, seed=mixed_seed(seed, "negative_binom"))
+
+    def _log_prob(self, x):
+        n = self.total_count
+        ways = lgamma(n + x) - lgamma(1.0 + x) - lgamma(n)
+        return xlogy(x, self.probs) + xlog1py(n, -self.probs) + ways
+
+    def _cdf(self, x):
+        wide = zeros_like(x + self.total_count + self.probs)
+        x = floor(x) + wide
+        inside = betainc(
+            self.total_count + wide, where(x >= 0, 1.0 + x, ones_like(wide)), 1.0 - self.probs + wide
+        )
+        return where(x >= 0, inside, wide)
+
+    def _mean(self):
+        return self.total_count * exp(self.logits)
+
+    def _variance(self):
+        return self._mean() / (1.0 - self.probs)
+
+    def _mode(self):
+        found = floor((self.total_count - 1.0) * exp(self.logits))
+        return where(self.total_count + zeros_like(found) > 1.0, found, zeros_like(found))
+
+
+class Binomial(_OfChances):
+    """How many of `total_count` trials succeed."""
+
+    def __init__(
+        self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
+        name="Binomial",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._chances(logits, probs, validate_args)
+        (self._total_count,) = numbers(total_count, dtype=self._probs.dtype)
+        self._parts = (self._total_count, self._probs)
+        super().__init__(
+            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    total_count = property(lambda self: self._total_count)
+
+    def _sample_n(self, n, seed=None):
+        wide = zeros_like(self._total_count + self._probs)
+        probs = stack([self._probs + wide, 1.0 - self._probs + wide], -1)
+        counts = Multinomial(self._total_count + wide, probs=probs)._sample_n(n, seed)
+        return counts[..., 0]
+
+    def _log_prob(self, x):
+        n = self.total_count
+        ways = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0)
+        return ways + xlogy(x, self.probs) + xlog1py(n - x, -self.probs)
+
+    def _cdf(self, x):
+        wide = zeros_like(x + self.total_count + self.probs)
+        x, n = floor(x) + wide, self.total_count + wide
+        inside = (x >= 0) & (x < n)
+        safe = where(inside, x, wide)
+        found = betainc(where(inside, n - safe, 1.0 + wide), 1.0 + safe, 1.0 - self.probs + wide)
+        return where(inside, found, where(x < 0, wide, 1.0 + wide))
+
+    def _mean(self):
+        return self.total_count * self.probs
+
+    def _variance(self):
+        return self._mean() * (1.0 - self.probs)
+
+    def _mode(self):
+        return floor((1.0 + self.total_count) * self.probs)
+
+
+boundaries(globals())

@@ -1,0 +1,188 @@
+"""Distributions over one-hot vectors, and their relaxations to continuous ones (Maddison et al., Jang et al. 2016)."""
+
+from __future__ import annotations
+
+from tapeflow.compat.v1.distributions.base import (
+    FULLY_REPARAMETERIZED,
+    NOT_REPARAMETERIZED,
+    Distribution,
+)
+from tapeflow.compat.v1.distributions.continuous import numbers
+from tapeflow.compat.v1.distributions.discrete import logits_and_probs
+from tapeflow.compat.v1.distributions.divergence import RegisterKL
+from tapeflow.contrib.distributions.scalar import open_uniform
+from tapeflow.core import dtypes
+from tapeflow.core.public import boundaries
+from tapeflow.ops.activation import softplus
+from tapeflow.ops.argmax import argmax
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.casting import cast
+from tapeflow.ops.construction import one_hot
+from tapeflow.ops.diagonal import set_diag
+from tapeflow.ops.elementwise import exp, log, log1p
+from tapeflow.ops.joining import concat
+from tapeflow.ops.layout import reshape, transpose
+from tapeflow.ops.random import categorical
+from tapeflow.ops.reduction import reduce_sum
+from tapeflow.ops.softmax import log_softmax, softmax
+from tapeflow.ops.special import lgamma
+from tapeflow.ops.trigonometric import sigmoid
+
+__all__ = [
+    "ExpRelaxedOneHotCategorical", "OneHotCategorical", "RelaxedBernoulli", "RelaxedOneHotCategorical",
+]  # fmt: skip
+
+
+class _OfClasses(Distribution):
+    """A distribution over vectors with an element for each class."""
+
+    def _classes(self, logits, probs, validate_args):
+        self._validate_args = validate_args
+        self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
+        self._parts = (self._logits,)
+        self._event_shape = self._logits.shape[-1:]
+
+    logits = property(lambda self: self._logits)
+    probs = property(lambda self: self._probs)
+    event_size = property(lambda self: shape_of(self._logits)[-1])
+
+    @property
+    def batch_shape(self):
+        return self._logits.shape[:-1]
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        return shape_of(self._logits)[:-1]
+
+    def event_shape_tensor(self, name="event_shape_tensor"):
+        return shape_of(self._logits)[-1:]
+
+
+class OneHotCategorical(_OfClasses):
+    """One of several classes, as a one-hot vector."""
+
+    def __init__(
+        self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True,
+        name="OneHotCategorical",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._classes(logits, probs, validate_args)
+        super().__init__(
+            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    def _sample_n(self, n, seed=None):
+        flat = reshape(self._logits, [-1, self.event_size])
+        chosen = transpose(categorical(flat, n, seed=seed))
+        found = one_hot(chosen, self.event_size, dtype=self.dtype)
+        return reshape(found, concat([[n], shape_of(self._logits)], 0))
+
+    def _log_prob(self, x):
+        chosen = cast(x, self._logits.dtype)
+        terms = chosen * log_softmax(self._logits)
+        return reduce_sum(terms, -1)
+
+    def _entropy(self):
+        return -reduce_sum(softmax(self._logits) * log_softmax(self._logits), -1)
+
+    def _mean(self):
+        return softmax(self._logits)
+
+    def _mode(self):
+        return one_hot(argmax(self._logits, -1), self.event_size, dtype=self.dtype)
+
+    def _variance(self):
+        return self._mean() * (1.0 - self._mean())
+
+    def _covariance(self):
+        p = self._mean()
+        return set_diag(-p[..., None] * p[..., None, :], p * (1.0 - p))
+
+
+class ExpRelaxedOneHotCategorical(_OfClasses):
+    """The logarithm of `RelaxedOneHotCategorical`."""
+
+    def __init__(
+        self, temperature, logits=None, probs=None, dtype=None, validate_args=False, allow_nan_stats=True,
+        name="ExpRelaxedOneHotCategorical",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._classes(logits, probs, validate_args)
+        (self._temperature,) = numbers(temperature, dtype=self._logits.dtype)
+        super().__init__(
+            self._logits.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    temperature = property(lambda self: self._temperature)
+
+    def _heat(self):
+        """The temperature beside vectors."""
+        return self._temperature[..., None]
+
+    def _sample_n(self, n, seed=None):
+        shape = concat([[n], shape_of(self._logits)], 0)
+        gumbel = -log(-log(open_uniform(shape, self.dtype, seed)))
+        return log_softmax((gumbel + self._logits) / self._heat())
+
+    def _log_prob(self, x):
+        k = cast(self.event_size, self.dtype)
+        scaled = log_softmax(self._logits - x * self._heat())
+        normal = lgamma(k) + (k - 1.0) * log(self._temperature)
+        return reduce_sum(scaled, -1) + normal
+
+
+class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
+    """Points of the simplex that near one-hot vectors as the temperature falls."""
+
+    def __init__(
+        self, temperature, logits=None, probs=None, dtype=None, validate_args=False, allow_nan_stats=True,
+        name="RelaxedOneHotCategorical",
+    ):  # fmt: skip
+        super().__init__(temperature, logits, probs, dtype, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n, seed=None):
+        return exp(super()._sample_n(n, seed))
+
+    def _log_prob(self, x):
+        logs = log(x)
+        return super()._log_prob(logs) - reduce_sum(logs, -1)
+
+
+class RelaxedBernoulli(Distribution):
+    """Numbers of (0, 1) that near 0 and 1 as the temperature falls."""
+
+    def __init__(
+        self, temperature, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
+        name="RelaxedBernoulli",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._validate_args = validate_args
+        self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
+        (self._temperature,) = numbers(temperature, dtype=self._logits.dtype)
+        self._parts = (self._logits, self._temperature)
+        super().__init__(
+            self._logits.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    temperature = property(lambda self: self._temperature)
+    logits = property(lambda self: self._logits)
+    probs = property(lambda self: self._probs)
+
+    def _sample_n(self, n, seed=None):
+        u = open_uniform(self._wide(n), self.dtype, seed)
+        return sigmoid((self._logits + log(u) - log1p(-u)) / self._temperature)
+
+    def _log_prob(self, x):
+        logit = log(x) - log1p(-x)
+        z = logit * self._temperature - self._logits
+        return log(self._temperature) - z - 2.0 * softplus(-z) - log(x) - log1p(-x)
+
+    def _cdf(self, x):
+        return sigmoid((log(x) - log1p(-x)) * self._temperature - self._logits)
+
+
+@RegisterKL(OneHotCategorical, OneHotCategorical)
+def _(a, b, name=None):
+    return reduce_sum(softmax(a.logits) * (log_softmax(a.logits) - log_softmax(b.logits)), -1)
+
+
+boundaries(globals())

@@ -1,0 +1,341 @@
+"""More distributions over numbers."""
+
+from __future__ import annotations
+
+import math as _math
+
+import numpy as np
+
+from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
+from tapeflow.compat.v1.distributions.continuous import Gamma, numbers
+from tapeflow.compat.v1.distributions.divergence import RegisterKL
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.public import boundaries, tensor_function
+from tapeflow.ops.activation import softplus
+from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.casting import cast
+from tapeflow.ops.comparison import where
+from tapeflow.ops.construction import ones_like, zeros, zeros_like
+from tapeflow.ops.division_no_nan import xlog1py, xlogy
+from tapeflow.ops.elementwise import abs as abs_
+from tapeflow.ops.elementwise import exp, expm1, log, log1p, square
+from tapeflow.ops.random import gamma as random_gamma
+from tapeflow.ops.random import normal as random_normal
+from tapeflow.ops.random import uniform as random_uniform
+from tapeflow.ops.special import digamma, erf, igammac, lgamma
+from tapeflow.ops.trigonometric import atan, sigmoid, tan
+
+__all__ = [
+    "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",
+    "softplus_inverse",
+]  # fmt: skip
+
+
+@tensor_function
+def softplus_inverse(x, name=None):
+    """The value whose softplus is `x`."""
+    x = convert_to_tensor(x)
+    return x + log(-expm1(-x))
+
+
+def open_uniform(shape, dtype, seed):
+    """Numbers of (0, 1)."""
+    return random_uniform(shape, np.finfo(dtype.as_numpy_dtype).tiny, 1.0, dtype=dtype, seed=seed)
+
+
+class _LocScale(Distribution):
+    """A distribution that is shifted and scaled."""
+
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name=None):
+        given = dict(locals())
+        self._validate_args = validate_args
+        loc, scale = numbers(loc, scale)
+        self._loc, self._scale = loc, self._checked(scale, lambda: assert_positive(scale))
+        self._parts = (self._loc, self._scale)
+        super().__init__(
+            scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    loc = property(lambda self: self._loc)
+    scale = property(lambda self: self._scale)
+
+    def _z(self, x):
+        return (x - self.loc) / self.scale
+
+    def _wide_loc(self):
+        return self.loc + zeros_like(self.scale)
+
+    def _wide_scale(self):
+        return self.scale + zeros_like(self.loc)
+
+    def _sample_n(self, n, seed=None):
+        return self._quantile(open_uniform(self._wide(n), self.dtype, seed))
+
+
+class Logistic(_LocScale):
+    """The logistic distribution."""
+
+    def _log_prob(self, x):
+        z = self._z(x)
+        return -z - 2.0 * softplus(-z) - log(self.scale)
+
+    def _cdf(self, x):
+        return sigmoid(self._z(x))
+
+    def _log_cdf(self, x):
+        return -softplus(-self._z(x))
+
+    def _log_survival_function(self, x):
+        return -softplus(self._z(x))
+
+    def _quantile(self, p):
+        return self.loc + self.scale * (log(p) - log1p(-p))
+
+    def _entropy(self):
+        return 2.0 + log(self._wide_scale())
+
+    def _mean(self):
+        return self._wide_loc()
+
+    _mode = _mean
+
+    def _stddev(self):
+        return self._wide_scale() * (_math.pi / _math.sqrt(3.0))
+
+
+class Cauchy(_LocScale):
+    """The Cauchy distribution, which has neither mean nor variance."""
+
+    def _log_prob(self, x):
+        return -log1p(square(self._z(x))) - _math.log(_math.pi) - log(self.scale)
+
+    def _cdf(self, x):
+        return atan(self._z(x)) / _math.pi + 0.5
+
+    def _quantile(self, p):
+        return self.loc + self.scale * tan(_math.pi * (p - 0.5))
+
+    def _entropy(self):
+        return _math.log(4.0 * _math.pi) + log(self._wide_scale())
+
+    def _mode(self):
+        return self._wide_loc()
+
+    def _mean(self):
+        wide = self._wide_loc()
+        return self._or_nan(zeros_like(wide) > 0.0, wide, "mean")
+
+    def _stddev(self):
+        wide = self._wide_loc()
+        return self._or_nan(zeros_like(wide) > 0.0, wide, "stddev")
+
+
+class HalfNormal(Distribution):
+    """The absolute value of a normal variable of mean zero."""
+
+    def __init__(self, scale, validate_args=False, allow_nan_stats=True, name="HalfNormal"):
+        given = dict(locals())
+        self._validate_args = validate_args
+        (scale,) = numbers(scale)
+        self._scale = self._checked(scale, lambda: assert_positive(scale))
+        self._parts = (self._scale,)
+        super().__init__(
+            scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    scale = property(lambda self: self._scale)
+
+    def _sample_n(self, n, seed=None):
+        return abs_(random_normal(self._wide(n), dtype=self.dtype, seed=seed) * self.scale)
+
+    def _log_prob(self, x):
+        inside = 0.5 * _math.log(2.0 / _math.pi) - log(self.scale) - 0.5 * square(x / self.scale)
+        return where(x + zeros_like(inside) >= 0, inside, -np.inf * ones_like(inside))
+
+    def _cdf(self, x):
+        found = erf(x / self.scale / _math.sqrt(2.0))
+        return where(found > 0, found, zeros_like(found))
+
+    def _entropy(self):
+        return 0.5 * _math.log(_math.pi / 2.0) + 0.5 + log(self.scale)
+
+    def _mean(self):
+        return self.scale * _math.sqrt(2.0 / _math.pi)
+
+    def _mode(self):
+        return zeros_like(self.scale)
+
+    def _variance(self):
+        return square(self.scale) * (1.0 - 2.0 / _math.pi)
+
+
+class Chi2(Gamma):
+    """The chi-squared distribution."""
+
+    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2"):
+        given = dict(locals())
+        (df,) = numbers(df)
+        self._df = df
+        half = convert_to_tensor(0.5, df.dtype)
+        super().__init__(half * df, half, validate_args, allow_nan_stats, name)
+        self._parameters = {
+            key: value for key, value in given.items() if key not in ("self", "__class__")
+        }
+
+    df = property(lambda self: self._df)
+
+
+class InverseGamma(Distribution):
+    """One over a gamma variable."""
+
+    def __init__(
+        self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"
+    ):
+        given = dict(locals())
+        self._validate_args = validate_args
+        concentration, rate = numbers(concentration, rate)
+        self._concentration = self._checked(concentration, lambda: assert_positive(concentration))
+        self._rate = self._checked(rate, lambda: assert_positive(rate))
+        self._parts = (self._concentration, self._rate)
+        super().__init__(
+            rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    concentration = property(lambda self: self._concentration)
+    rate = property(lambda self: self._rate)
+
+    def _sample_n(self, n, seed=None):
+        return 1.0 / random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
+
+    def _log_prob(self, x):
+        a, b = self.concentration, self.rate
+        return a * log(b) - lgamma(a) - (a + 1.0) * log(x) - b / x
+
+    def _cdf(self, x):
+        wide = zeros_like(x + self.concentration + self.rate)
+        return igammac(self.concentration + wide, self.rate / x + wide)
+
+    def _entropy(self):
+        a = self.concentration
+        return a + log(self.rate) + lgamma(a) - (1.0 + a) * digamma(a)
+
+    def _mean(self):
+        a = self.concentration + zeros_like(self.rate)
+        safe = where(a > 1.0, a - 1.0, ones_like(a))
+        return self._or_nan(a > 1.0, self.rate / safe, "mean")
+
+    def _variance(self):
+        a = self.concentration + zeros_like(self.rate)
+        safe = where(a > 2.0, a, 3.0 * ones_like(a))
+        value = square(self.rate) / square(safe - 1.0) / (safe - 2.0)
+        return self._or_nan(a > 2.0, value, "variance")
+
+    def _mode(self):
+        return self.rate / (1.0 + self.concentration)
+
+
+class Kumaraswamy(Distribution):
+    """The distribution over (0, 1) whose cdf is 1 - (1 - x^a)^b."""
+
+    def __init__(
+        self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True,
+        name="Kumaraswamy",
+    ):  # fmt: skip
+        given = dict(locals())
+        self._validate_args = validate_args
+        one, zero = numbers(concentration1, concentration0)
+        self._one = self._checked(one, lambda: assert_positive(one))
+        self._zero = self._checked(zero, lambda: assert_positive(zero))
+        self._parts = (self._one, self._zero)
+        super().__init__(
+            one.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    concentration1 = property(lambda self: self._one)
+    concentration0 = property(lambda self: self._zero)
+
+    def _sample_n(self, n, seed=None):
+        return self._quantile(open_uniform(self._wide(n), self.dtype, seed))
+
+    def _quantile(self, p):
+        return (-expm1(log1p(-p) / self._zero)) ** (1.0 / self._one)
+
+    def _log_prob(self, x):
+        inside = xlogy(self._one - 1.0, x) + xlog1py(self._zero - 1.0, -(x**self._one))
+        return log(self._one) + log(self._zero) + inside
+
+    def _cdf(self, x):
+        return 1.0 - (1.0 - x**self._one) ** self._zero
+
+    def _moment(self, n):
+        b = self._zero + zeros_like(self._one)
+        a = 1.0 + n / self._one + zeros_like(b)
+        return b * exp(lgamma(a) + lgamma(b) - lgamma(a + b))
+
+    def _mean(self):
+        return self._moment(1)
+
+    def _variance(self):
+        return self._moment(2) - square(self._moment(1))
+
+    def _entropy(self):
+        harmonic = digamma(self._zero + 1.0) + np.euler_gamma
+        return (
+            (1.0 - 1.0 / self._zero) + (1.0 - 1.0 / self._one) * harmonic - log(self._one) - log(self._zero)
+        )
+
+    def _mode(self):
+        mode = ((self._one - 1.0) / (self._one * self._zero - 1.0)) ** (1.0 / self._one)
+        return self._or_nan((self._one > 1.0) & (self._zero > 1.0), mode, "mode")
+
+
+class Deterministic(Distribution):
+    """One value.
+
+    Args:
+      loc: the value.
+      atol, rtol: how far, absolutely and relatively, what has probability 1 may be from it.
+    """
+
+    def __init__(
+        self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="Deterministic"
+    ):  # fmt: skip
+        given = dict(locals())
+        self._loc = convert_to_tensor(loc)
+        self._tolerance = cast(0 if atol is None else atol, self._loc.dtype) + abs_(self._loc) * cast(
+            0 if rtol is None else rtol, self._loc.dtype
+        )
+        self._parts = (self._loc,)
+        super().__init__(
+            self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        )
+
+    loc = property(lambda self: self._loc)
+
+    def _sample_n(self, n, seed=None):
+        return self._loc + zeros(self._wide(n), self.dtype)
+
+    def _prob(self, x):
+        return cast(abs_(x - self._loc) <= self._tolerance, self.dtype)
+
+    def _cdf(self, x):
+        return cast(x >= self._loc - self._tolerance, self.dtype)
+
+    def _entropy(self):
+        return zeros_like(self._loc)
+
+    def _mean(self):
+        return self._loc + zeros_like(self._loc)
+
+    _mode = _mean
+
+    def _variance(self):
+        return zeros_like(self._loc)
+
+
+@RegisterKL(HalfNormal, HalfNormal)
+def _(a, b, name=None):
+    return log(b.scale / a.scale) + (square(a.scale / b.scale) - 1.0) * 0.5
+
+
+boundaries(globals())
