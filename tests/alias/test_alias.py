@@ -307,3 +307,8 @@ def test_the_switch_to_2x_is_a_name_of_2x_too():
         print(tf.enable_v2_behavior(), tf.constant(1) + 1)
     """)
     assert shown == ["None tf.Tensor(2, shape=(), dtype=int32)"]
+
+
+def test_classes_of_libraries_of_1_x_keep_their_own_equality():
+    code = "import tensorflow as tf; print({'__eq__', '__ne__', '__add__'} & tf.Tensor.OVERLOADABLE_OPERATORS)"
+    assert run(code, "--v1") == ["{'__add__'}"]

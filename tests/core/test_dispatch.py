@@ -67,3 +67,17 @@ def test_operators_of_tensors_serve_other_classes(recorder):
 def test_registering_for_what_takes_no_part():
     with pytest.raises(AssertionError, match="Dispatching not enabled"):
         dispatch.OpDispatcher().register(len)
+
+
+def test_equality_as_a_function_is_that_of_the_operator():
+    """Libraries give it to their classes; in graphs of 1.x it asks whether two tensors are one."""
+    from tapeflow.ops.operator_methods import methods
+
+    equal, different = (methods()[f"__{name}__"] for name in ("eq", "ne"))
+    a, b = tf.constant([1.0, 2.0]), tf.constant([1.0, 3.0])
+    assert equal(a, b).numpy().tolist() == [True, False]
+    assert different(a, b).numpy().tolist() == [False, True]
+    with tf.Graph().as_default():
+        a, b = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0])
+        assert (equal(a, a), equal(a, b), different(a, a), different(a, b)) == (True, False, False, True)
+        assert (a == b, a != b) == (False, True)

@@ -220,15 +220,17 @@ def _rule(call, version: int):
     x, h = (call.shape(i) or (None,) * 3 for i in range(2))
     projected = version == 3 and call.attr("num_proj") > 0
     output = (*x[:2], None if projected else shapes.times(h[2], directions))
-    c = call.shape(0 if h is None else 1) if call.attr("rnn_mode") == "lstm" else ()
+    c = call.shape(2) if call.attr("rnn_mode") == "lstm" else ()
     steps, batch = x[:2] if time_major else x[1::-1]
-    cells, reserve = h[0 if time_major else 1], None
+    cells = h[0 if time_major else 1]
+    sizes: list[Any] = [steps, batch, cells, h[2], x[2]]
+    reserve: int | None = None
     if not call.attr("is_training"):
         reserve = 0
-    elif None not in (steps, batch, cells, h[2], x[2]) and not projected and cells and h[2]:
-        attrs = (call.attr(name) for name in ("rnn_mode", "input_mode", "direction"))
-        own = layout(*attrs, cells // directions, h[2], x[2])
-        reserve = sum(own.sizes_of_reserve(steps, batch, call.attr("dropout")))
+    elif None not in sizes and not projected and cells and h[2]:
+        mode, input_mode, direction = (call.attr(name) for name in ("rnn_mode", "input_mode", "direction"))
+        own = layout(mode, input_mode, direction, sizes[2] // directions, *sizes[3:])
+        reserve = sum(own.sizes_of_reserve(*sizes[:2], call.attr("dropout")))
     found = [output, call.shape(1), c, (reserve,)]
     return found if version == 1 else [*found, (0,)]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, bitwise, comparison, elementwise, operators, slicing
@@ -27,13 +28,17 @@ _different = operators._same(comparison.NotEqual, True)
 
 @tensor_function
 def eq(self, other):
-    """`self == other` for each element; False for values that do not broadcast."""
+    """`self == other` for each element; False for values that do not broadcast. In graphs of 1.x: whether it is one."""
+    if not context.compares_elements():
+        return self is other
     return _equal(self, other)
 
 
 @tensor_function
 def ne(self, other):
-    """`self != other` for each element; True for values that do not broadcast."""
+    """`self != other` for each element; True for values that do not broadcast. In graphs of 1.x: whether it is not."""
+    if not context.compares_elements():
+        return self is not other
     return _different(self, other)
 
 
