@@ -119,7 +119,8 @@ def test_minimize_and_slots():
     w = tf.Variable(1.0, name="w")
     optimizer = optimizers.Adam(0.1)
     optimizer.minimize(lambda: w * w, [w])
-    assert [v.name for v in optimizer.weights] == [f"{optimizer.name}/{n}:0" for n in ("iter", "w/m", "w/v")]
+    names = ["iteration", "learning_rate", "w_0_momentum", "w_0_velocity"]
+    assert [v.path for v in optimizer.variables] == [f"{optimizer.name}/{name}" for name in names]
     assert optimizer.get_slot_names() == ["m", "v"]
     optimizer.set_weights(optimizer.get_weights())
 

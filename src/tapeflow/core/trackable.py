@@ -349,6 +349,12 @@ def children(value: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[s
     return {}
 
 
+def restorable_children(value: Any) -> dict[str, Any]:
+    """`children`, and what a checkpoint of an older layout knows by other names."""
+    method = getattr(value, "_restorable_children", None)
+    return children(value) if method is None else method()
+
+
 class CheckpointPosition:
     """The place of an object in a checkpoint that is being restored."""
 

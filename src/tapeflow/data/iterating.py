@@ -155,8 +155,11 @@ class Iterator:
                 ) from error
             self._elements = elements
 
-    def _checkpoint_values(self):
-        return {"ITERATOR": (self._save, self._restore)}
+    def _checkpoint_tensors(self):
+        return {"ITERATOR": {"_STATE": self._save}}
+
+    def _restore_tensors(self, found):
+        self._restore(found["_STATE"].item())
 
     # Types.
 

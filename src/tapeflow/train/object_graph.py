@@ -109,7 +109,7 @@ def slots_of(objects: list[Any]) -> list[tuple[int, int, str, Any]]:
     variables = [(n, value) for n, value in enumerate(objects) if isinstance(value, Variable)]
     found = []
     for number, optimizer in enumerate(objects):
-        if not hasattr(optimizer, "get_slot_names"):
+        if not hasattr(optimizer, "get_slot_names") or not getattr(optimizer, "_saves_slots", True):
             continue
         for slot_name in optimizer.get_slot_names():
             for original, variable in variables:

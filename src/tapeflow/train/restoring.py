@@ -114,7 +114,7 @@ class Restoration:
             self._restore_slots(number, value)
             if hasattr(value, "_expect"):
                 value._expect({child["local_name"] for child in self.nodes[number]["children"]})
-            found = trackable.children(value)
+            found = trackable.restorable_children(value)
             missing = False
             for child in self.nodes[number]["children"]:
                 name = child["local_name"]
@@ -154,7 +154,7 @@ class Restoration:
         for number, value in list(self.objects.items()):
             children = self.nodes[number]["children"]
             if any(child["node_id"] not in self.objects for child in children):
-                found = trackable.children(value)
+                found = trackable.restorable_children(value)
                 for child in children:
                     if child["node_id"] not in self.objects and child["local_name"] in found:
                         self.bind(child["node_id"], found[child["local_name"]])

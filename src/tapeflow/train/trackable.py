@@ -15,6 +15,7 @@ from tapeflow.core.trackable import attached as attached
 from tapeflow.core.trackable import children as children
 from tapeflow.core.trackable import is_trackable as is_trackable
 from tapeflow.core.trackable import look_again as look_again
+from tapeflow.core.trackable import restorable_children as restorable_children
 from tapeflow.core.trackable import waiting as waiting
 
 

@@ -194,8 +194,11 @@ class Functional(Model):
         outputs = self.call(inputs, mask=mask)
         return nest.map_structure(lambda x: getattr(x, "_keras_mask", None), outputs)
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
-        return self._layers_by_number() | super()._trackable_children(save_type, **kwargs)
+    def _children_of_keras_2(self):
+        return self._layers_by_number() | super()._children_of_keras_2()
+
+    def _children_of_keras_3(self):
+        return {"_operations": self._operations(), **super()._children_of_keras_3()}
 
     def compute_output_shape(self, input_shape):
         return nest.map_structure(lambda x: x.shape, self._outputs)

@@ -16,7 +16,7 @@ from tapeflow.keras.engine import calling, saving, summary, weight_files
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.inference import infer
 from tapeflow.keras.engine.symbolic import KerasTensor
-from tapeflow.keras.engine.tracking import unique
+from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.engine.training import Training
 from tapeflow.ops.variable import Variable
 
@@ -267,11 +267,9 @@ class Model(Training, Layer):
         """The config as JSON, from which `model_from_json` makes an equal model; kwargs for json.dumps."""
         return saving.to_json(self, **kwargs)
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
-        found = {}
-        if self.optimizer is not None:
-            found["optimizer"] = self.optimizer
-        return found | super()._trackable_children(save_type, **kwargs)
+    def _tracked_objects(self):
+        found = {} if self.optimizer is None else {"optimizer": self.optimizer}
+        return super()._tracked_objects() | found
 
     def _saved_model_functions(self):
         """The functions that a SavedModel of the model has."""
@@ -279,8 +277,15 @@ class Model(Training, Layer):
 
         return functions_of(self)
 
+    def _operations(self):
+        """The layers in order, as a node that checkpoints follow."""
+        return self.__dict__.setdefault("_operations_node", Node(self._numbered_operations))
+
+    def _numbered_operations(self):
+        return listed(self.layers)
+
     def _layers_by_number(self):
-        """Layers as checkpoints of functional and Sequential models know them."""
+        """Layers as checkpoints of functional and Sequential models of Keras 2 know them."""
         found, count = {}, 0
         for number, layer in enumerate(self.layers):
             if layer.weights:

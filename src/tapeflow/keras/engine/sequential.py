@@ -14,6 +14,7 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
+from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.registry import to_config
 from tapeflow.train import trackable
 
@@ -182,8 +183,19 @@ class Sequential(Model):
                 break
         return tuple(shape.as_list())
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
-        return self._layers_by_number() | super()._trackable_children(save_type, **kwargs)
+    def _children_of_keras_2(self):
+        return self._layers_by_number() | super()._children_of_keras_2()
+
+    def _children_of_keras_3(self):
+        network = self.__dict__.setdefault("_network_node", Node(self._children_of_network))
+        return {"_functional": network, **super()._children_of_keras_3()}
+
+    def _children_of_network(self):
+        """What checkpoints follow from the functional model that a Sequential of Keras 3 has."""
+        return {"_operations": self._operations()}
+
+    def _numbered_operations(self):
+        return listed(self._stack if self._has_input_layer else [None, *self._stack])
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape)

@@ -8,7 +8,7 @@ import shutil
 from tapeflow.core import nest
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.keras.optimizers.wrapping import in_order
+from tapeflow.keras.optimizers.variables import in_order
 
 _CHAIN = (88, (0.45, 0.80, 1.0))
 _CONNECTED = (108, (0.3, 0.56, 0.74, 1.0))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from tapeflow.core.module import Module, SetByInit
 from tapeflow.core.public import boundary
-from tapeflow.core.trackable import TrackableReference
+from tapeflow.core.release import keras_2
+from tapeflow.core.trackable import Trackable, TrackableReference
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import attached, is_trackable
@@ -60,14 +62,38 @@ class Tracked(Module):
                 tracked[name] = value
         object.__setattr__(self, name, value)
         if "_pending_restores" in self.__dict__:
-            attached(self, name, plain(value))
+            for known_as in {name, self._checkpoint_names.get(name, name)} if tracked is not None else (name,):
+                attached(self, known_as, plain(value))
+
+    # The names by which checkpoints of Keras 3 know variables that are attributes of another name.
+    _checkpoint_names: ClassVar[dict[str, str]] = {}
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         """What checkpoints follow from this object, by name."""
-        found = dict(self.__dict__.get("_named_weights", {})) | self._tracked_variables
-        for name, value in self._tracked.items():
-            if name not in _LISTS and is_trackable(value):
-                found[name] = value
+        return self._children_of_keras_2() if keras_2() or save_type != "checkpoint" else self._children_of_keras_3()
+
+    def _restorable_children(self):
+        """As `_trackable_children`; checkpoints of Keras 2 are restored by either Keras."""
+        found = self._trackable_children()
+        return found if keras_2() else self._children_of_keras_2() | found
+
+    def _children_of_keras_2(self):
+        """The variables by their names and as attributes, and the attributes that hold others."""
+        return dict(self.__dict__.get("_named_weights", {})) | self._tracked_variables | self._tracked_objects()
+
+    def _children_of_keras_3(self):
+        """The variables and other objects that are attributes, and the variables that are not, which Keras 3 omits."""
+        renamed = self._checkpoint_names
+        found = {renamed.get(name, name): variable for name, variable in self._tracked_variables.items()}
+        known = {id(variable) for variable in found.values()}
+        named = self.__dict__.get("_named_weights", {})
+        found |= {name: variable for name, variable in named.items() if id(variable) not in known}
+        return found | self._tracked_objects()
+
+    def _tracked_objects(self):
+        found = {
+            name: value for name, value in self._tracked.items() if name not in _LISTS and is_trackable(value)
+        }
         return found | self.__dict__.get("_self_unconditional_dependency_names", {})
 
     @property
@@ -127,6 +153,21 @@ def _collect(value, held):
             _collect(each, held)
     elif isinstance(value, Module):
         held += [plain(variable) for variable in value.variables]
+
+
+class Node(Trackable):
+    """An object of a checkpoint that is no object here: `children` is a method that gives what it holds, by name."""
+
+    def __init__(self, children):
+        self._children = children
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        return self._children()
+
+
+def listed(items):
+    """The items of a list by number, without those that are None."""
+    return {str(i): item for i, item in enumerate(items) if item is not None}
 
 
 class OwnWeights(list):

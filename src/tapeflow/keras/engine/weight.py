@@ -21,10 +21,14 @@ def make_weight(owner, first, name, **arguments):
     """
     if keras_2():
         return Variable(first, name=name, **arguments)
-    around = context.current_name_scope().split("/")
-    scope = contextlib.nullcontext() if owner.name in around else context.name_scope(owner.name)
-    with scope:
+    with scope_of(owner):
         return Weight(first, name=settings.unique_name("variable") if name is None else name, **arguments)
+
+
+def scope_of(owner):
+    """The name scope of a layer or metric, unless it is open already."""
+    around = context.current_name_scope().split("/")
+    return contextlib.nullcontext() if owner.name in around else context.name_scope(owner.name)
 
 
 class Weight(Variable, by_creators=True):

@@ -10,6 +10,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.phases import by_phase
+from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.keras.random import NoiseSource
@@ -306,7 +307,7 @@ class MultiHeadAttention(Layer):
             *([(self._gate_dense, q)] if self._use_gate else []),
             (self._output_dense, [*q[:-1], heads, self._value_dim]),
         ]
-        with name_scope(self.name):
+        with scope_of(self):
             for layer, shape in projected:
                 with name_scope(layer.name):
                     layer.build(TensorShape(shape))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -32,6 +34,8 @@ _SERIALIZERS = {
 
 class Convolution(Layer):
     """A convolution over `rank` axes: settings, weights, and the way around both data formats."""
+
+    _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
     rank = 2
     _causal = False

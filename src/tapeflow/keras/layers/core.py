@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+from typing import ClassVar
 
 from tapeflow.core import nest
 from tapeflow.core.release import keras_2
@@ -117,6 +118,8 @@ def _times_scale(of_inputs, of_kernel):
 
 class Dense(Quantizable, Layer):
     """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
+
+    _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
     kernel = Unbuilt()
 

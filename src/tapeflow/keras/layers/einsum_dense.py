@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
@@ -23,6 +24,8 @@ class EinsumDense(Quantizable, Layer):
       output_shape: sizes of the outputs without the batch; None for what follows from the inputs.
       bias_axes: the output's letters that the bias has; None for no bias.
     """
+
+    _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
     kernel = Unbuilt()
 

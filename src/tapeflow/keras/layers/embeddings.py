@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
@@ -20,6 +22,8 @@ from tapeflow.ops.trigonometric import tanh
 
 class Embedding(Quantizable, Layer):
     """Integers in [0, input_dim) -> vectors of output_dim numbers, along a new last axis."""
+
+    _checkpoint_names: ClassVar[dict[str, str]] = {"embeddings": "_embeddings"}
 
     embeddings = Unbuilt()
     _quantized_name = "embeddings"

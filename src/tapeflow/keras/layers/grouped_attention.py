@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from tapeflow.core.context import name_scope
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.attention import banded_mask, causal_mask, masked_scores
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
@@ -93,8 +95,9 @@ class GroupQueryAttention(Layer):
             for weight in ("kernel", "bias")
         }
 
-    def _make(self, features):
+    def _make(self, query, value, key):
         self.__dict__["_made"] = True
+        query, value, key = (TensorShape(x.shape) for x in (query, value, key))
         queries = (None, self.num_query_heads, self.head_dim)
         others = (None, self.num_key_value_heads, self.head_dim)
         self._query_dense = self._dense("bqm,muh->bquh", queries, "uh", "query")
@@ -104,8 +107,18 @@ class GroupQueryAttention(Layer):
                 "bqm,muh->bquh", queries, "uh", "gate", activation="sigmoid"
             )
         self._value_dense = self._dense("bkm,mvh->bkvh", others, "vh", "value")
-        self._output_dense = self._dense("bquh,uhm->bqm", (None, features), "m", "attention_output")
+        self._output_dense = self._dense("bquh,uhm->bqm", (None, query[-1]), "m", "attention_output")
         self._dropout_layer = Dropout(self.dropout, seed=self.seed)
+        projected = [
+            (self._query_dense, query), (self._key_dense, key), (self._value_dense, value),
+            *([(self._gate_dense, query)] if self.use_gate else []),
+            (self._output_dense, TensorShape([*query[:-1], self.num_query_heads, self.head_dim])),
+        ]  # fmt: skip
+        with scope_of(self):
+            for layer, shape in projected:
+                with name_scope(layer.name):
+                    layer.build(shape)
+                    layer.built = True
 
     def call(
         self,
@@ -121,7 +134,7 @@ class GroupQueryAttention(Layer):
         use_causal_mask=False,
     ):
         if not self._made:
-            self._make(query.shape.as_list()[-1])
+            self._make(query, value, value if key is None else key)
         shared = key is None
         key = value if shared else key
         mask = self._mask(

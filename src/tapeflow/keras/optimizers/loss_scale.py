@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
-from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.core.release import keras_2
+from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
+from tapeflow.keras.optimizers.variables import in_order
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal, is_finite
 from tapeflow.ops.control import cond
 from tapeflow.ops.joining import stack
 from tapeflow.ops.reduction import reduce_all
-from tapeflow.train.slots import make_slot
+from tapeflow.train.trackable import look_again, waiting
 
 
 @public_methods
@@ -52,20 +56,23 @@ class LossScaleOptimizer(Optimizer):
         super().__init__(name or "loss_scale_optimizer", **kwargs)
         state = self.__dict__
         state["inner_optimizer"] = inner_optimizer
+        inner_optimizer.__dict__["_scope"] = f"{self._name}/"
         state["dynamic"] = bool(dynamic)
         state["initial_scale"] = float(initial_scale or 2.0**15)
         state["dynamic_growth_steps"] = int(dynamic_growth_steps or 2000)
         state["_scale"] = state["_good"] = None
+        self._set_hyper("learning_rate", 0.0)  # unused, but among the variables of Keras 3
 
     def _state(self):
         if self._scale is None:
-            first = self.initial_scale
-            self.__dict__["_scale"] = make_slot(
-                lambda: convert_to_tensor(first, dtypes.float32), f"{self._name}/scale", "float32"
+            first, name = self.initial_scale, self._name
+            good, scale = ("good_steps", "scale") if keras_2() else ("step_counter", "dynamic_scale")
+            self.__dict__["_good"] = self._make(lambda: convert_to_tensor(0, dtypes.int64), f"{name}/{good}", "int64")
+            self.__dict__["_scale"] = self._make(
+                lambda: convert_to_tensor(first, dtypes.float32), f"{name}/{scale}", "float32"
             )
-            self.__dict__["_good"] = make_slot(
-                lambda: convert_to_tensor(0, dtypes.int64), f"{self._name}/good_steps", "int64"
-            )
+            if waiting:
+                look_again()
         return self._scale, self._good
 
     @property
@@ -129,7 +136,10 @@ class LossScaleOptimizer(Optimizer):
         gradients = self.get_unscaled_gradients([g for g, _ in pairs])
         finite = self.check_finite(gradients)
         variables = [v for _, v in pairs]
-        self.inner_optimizer.build(variables)
+        if keras_2():
+            self.inner_optimizer.build(variables)
+        elif self._known is None:
+            self.build(variables)
 
         def apply():
             self.inner_optimizer.apply_gradients(list(zip(gradients, variables)))
@@ -202,7 +212,17 @@ class LossScaleOptimizer(Optimizer):
         """The names of the slots of the inner optimizer."""
         return self.inner_optimizer.get_slot_names()
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    _own_checkpointed: ClassVar[dict[str, str]] = {
+        "inner_optimizer": "inner_optimizer", "step_counter": "_good", "dynamic_scale": "_scale",
+    }  # fmt: skip
+
+    @property
+    def variables(self):
+        """Its own variables, of which Keras 3 uses the last two only, then those of the inner optimizer."""
+        own = self.weights if keras_2() else in_order(self)
+        return Variables([*own, *([] if keras_2() else self.inner_optimizer.variables)])
+
+    def _children_of_keras_2(self):
         found = {"base_optimizer": self.inner_optimizer}
         if self._scale is not None:
             found |= {"loss_scale": self._scale, "good_steps": self._good}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from tapeflow._native import EagerTensor
@@ -13,10 +15,11 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.module import SetByInit
 from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.release import keras_2
-from tapeflow.keras import initializers
+from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
-from tapeflow.keras.optimizers import schedules, wrapping
+from tapeflow.keras.optimizers import schedules, variables, wrapping
 from tapeflow.keras.optimizers.subclassing import Subclassed
+from tapeflow.keras.optimizers.variables import SlotList
 from tapeflow.keras.session import set_values, values_of
 from tapeflow.keras.unknown_arguments import unknown_argument
 from tapeflow.ops.casting import cast
@@ -24,9 +27,9 @@ from tapeflow.ops.clip import clip_by_global_norm, clip_by_norm, clip_by_value
 from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
-from tapeflow.train.slots import Slots, base_name, make_slot
+from tapeflow.train.slots import Slots
 from tapeflow.train.sparse import is_sparse
-from tapeflow.train.trackable import attached
+from tapeflow.train.trackable import attached, look_again, waiting
 from tapeflow.train.updating import ByRule, name_wrong_gradient
 
 _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
@@ -34,7 +37,7 @@ _AVERAGING = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency":
 _MORE = {"weight_decay": None, **_AVERAGING, "loss_scale_factor": None,
          "gradient_accumulation_steps": None}  # fmt: skip
 # What an optimizer remembers of its last step, or of the variables that it updates together.
-_OF_ONE_STEP = ("_step", "_by_dtype", "_weights_of_step", "_groups")
+_OF_ONE_STEP = ("_step", "_by_dtype", "_weights_of_step", "_groups", "_nodes")
 _OLD = ("lr", "decay", "jit_compile", "is_legacy_optimizer")
 
 
@@ -93,6 +96,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
         state["_hyper_variables"] = {}
         state["_numbers"] = {}
         state["_slots"] = Slots()
+        state["_made"] = variables.InOrder()
+        state["_added"] = []
         state["_saved_settings"] = {}
         state["_iterations"] = None
         for argument in _CLIPPING:
@@ -115,6 +120,11 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     # The order of `weights`: all first slots, then all second ones; or variable by variable.
     _slots_by_variable = False
+
+    # The lists of slots that Keras 3 has, in their order; those that differ from the slots' own names.
+    _slot_lists: tuple[SlotList, ...] = ()
+    # What else checkpoints of Keras 3 follow: names of attributes, by their names there.
+    _own_checkpointed: ClassVar[dict[str, str]] = {}
 
     # Settings
 
@@ -182,8 +192,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
             if callable(value):
                 return value
             with context.init_scope():
-                self._hyper_variables[name] = Variable(
-                    value, trainable=False, name=f"{self._name}/{name}", dtype=dtypes.float32
+                self._hyper_variables[name] = variables.make(
+                    lambda: value, f"{self._name}/{name}", dtypes.float32
                 )
             graph = context.current_graph()
             if graph is not None and not graph.building_function:
@@ -236,15 +246,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     @property
     def iterations(self):
-        """The number of calls of apply_gradients, an int64 variable."""
-        if self._iterations is None:
-            with context.init_scope():
-                self.__dict__["_iterations"] = Variable(
-                    0, trainable=False, name=f"{self._name}/iter", dtype=dtypes.int64
-                )
-            for name, value in self._trackable_children().items():
-                attached(self, name, value)
-        return self._iterations
+        """The number of updates: an int64 variable, or in Keras 3 a tensor where gradients are accumulated."""
+        if self.gradient_accumulation_steps and not keras_2():
+            return self._counter // int(self.gradient_accumulation_steps)
+        return self._counter
 
     @iterations.setter
     def iterations(self, variable):
@@ -254,6 +259,16 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 f"created. Here it is attempting to set `iterations` to {variable}."
             )
         self.__dict__["_iterations"] = variable
+
+    @property
+    def _counter(self):
+        """The variable that counts calls of apply_gradients; in Keras 2, updates."""
+        if self._iterations is None:
+            name = "iter" if keras_2() else "iteration"
+            self.__dict__["_iterations"] = variables.make(lambda: 0, f"{self._name}/{name}", dtypes.int64)
+            for name, value in self._trackable_children().items():
+                attached(self, name, value)
+        return self._iterations
 
     # Steps
 
@@ -272,8 +287,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 if not callable(var_list):
                     tape.watch(var_list)
                 loss = loss()
-        variables = nest.flatten(var_list() if callable(var_list) else var_list)
-        return list(zip(tape.gradient(loss, variables, grad_loss), variables))
+        trained = nest.flatten(var_list() if callable(var_list) else var_list)
+        return list(zip(tape.gradient(loss, trained, grad_loss), trained))
 
     def _compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
         return self.compute_gradients(loss, var_list, grad_loss, tape)
@@ -317,7 +332,10 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 f"({[var.name for _, var in given]},). Provided `grads_and_vars` is {given}."
             )
         if self._known is None:
-            self.__dict__["_known"] = [var for _, var in given]
+            known = [var for _, var in given]
+            self.__dict__["_known"] = known
+            if not keras_2() and not self._by_resources:
+                self.build(known)
         graph = context.current_graph()
         if graph is None or graph.building_function:
             return self._update(pairs)
@@ -353,15 +371,21 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 raise TypeError(f"{var!r} is not a variable that {self._name} could update")
             if var.constraint is not None:
                 var.assign(var.constraint(var))
-        iterations = self.iterations
-        iterations.assign_add(self._one() if context.executing_eagerly() else 1)
-        return iterations
+        if self.gradient_accumulation_steps:
+            return self.iterations  # counted by what accumulates
+        return self._count()
+
+    def _count(self):
+        """Counts a call; returns the counter."""
+        counter = self._counter
+        counter.assign_add(self._one() if context.executing_eagerly() else 1)
+        return counter
 
     def _one(self):
         """The step of `iterations` as a tensor, which needs no conversion."""
         found = self._numbers.get("one")
         if found is None:
-            found = self._numbers["one"] = self._number(1, self.iterations.dtype)
+            found = self._numbers["one"] = self._number(1, self._counter.dtype)
         return found
 
     def _clipped(self, pairs):
@@ -390,15 +414,29 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def build(self, var_list):
         """Makes the slots of these variables."""
-        variables = list(var_list)
-        self.__dict__["_known"] = variables
-        self.iterations  # noqa: B018
+        known = list(var_list)
+        self.__dict__["_known"] = known
+        self._counter  # noqa: B018
         if not callable(self._hyper.get("learning_rate", 0.0)):
             self._hyper_variable("learning_rate")
-        for var in variables:
-            for name, value in self._slot_values(var):
-                self._slot(var, name, value)
-        wrapping.build(self, variables)
+        wrapping.build(self, known)
+        for names in self._slot_order():
+            for var in known:
+                for name, value in self._slot_values(var):
+                    if names is None or name in names:
+                        self._slot(var, name, value)
+        self._build_own(known)
+        if waiting:
+            look_again()
+
+    def _build_own(self, trained):
+        """Makes the variables that belong to no trained one."""
+
+    # Slots of a group come variable by variable, one group after the other; of all names together without groups.
+    _slot_groups: tuple = ()
+
+    def _slot_order(self):
+        return self._slot_groups or (None,)
 
     def _slot_values(self, var):
         """(name, first value) pairs of the slots of a variable."""
@@ -428,7 +466,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
         """(values of the variables to train, of the optimizer's) after an update; changes no variable."""
         self.build(self._known or trainable_variables)
-        own, trained = wrapping.in_order(self), self._known
+        own, trained = variables.in_order(self), self._known
         before = [v.read_value() for v in (*own, *trained)]
         for variable, value in zip((*own, *trained), (*optimizer_variables, *trainable_variables)):
             variable.assign(value)
@@ -460,9 +498,17 @@ class Optimizer(Subclassed, ByRule, Tracked):
         self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None
     ):
         """A variable of the optimizer's own."""
-        kind = dtypes.as_dtype(dtype or "float32")
+        kind = dtypes.as_dtype(dtype or settings.floatx())
         start = initializers.get(initializer)
-        return make_slot(lambda: start(shape, dtype=kind), f"{self._name}/{name}", kind)
+        made = self._make(lambda: start(shape, dtype=kind), f"{self._name}/{name or 'variable'}", kind)
+        self._added.append(made)
+        return made
+
+    def _make(self, start, name, dtype=None):
+        """A variable of this optimizer, the last in its order; of the dtype of what it begins with by default."""
+        made = variables.make(start, name, dtype)
+        self._made.add(made)
+        return made
 
     def add_variable_from_reference(
         self, reference_variable, name=None, initializer="zeros", shape=None
@@ -493,26 +539,38 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Subtracts from a variable."""
         variable.assign_sub(value)
 
+    def _saved_variables(self):
+        """The variables in the order of files of Keras 3."""
+        return variables.in_order(self)
+
     def save_own_variables(self, store):
         """Puts the values of the variables in a dict, by number."""
-        for i, variable in enumerate(wrapping.in_order(self)):
+        for i, variable in enumerate(self._saved_variables()):
             store[str(i)] = variable.numpy()
 
     def load_own_variables(self, store):
         """Sets the variables from a dict that save_own_variables has filled. Raises ValueError if they do not fit."""
-        variables = wrapping.in_order(self)
-        if len(store.keys()) != len(variables):
+        own = self._saved_variables()
+        if len(store.keys()) != len(own):
             raise ValueError(
                 f"Skipping variable loading for optimizer '{self.name}', because it has "
-                f"{len(variables)} variables whereas the saved optimizer has {len(store.keys())} "
+                f"{len(own)} variables whereas the saved optimizer has {len(store.keys())} "
                 "variables."
             )
-        for i, variable in enumerate(variables):
+        for i, variable in enumerate(own):
             variable.assign(np.asarray(store[str(i)]))
 
     # Checkpoints
 
-    def _trackable_children(self, save_type="checkpoint", **kwargs):
+    @property
+    def _saves_slots(self):
+        """Whether checkpoints have the slots as such; in Keras 3 they have them in lists."""
+        return keras_2()
+
+    def _children_of_keras_3(self):
+        return {**variables.children(self), **self._tracked_objects()}
+
+    def _children_of_keras_2(self):
         if self._iterations is None:
             return {}
         found = {"iter": self._iterations}
@@ -527,7 +585,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def _expect(self, names):
         """Says that a checkpoint has these: what they are restored to is made."""
         if "iter" in names:
-            self.iterations  # noqa: B018
+            self._counter  # noqa: B018
 
     def _restore_slot(self, var, name):
         """The slot of that name, made for a checkpoint that has it."""
@@ -554,8 +612,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
                     return value()
                 return fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
 
-            slot = make_slot(start, f"{self._name}/{base_name(var)}/{name}", var.dtype)
-            slots[name] = slot
+            slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
         return slot
 
     def get_slot(self, var, slot_name):
@@ -571,8 +628,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     @property
     def variables(self):
-        """iterations and all slot variables, as a list that may also be called."""
-        return Variables(self.weights)
+        """iterations and all slot variables, as a list that may also be called; in Keras 3, the learning rate too."""
+        return Variables(self.weights if keras_2() or self._by_resources else variables.in_order(self))
 
     @property
     def weights(self):
@@ -588,13 +645,13 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def set_weights(self, weights):
         """Sets `weights` from arrays. Raises ValueError for a wrong number."""
-        variables = self.weights
-        if len(variables) != len(weights):
+        own = self.weights
+        if len(own) != len(weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on optimizer {self._name} with a weight list of "
-                f"length {len(weights)}, but the optimizer was expecting {len(variables)} weights."
+                f"length {len(weights)}, but the optimizer was expecting {len(own)} weights."
             )
-        set_values(zip(variables, weights))
+        set_values(zip(own, weights))
 
     @property
     def name(self):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import int32
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.rules import Adam
+from tapeflow.keras.optimizers.variables import SlotList
 from tapeflow.ops import training
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.arithmetic import pow as pow_
@@ -61,6 +62,8 @@ class Lion(Optimizer):
         self._set_hyper("beta_1", beta_1)
         self._set_hyper("beta_2", beta_2)
 
+    _slot_lists = (SlotList("momentum", "momentum", "_momentums"),)
+
     def _slot_values(self, var):
         return (("momentum", 0.0),)
 
@@ -86,6 +89,8 @@ class Lamb(Optimizer):
         self._set_hyper("beta_1", beta_1)
         self._set_hyper("beta_2", beta_2)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
+
+    _slot_lists = (SlotList("m", "momentum", "_momentums"), SlotList("v", "velocity", "_velocities"))
 
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
@@ -129,13 +134,16 @@ class Adafactor(Optimizer):
                                ("relative_step", relative_step)):  # fmt: skip
             self.__dict__[setting] = value
 
+    _slot_lists = (SlotList("r", ""), SlotList("c", ""), SlotList("v", "velocity"))
+
     def _slot_values(self, var):
-        if len(var.shape) < 2:
-            return (("v", 0.0),)
         sizes = var.shape.as_list()
+        if len(sizes) < 2:  # unused, but in the checkpoints of Keras 3
+            return (("r", lambda: zeros([], int32)), ("c", lambda: zeros([], int32)), ("v", 0.0))
         return (
             ("r", lambda: zeros(sizes[:-1], var.dtype)),
             ("c", lambda: zeros([*sizes[:-2], sizes[-1]], var.dtype)),
+            ("v", 0.0),
         )
 
     def _apply_dense(self, grad, var):
@@ -148,16 +156,15 @@ class Adafactor(Optimizer):
         rate = maximum(cast(self.epsilon_2, dtype), size) * rate
         beta2 = 1 - pow_(step, cast(self.beta_2_decay, dtype))
         squares = square(grad) + self.epsilon_1
-        slots = [self._slot(var, name, value) for name, value in self._slot_values(var)]
-        if len(slots) == 2:
-            rows, columns = slots
+        rows, columns, whole = [self._slot(var, name, value) for name, value in self._slot_values(var)]
+        if len(var.shape) > 1:
             rows.assign(beta2 * rows + (1 - beta2) * reduce_mean(squares, axis=-1))
             columns.assign(beta2 * columns + (1 - beta2) * reduce_mean(squares, axis=-2))
             mean = reduce_mean(rows, axis=-1, keepdims=True)
             estimate = expand_dims(rows / mean, -1) * expand_dims(columns, -2)
         else:
-            slots[0].assign(beta2 * slots[0] + (1 - beta2) * squares)
-            estimate = convert_to_tensor(slots[0])
+            estimate = beta2 * whole + (1 - beta2) * squares
+        whole.assign(estimate)
         move = grad * rsqrt(estimate)
         length = sqrt(reduce_mean(square(move)))
         var.assign_sub(rate * move / maximum(cast(1.0, dtype), length / self.clip_threshold))
@@ -297,6 +304,8 @@ class ScheduleFreeAdamW(Optimizer):
         self._set_hyper("beta_2", beta_2)
         self.__dict__["epsilon"] = epsilon
         self.__dict__["warmup_steps"] = warmup_steps
+
+    _slot_lists = (SlotList("momentum", "momentum", "_momentums"), SlotList("velocity", "velocity", "_velocities"))
 
     def _slot_values(self, var):
         return (("momentum", var.read_value), ("velocity", 0.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from tapeflow.core import context
@@ -12,11 +14,11 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.keras.optimizers.variables import SlotList
 from tapeflow.ops import training
 from tapeflow.ops.arithmetic import pow as pow_
 from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import ones
-from tapeflow.train.slots import make_slot
 from tapeflow.train.updating import Update
 
 
@@ -37,6 +39,8 @@ class SGD(Optimizer):
         )
         self._set_hyper("momentum", momentum)
         self.__dict__["nesterov"] = nesterov
+
+    _slot_lists = (SlotList("momentum", "momentum", "momentums"),)
 
     def _slot_values(self, var):
         return (("momentum", 0.0),) if self._momentum else ()
@@ -66,6 +70,9 @@ class SGD(Optimizer):
 class _Moments(Optimizer):
     """What Adam and its variants share."""
 
+    _slot_lists: tuple[SlotList, ...] = (
+        SlotList("m", "momentum", "_momentums"), SlotList("v", "velocity", "_velocities"),
+    )  # fmt: skip
     _adds_up = True
 
     def _moments(self, learning_rate, beta_1, beta_2, epsilon, kwargs):
@@ -120,6 +127,9 @@ class Adam(_Moments):
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
         self.__dict__["amsgrad"] = amsgrad
 
+    _slot_lists = (*_Moments._slot_lists, SlotList("vhat", "velocity_hat", "_velocity_hats"))
+    _slot_groups = (("m", "v"), ("vhat",))
+
     def _slot_values(self, var):
         return tuple((name, 0.0) for name in ("m", "v", *(["vhat"] if self.amsgrad else [])))
 
@@ -141,6 +151,8 @@ class Adamax(_Moments):
     ):
         super().__init__(name, **kwargs)
         self._moments(learning_rate, beta_1, beta_2, epsilon, kwargs)
+
+    _slot_lists = (SlotList("m", "momentum", "_m"), SlotList("v", "norm", "_u"))
 
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
@@ -171,23 +183,21 @@ class Nadam(_Moments):
         self.__dict__["_decay"] = 0.0  # here it slows the momentum's growth, not the learning rate
         self.__dict__["_momentum_product"] = None
 
+    _own_checkpointed: ClassVar[dict[str, str]] = {"_u_product": "_momentum_product"}
+
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
 
     def _product_of(self, dtype):
         """The product of the momenta so far, a variable, made when it is first asked for."""
         if self._momentum_product is None:
-            self.__dict__["_momentum_product"] = make_slot(
-                lambda: ones([], dtype), f"{self._name}/momentum_cache", dtype
-            )
+            name = "momentum_cache" if keras_2() else "variable"
+            self.__dict__["_momentum_product"] = self._make(lambda: ones([], dtype), f"{self._name}/{name}", dtype)
         return self._momentum_product
 
-    def build(self, var_list):
-        """Makes the slots of these variables, and the product of the momenta."""
-        variables = list(var_list)
-        super().build(variables)
-        if variables:
-            self._product_of(variables[0].dtype)
+    def _build_own(self, trained):
+        if trained:
+            self._product_of(trained[0].dtype)
 
     def _prepare(self, var):
         super()._prepare(var)
@@ -257,6 +267,13 @@ class RMSprop(Optimizer):
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
         self.__dict__["centered"] = centered
 
+    _slot_lists = (
+        SlotList("rms", "velocity", "_velocities"),
+        SlotList("momentum", "momentum", "_momentums"),
+        SlotList("mg", "average_gradient", "_average_gradients"),
+    )
+    _slot_groups = (("rms",), ("momentum",), ("mg",))
+
     def _slot_values(self, var):
         names = [
             "rms",
@@ -310,6 +327,8 @@ class Adagrad(Optimizer):
         self.__dict__["_initial"] = float(initial_accumulator_value)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
+    _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"),)
+
     def _slot_values(self, var):
         return (("accumulator", self._initial),)
 
@@ -332,6 +351,11 @@ class Adadelta(Optimizer):
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("rho", rho)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
+
+    _slot_lists = (
+        SlotList("accum_grad", "accumulated_grad", "_accumulated_grads"),
+        SlotList("accum_var", "accumulated_delta_var", "_accumulated_delta_vars"),
+    )
 
     def _slot_values(self, var):
         return (("accum_grad", 0.0), ("accum_var", 0.0))
@@ -384,6 +408,8 @@ class Ftrl(Optimizer):
         self._set_hyper("beta", beta)
         self.__dict__["_initial"] = float(initial_accumulator_value)
         self.__dict__["_shrinkage"] = l2_shrinkage_regularization_strength
+
+    _slot_lists = (SlotList("accumulator", "accumulator", "_accumulators"), SlotList("linear", "linear", "_linears"))
 
     def _slot_values(self, var):
         return (("accumulator", self._initial), ("linear", 0.0))

@@ -7,23 +7,22 @@ import re
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.release import keras_2
+from tapeflow.keras.optimizers import variables
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import equal
 from tapeflow.ops.construction import zeros_like
 from tapeflow.ops.control import cond
-from tapeflow.train.slots import make_slot
 
 _AVERAGE = "average"
 _SUM = "gradient_accumulator"
 
 
-def build(optimizer, variables):
+def build(optimizer, trained):
     """Makes the slots that averaging and accumulation need."""
-    for var in variables:
-        if optimizer.use_ema:
-            optimizer._slot(var, _AVERAGE)
-        if optimizer.gradient_accumulation_steps:
-            optimizer._slot(var, _SUM)
+    for wanted, name in ((optimizer.use_ema, _AVERAGE), (optimizer.gradient_accumulation_steps, _SUM)):
+        for var in trained if wanted else ():
+            optimizer._slot(var, name)
 
 
 def update(optimizer, pairs):
@@ -38,33 +37,36 @@ def update(optimizer, pairs):
 
 
 def _accumulated(optimizer, pairs, many):
-    calls = _calls(optimizer)
     sums = [optimizer._slot(var, _SUM) for _, var in pairs]
     for total, (grad, var) in zip(sums, pairs):
         total.assign_add(cast(convert_to_tensor(grad), var.dtype))
-    variables = [var for _, var in pairs]
-    optimizer.build(variables)  # slots must be there before a branch is traced
+    trained = [var for _, var in pairs]
+    if keras_2():
+        optimizer.build(trained)  # slots must be there before a branch is traced
+    calls = _calls(optimizer) if keras_2() else optimizer._counter
 
     def step():
-        _decayed_step(optimizer, [(s.read_value() / many, v) for s, v in zip(sums, variables)])
+        _decayed_step(optimizer, [(s.read_value() / many, v) for s, v in zip(sums, trained)])
+        if keras_2():
+            optimizer._count()
         for total in sums:
             total.assign(zeros_like(total))
         return convert_to_tensor(1)
 
-    calls.assign_add(1)
-    due = equal(calls % many, 0)
+    due = equal((calls + 1) % many, 0)
     if context.executing_eagerly():
         if bool(due):
             step()
     else:
         cond(due, step, lambda: convert_to_tensor(0))
+    calls.assign_add(1)
     return optimizer.iterations
 
 
 def _calls(optimizer):
     found = optimizer.__dict__.get("_accumulated_calls")
     if found is None:
-        found = make_slot(lambda: convert_to_tensor(0), f"{optimizer.name}/calls", "int32")
+        found = variables.make(lambda: convert_to_tensor(0), f"{optimizer.name}/calls", "int32")
         optimizer.__dict__["_accumulated_calls"] = found
     return found
 
@@ -86,9 +88,9 @@ def _is_decayed(optimizer, var):
     return id(var) not in excluded and not any(re.search(p, var.name) for p in patterns)
 
 
-def _average(optimizer, variables, first):
+def _average(optimizer, trained, first):
     momentum = optimizer.ema_momentum
-    for var in variables:
+    for var in trained:
         average = optimizer._slot(var, _AVERAGE)
         kept = momentum * (1 - cast(first, var.dtype))
         average.assign(kept * average + (1 - kept) * var)
@@ -98,7 +100,7 @@ def _average(optimizer, variables, first):
     due = equal(optimizer.iterations % frequency, 0)
 
     def replace():
-        overwrite(optimizer, variables)
+        overwrite(optimizer, trained)
         return convert_to_tensor(1)
 
     if context.executing_eagerly():
@@ -108,9 +110,9 @@ def _average(optimizer, variables, first):
         cond(due, replace, lambda: convert_to_tensor(0))
 
 
-def overwrite(optimizer, variables):
+def overwrite(optimizer, trained):
     """Sets variables to their moving averages."""
-    for var in variables:
+    for var in trained:
         average = optimizer._slots.get(var, _AVERAGE)
         if average is not None:
             var.assign(average)
@@ -120,25 +122,3 @@ def _scaled(grad, factor):
     if isinstance(grad, IndexedSlices):
         return IndexedSlices(grad.values * factor, grad.indices, grad.dense_shape)
     return grad * cast(factor, grad.dtype)
-
-
-def in_order(optimizer):
-    """The variables as files of Keras 3 have them: iteration, learning rate, then slots variable by variable."""
-    rate = None
-    if not callable(optimizer._hyper.get("learning_rate", len)):
-        rate = optimizer._hyper_variable("learning_rate")
-    slots = optimizer._slots
-    known = optimizer._known
-    if known is None:
-        own = slots.all()
-    else:
-        own = []
-        for var in known:
-            own += slots.of(var).values()
-    more = [optimizer.__dict__.get("_momentum_product")]
-    return [
-        optimizer.iterations,
-        *([] if rate is None else [rate]),
-        *own,
-        *(variable for variable in more if variable is not None),
-    ]

@@ -235,7 +235,7 @@ class _ConvLSTM(RNN):
         cell = ConvLSTMCell(
             self.rank,
             **of_cell,
-            name=f"conv_lstm_{self.rank}d_cell" if self.rank != 2 else "conv_lstm_cell_2d",
+            name=("conv_lstm_cell_2d" if self.rank == 2 else f"conv_lstm_{self.rank}d_cell") if keras_2() else None,
             dtype=kwargs.get("dtype"),
         )
         self.__dict__["_settings"] = tuple(
