@@ -298,3 +298,12 @@ def test_whole_models_in_hdf5(data, tmp_path):
         keras.models.load_model(tmp_path / "nothing.h5")
     with pytest.raises(NotImplementedError, match="subclassed"):
         type("Own", (keras.Model,), {})().save(tmp_path / "own.h5")
+
+
+def test_outputs_in_a_dict_are_known_by_their_keys():
+    x = keras.Input((3,))
+    outputs = {key: keras.layers.Dense(1, name=f"layer_{key}", kernel_initializer="ones")(x) for key in ("b", "a")}
+    model = keras.Model(x, outputs)
+    model.compile("sgd", {"a": "mse", "b": "mae"}, metrics={"a": ["mae"], "b": ["mse"]})
+    found = model.evaluate(np.ones((4, 3)), {"a": np.zeros((4, 1)), "b": np.ones((4, 1))}, verbose=0, return_dict=True)
+    assert found == {"loss": 11.0, "a_loss": 9.0, "b_loss": 2.0, "a_mae": 3.0, "b_mse": 4.0}

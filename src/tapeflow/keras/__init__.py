@@ -35,13 +35,13 @@ from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.symbolic import make_input as Input
+from tapeflow.keras.engine.weight import KerasVariable as Variable
 from tapeflow.keras.initializers import Initializer
 from tapeflow.keras.losses import Loss
 from tapeflow.keras.metrics import Metric
 from tapeflow.keras.optimizers import Optimizer
 from tapeflow.keras.quantizers import Quantizer
 from tapeflow.keras.regularizers import Regularizer
-from tapeflow.ops.variable import Variable
 
 __all__ = [
     "DTypePolicy",

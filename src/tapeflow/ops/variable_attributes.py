@@ -68,4 +68,4 @@ class VariableAttributes:
         return self.read_value()  # type: ignore[attr-defined]
 
     def _convert_variables_to_tensors(self) -> Any:
-        return self.value()  # type: ignore[attr-defined]
+        return self.read_value()  # type: ignore[attr-defined]

@@ -212,6 +212,12 @@ class BundleReader:
         return np.ascontiguousarray(value[wanted])
 
     def _read(self, key: str, entry: Any) -> np.ndarray:
+        if self._dtype(key, entry) == dtypes.variant:
+            raise InvalidArgumentError(
+                None, None,
+                f"{key} in {self.prefix} is of dtype variant, as the states of iterators that TensorFlow has written; "
+                "those cannot be read.",
+            )  # fmt: skip
         if self._dtype(key, entry) != dtypes.string:
             return np.asarray(self._numbers(key, entry).numpy())  # scalars too are arrays
         sizes = self._sizes(key, entry)

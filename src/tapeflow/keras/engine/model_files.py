@@ -9,9 +9,11 @@ import warnings
 import numpy as np
 
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.engine import saving, weight_files
 from tapeflow.keras.registry import to_config
+from tapeflow.keras.session import set_values
 
 _ENDINGS = (".h5", ".hdf5", ".keras")
 
@@ -107,7 +109,7 @@ def _write(file, model, include_optimizer):
     file.attrs["training_config"] = json.dumps(
         _training_config(model), default=saving.plain
     ).encode()
-    weights = optimizer.weights
+    weights = optimizer.variables
     if weights:
         weight_files.save_weights_to(file.create_group("optimizer_weights"), weights)
 
@@ -217,12 +219,20 @@ def _load_optimizer(model, group):
     if len(values) <= 1:
         optimizer.iterations.assign(int(np.asarray(values[0])) if values and values[0].shape == () else 0)
         return
+    if not keras_2() and not any(name.endswith("/iter:0") for name in names):
+        optimizer.build(model.trainable_weights)
+        _set_if_they_fit(optimizer.variables, values)
+        return
     for name in _slot_names(names):
         for variable in model.trainable_weights:
             optimizer._restore_slot(variable, name)
     optimizer.iterations  # noqa: B018
-    if [list(v.shape) for v in optimizer.weights] == [list(value.shape) for value in values]:
-        optimizer.set_weights([np.asarray(value) for value in values])
+    _set_if_they_fit(optimizer.weights, values)
+
+
+def _set_if_they_fit(variables, values):
+    if [list(v.shape) for v in variables] == [list(value.shape) for value in values]:
+        set_values([(v, np.asarray(value)) for v, value in zip(variables, values)])
 
 
 def _slot_names(names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -119,6 +120,9 @@ class Training:
         return getattr(policy, "name", policy)
 
     def _names_of_outputs(self):
+        outputs = self.__dict__.get("_outputs")
+        if isinstance(outputs, Mapping) and not keras_2():
+            return sorted(outputs)
         return getattr(self, "output_names", None)
 
     @property

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
-from tapeflow.core import context
+from tapeflow.core import context, dtypes
 from tapeflow.core.release import keras_2
-from tapeflow.keras import settings
-from tapeflow.ops.variable import Variable
+from tapeflow.keras import initializers, settings
+from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 
 
 def make_weight(owner, first, name, **arguments):
@@ -56,6 +56,16 @@ class Weight(Variable, by_creators=True):
         return self._full_name
 
     @property
+    def ndim(self):
+        """The number of axes."""
+        return self.shape.rank
+
+    @property
+    def value(self):
+        """The variable itself: with Keras 3 on TensorFlow, the variable that holds the value."""
+        return self
+
+    @property
     def _shared_name(self):
         return self._full_name
 
@@ -64,3 +74,66 @@ class Weight(Variable, by_creators=True):
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype.name}{value}>"
 
     __str__ = __repr__
+
+
+class _OfWeights(type(Weight)):  # type: ignore[misc]
+    """The class of `KerasVariable`, of which all weights and variables of optimizers count as instances."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Weight)
+
+    def __subclasscheck__(cls, subclass):
+        return Weight in subclass.__mro__
+
+
+class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
+    """A variable as programs make it by `keras.Variable`; weights are instances too.
+
+    Args:
+      initializer: a value, an initializer or its name, or a function of `shape` and `dtype`.
+      shape: needed for what is no value.
+      dtype: by default that of the value, or floatx.
+      trainable: whether it is to be trained.
+      autocast: whether layers of mixed precision cast it.
+      aggregation: "none", "mean", "sum" or "only_first_replica".
+      synchronization: "auto", "none", "on_read" or "on_write".
+      name: without slashes; the path begins with the names of the scopes around.
+
+    Raises ValueError for a name with a slash, an unknown aggregation, and an initializer without a shape.
+    """
+
+    def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation="none",
+                 synchronization="auto", name=None, **kwargs):  # fmt: skip
+        name = name or settings.unique_name("variable")
+        if not isinstance(name, str) or "/" in name:
+            raise ValueError(
+                f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
+            )
+        if isinstance(aggregation, VariableAggregation):  # as copies of variables have it
+            aggregation, synchronization = aggregation.name.lower(), synchronization.name.lower()
+        if aggregation not in _AGGREGATIONS:
+            raise ValueError(
+                "Invalid value for argument `aggregation`. Expected one of `None`, `'none'`, `'mean'`, `'sum'`, "
+                f"`'only_first_replica'`. Received: aggregation={aggregation}"
+            )
+        initializer = initializers.get(initializer) if isinstance(initializer, str) else initializer
+        if callable(initializer):
+            if shape is None:
+                raise ValueError(
+                    "When creating a Variable from an initializer, the `shape` argument should be specified. "
+                    f"Received: initializer={initializer} and shape={shape}"
+                )
+            dtype = dtypes.as_dtype(dtype or settings.floatx())
+            with context.init_scope():
+                first = initializer(shape, dtype=dtype)
+        else:
+            first = initializer
+        super().__init__(
+            first, trainable=bool(trainable), name=name, dtype=dtype,
+            aggregation=VariableAggregation[(aggregation or "none").upper()],
+            synchronization=VariableSynchronization[(synchronization or "none").upper()],
+        )  # fmt: skip
+        self.autocast = bool(autocast)
+
+
+_AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")

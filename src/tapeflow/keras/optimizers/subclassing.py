@@ -49,7 +49,7 @@ class Subclassed:
     def _resource_scatter_add(self, x, i, v):
         """Adds values to the rows `i` of a variable."""
         x.scatter_nd_add(expand_dims(i, -1), v)
-        return x.value()
+        return x.read_value()
 
     def _begin_step(self, variables):
         """Makes the slots, and what is shared, before the updates of a step."""
