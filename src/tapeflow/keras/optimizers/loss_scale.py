@@ -222,6 +222,9 @@ class LossScaleOptimizer(Optimizer):
         own = self.weights if keras_2() else in_order(self)
         return Variables([*own, *([] if keras_2() else self.inner_optimizer.variables)])
 
+    def _saved_variables(self):
+        return [*in_order(self), *in_order(self.inner_optimizer)]
+
     def _children_of_keras_2(self):
         found = {"base_optimizer": self.inner_optimizer}
         if self._scale is not None:
