@@ -506,7 +506,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def _make(self, start, name, dtype=None):
         """A variable of this optimizer, the last in its order; of the dtype of what it begins with by default."""
-        made = variables.make(start, name, dtype)
+        made = variables.make(start, name, dtype, self._by_resources)
         self._made.add(made)
         return made
 
@@ -565,9 +565,11 @@ class Optimizer(Subclassed, ByRule, Tracked):
     @property
     def _saves_slots(self):
         """Whether checkpoints have the slots as such; in Keras 3 they have them in lists."""
-        return keras_2()
+        return keras_2() or self._by_resources
 
     def _children_of_keras_3(self):
+        if self._by_resources:
+            return self._children_of_keras_2()
         return {**variables.children(self), **self._tracked_objects()}
 
     def _children_of_keras_2(self):

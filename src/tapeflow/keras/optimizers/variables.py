@@ -53,20 +53,20 @@ class InOrder:
         return (InOrder, (self.all(),))
 
 
-def make(start, name, dtype):
+def make(start, name, dtype, old=False):
     """A variable of an optimizer, which begins with `start()` and is not trained.
 
     It is made outside of the functions that are being traced, and outlives them; its name is `name` whatever scope
-    is open.
+    is open. With `old` it is a plain variable, as those of optimizers of Keras 2.
     """
-    kind = Variable if keras_2() else Weight
+    kind = Variable if old or keras_2() else Weight
     with context.init_scope(), context.name_scope(""):
         return kind(start(), trainable=False, name=name, dtype=dtype)
 
 
 def slot_path(optimizer, variable, name):
     """The name of the slot of a variable."""
-    if keras_2():
+    if keras_2() or optimizer._by_resources:
         return f"{optimizer.name}/{base_name(variable)}/{name}"
     ends = {each.slot: each.name for each in (*SHARED, *optimizer._slot_lists)}
     end, scope = ends.get(name, name), f"{optimizer.__dict__.get('_scope', '')}{optimizer.name}"
