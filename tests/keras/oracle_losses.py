@@ -32,6 +32,12 @@ FUNCTIONS = (
     "kl_divergence hinge squared_hinge categorical_hinge cosine_similarity binary_focal_crossentropy "
     "categorical_focal_crossentropy"
 )
+# The arguments of metrics that need some.
+ARGUMENTS = {
+    "SensitivityAtSpecificity": (0.5,), "SpecificityAtSensitivity": (0.5,), "PrecisionAtRecall": (0.5,),
+    "RecallAtPrecision": (0.5,), "MeanIoU": (3,), "IoU": (3, [0]), "BinaryIoU": (), "OneHotIoU": (3, [0]),
+    "OneHotMeanIoU": (3,), "Mean": (), "Sum": (),
+}  # fmt: skip
 ACCURACIES = "binary_accuracy categorical_accuracy sparse_categorical_accuracy top_k_categorical_accuracy"
 
 
@@ -124,6 +130,9 @@ def main(package, file):
             answers[name] = [[x.dtype.name, np.asarray(x, "float64").tolist()] for x in values]
         except Exception as error:
             answers[name] = type(error).__name__
+    for name in (*METRICS.split(), *ARGUMENTS):
+        made = getattr(tf.keras.metrics, name)(*ARGUMENTS.get(name, ()))
+        answers[f"variables | {name}"] = [[each.name, list(each.shape)] for each in made.variables]
     with open(file, "w") as f:
         json.dump(answers, f)
 

@@ -307,3 +307,19 @@ def test_outputs_in_a_dict_are_known_by_their_keys():
     model.compile("sgd", {"a": "mse", "b": "mae"}, metrics={"a": ["mae"], "b": ["mse"]})
     found = model.evaluate(np.ones((4, 3)), {"a": np.zeros((4, 1)), "b": np.ones((4, 1))}, verbose=0, return_dict=True)
     assert found == {"loss": 11.0, "a_loss": 9.0, "b_loss": 2.0, "a_mae": 3.0, "b_mse": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("loss", "wanted"),
+    [("mse", ["loss", "z_loss", "a_loss", "b_loss"]),
+     ({"b": "mse", "z": "mae", "a": "mse"}, ["loss", "b_loss", "z_loss", "a_loss"])],
+)  # fmt: skip
+def test_losses_come_in_the_order_of_the_outputs_or_the_losses(loss, wanted):
+    inputs = tf.keras.Input((3,))
+    hidden = tf.keras.layers.Dense(1, kernel_initializer="ones")(inputs)
+    outputs = {name: hidden * (i + 1.0) for i, name in enumerate("zab")}
+    model = tf.keras.Model(inputs, outputs)
+    model.compile("sgd", loss)
+    x, y = np.ones((4, 3), "f"), {name: np.zeros((4, 1), "f") for name in "abz"}
+    found = model.evaluate(x, y, verbose=0, return_dict=True)
+    assert model.evaluate(x, y, verbose=0) == [found[name] for name in wanted]

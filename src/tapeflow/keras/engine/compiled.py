@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeflow.core import nest
+from tapeflow.core.release import keras_2
 from tapeflow.keras import losses
 from tapeflow.keras import metrics as metrics_of_keras
 from tapeflow.keras.engine import masking
@@ -47,12 +48,13 @@ class CompiledLoss:
         self._functions = None
         self._last = None
         self.total = metrics_of_keras.Mean(name="loss")
-        self._means: list = []
+        self._means: list = []  # by output, None for an output without a loss
+        self._reported: list = []  # the same in the order of results
 
     @property
     def metrics(self):
         """The mean of the sum and, for several outputs, of each loss."""
-        return [self.total, *(mean for mean in self._means if mean is not None)]
+        return [self.total, *self._reported]
 
     def __getstate__(self):
         return {**self.__dict__, "_last": None}  # a tensor of a trace
@@ -78,6 +80,11 @@ class CompiledLoss:
                 None if function is None else metrics_of_keras.Mean(name=f"{name}_loss")
                 for name, function in zip(names, self._functions)
             ]
+            order = names
+            if isinstance(y_pred, Mapping) and not keras_2():
+                order = list(given if isinstance(given, Mapping) else y_pred)
+            made = dict(zip(names, self._means))
+            self._reported = [made[name] for name in order if made.get(name) is not None]
 
     def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
         if self._functions is None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
@@ -68,11 +71,20 @@ def keep_top(y_pred, k):
 class ThresholdCounts(Metric):
     """Sums of weights of right and wrong decisions y_pred > threshold, by threshold."""
 
-    _counts: tuple = ("true_positives", "true_negatives", "false_positives", "false_negatives")
+    @property
+    def _counts(self):
+        """The names of the sums, in the order of the variables."""
+        positives, negatives = ("true_positives", "false_positives"), ("true_negatives", "false_negatives")
+        return tuple(chain(*zip(positives, negatives))) if keras_2() else positives + negatives
 
     def _start(self, shape):
         for count in self._counts:
-            setattr(self, count, self.add_weight(count, shape))
+            name = self._name_of(count)
+            setattr(self, name, self.add_weight(name, shape))
+
+    def _name_of(self, count):
+        """The variable of a sum."""
+        return count if len(self._counts) > 1 else "accumulator"
 
     def _count(self, y_true, y_pred, thresholds, sample_weight=None, axis=1, **how):
         y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
@@ -89,7 +101,7 @@ class ThresholdCounts(Metric):
             cell = cast(logical_and(*cells[count]), self._dtype)
             if weights is not None:
                 cell = cell * weights
-            getattr(self, count).assign_add(reduce_sum(cell, axis=axis))
+            getattr(self, self._name_of(count)).assign_add(reduce_sum(cell, axis=axis))
 
 
 class _Confusion(ThresholdCounts):
@@ -105,7 +117,7 @@ class _Confusion(ThresholdCounts):
         self._count(y_true, y_pred, self.thresholds, sample_weight)
 
     def _value(self):
-        return getattr(self, self._counts[0]).read_value()
+        return self.accumulator.read_value()
 
     def result(self):
         value = self._value()
