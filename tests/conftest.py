@@ -1,6 +1,7 @@
 """What all tests share: one seed for every generator, and the mode that tapeflow is imported in."""
 
 import contextlib
+import gc
 import os
 import random
 import signal
@@ -18,6 +19,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 # A shell that starts the tests in the background lets them ignore Ctrl-C, which some of them send to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish(session):
+    """The collected tests, tens of thousands, stay: collections of garbage need not look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
