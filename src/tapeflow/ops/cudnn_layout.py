@@ -72,11 +72,18 @@ class Layout(NamedTuple):
 
     @property
     def weight_size(self) -> int:
-        return sum(rows * columns for rows, columns in self.weight_shapes())
+        rows = self.directions * self.gates * self.units
+        return rows * (self.width(0) + self.units + (self.layers - 1) * (self.width(1) + self.units))
 
     @property
     def size(self) -> int:
         return self.weight_size + self.biases * self.units
+
+    def size_of_reserve(self, steps: int, batch: int, dropout: float) -> int:
+        """The sum of `sizes_of_reserve`."""
+        cell = Layout(self.cell, 1, self.units, self.inputs, 1, self.skip).sizes_of_reserve(steps, batch, 0)
+        masks = steps * batch * self.width(1) * (self.layers - 1) if dropout else 0
+        return sum(cell) * self.cells + masks
 
     def sizes_of_reserve(self, steps: int, batch: int, dropout: float) -> list[int]:
         """Elements of what training keeps: of each cell h, c and the gates, then the masks of dropout."""

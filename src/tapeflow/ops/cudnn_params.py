@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def _canonical_rule(counts):
         found = _known_layout(call)
         if found is None:
             return [(None, None)] * weights + [(None,)] * biases
-        return [*found.weight_shapes()][:weights] + [(found.units,)] * biases
+        return [*islice(found.weight_shapes(), weights)] + [(found.units,)] * biases
 
     return rule
 
@@ -147,13 +148,12 @@ def _to_params(name, counts, proj):
 
     def kernel(xp, num_layers, num_units, input_size, weights, biases, **attrs):
         found = _layout(num_layers, num_units, input_size, **attrs)
-        wanted = [*found.weight_shapes()]
-        if len(weights) != len(wanted) or len(biases) != len(wanted):
+        if len(weights) != found.biases or len(biases) != found.biases:
             raise invalid(
-                f"Need {len(wanted)} matrices and vectors of biases, got {len(weights)} and {len(biases)}"
+                f"Need {found.biases} matrices and vectors of biases, got {len(weights)} and {len(biases)}"
             )
         for i, (matrix, (rows, columns), bias) in enumerate(
-            zip(weights, wanted, biases, strict=True)
+            zip(weights, found.weight_shapes(), biases, strict=True)
         ):
             if matrix.size != rows * columns or bias.size != found.units:
                 raise invalid(

@@ -230,7 +230,7 @@ def _rule(call, version: int):
     elif None not in sizes and not projected and cells and h[2]:
         mode, input_mode, direction = (call.attr(name) for name in ("rnn_mode", "input_mode", "direction"))
         own = layout(mode, input_mode, direction, sizes[2] // directions, *sizes[3:])
-        reserve = sum(own.sizes_of_reserve(sizes[0], sizes[1], call.attr("dropout")))
+        reserve = own.size_of_reserve(sizes[0], sizes[1], call.attr("dropout"))
     found = [output, call.shape(1), c, (reserve,)]
     return found if version == 1 else [*found, (0,)]
 
