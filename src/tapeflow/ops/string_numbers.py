@@ -43,6 +43,8 @@ def AsString(xp, input, precision, scientific, shortest, width, fill):
             raise invalid(f"{label} not supported for datatype {dtypes.as_dtype(input.dtype).name}")
     if kind == "O":
         return input
+    if precision >= 2**31:
+        raise invalid(f"precision must be less than 2**31, got {precision}")
     check_expansion(max(width, precision) * input.size, input.nbytes, "The strings")
     size = (fill + (str(width) if width > -1 else "")) if width > -1 or fill else ""
     if kind == "b":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
@@ -102,6 +103,7 @@ class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
     Raises ValueError for a name with a slash, an unknown aggregation, and an initializer without a shape.
     """
 
+    @boundary
     def __init__(self, initializer, shape=None, dtype=None, trainable=True, autocast=True, aggregation="none",
                  synchronization="auto", name=None, **kwargs):  # fmt: skip
         name = name or settings.unique_name("variable")
