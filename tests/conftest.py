@@ -21,8 +21,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_finish(session):
-    """The collected tests, tens of thousands, stay: collections of garbage need not look at them each time."""
+@pytest.fixture(scope="module", autouse=True)
+def little_garbage():
+    """What is there before a file's tests, the tens of thousands of tests among it, no collection looks at again."""
     gc.collect()
     gc.freeze()
 
