@@ -56,7 +56,7 @@ def test_callbacks_take_one_argument():
 
 def test_without_slots(tmp_path):
     v = tf.Variable([1.0])
-    optimizer = tf.keras.optimizers.Adam(0.1)
+    optimizer = tf.compat.v1.train.AdamOptimizer(0.1)
     optimizer.apply_gradients([(tf.constant([1.0]), v)])
     checkpoint = tf.train.Checkpoint(v=v, optimizer=optimizer)
     options = tf.train.CheckpointOptions(experimental_skip_slot_variables=True)

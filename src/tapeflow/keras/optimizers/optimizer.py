@@ -567,6 +567,11 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Whether checkpoints have the slots as such; in Keras 3 they have them in lists."""
         return keras_2() or self._by_resources
 
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        found = super()._trackable_children(save_type, **kwargs)
+        # The functions of a SavedModel reach the slots by the lists.
+        return found if self._saves_slots else {**found, **variables.children(self)}
+
     def _children_of_keras_3(self):
         if self._by_resources:
             return self._children_of_keras_2()
