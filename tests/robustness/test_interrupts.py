@@ -138,6 +138,8 @@ def _blocks():
             assert not tf.executing_eagerly()
 
 
+# Also raised in callbacks of the garbage collector, where Python can only report it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("work", [_trace, _blocks])
 def test_exceptions_of_handlers_leave_no_block_half(work):
     armed = False
