@@ -254,6 +254,68 @@ def test_bijectors_have_inverses_and_numeric_determinants(name):
         np.testing.assert_allclose(np.sum(each), want, atol=5e-3)
 
 
+@pytest.mark.parametrize("name", BIJECTORS)
+def test_shapes_of_bijectors_as_tensors(name):
+    b = BIJECTORS[name][0]()
+    assert b.forward_event_shape_tensor([5]).numpy().tolist() == b.forward_event_shape([5]).as_list()
+    assert b.inverse_event_shape_tensor([5]).numpy().tolist() == b.inverse_event_shape([5]).as_list()
+
+
+def test_shapes_of_inline_bijectors():
+    b = B.Inline(
+        forward_event_shape_tensor_fn=lambda s: s + 1, inverse_event_shape_tensor_fn=lambda s: s - 1,
+        forward_min_event_ndims=1,
+    )  # fmt: skip
+    assert b.forward_event_shape_tensor([3]).numpy().tolist() == [4]
+    assert b.inverse_event_shape_tensor([3]).numpy().tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda v: B.Exp(v).inverse(-1.0),
+        lambda v: B.PowerTransform(0.5, v).forward(-3.0),
+        lambda v: B.PowerTransform(0.5, v).inverse_log_det_jacobian(-3.0),
+        lambda v: B.Softplus(0.0, v).forward(1.0),
+        lambda v: B.AffineScalar(scale=0.0, validate_args=v),
+        lambda v: B.Affine(scale_diag=[1.0, 0.0], validate_args=v),
+        lambda v: B.Affine(scale_tril=[[1.0, 0.0], [1.0, 0.0]], validate_args=v),
+        lambda v: D.Deterministic(1.0, atol=-1.0, validate_args=v),
+        lambda v: D.Kumaraswamy(-1.0, 1.0, validate_args=v),
+    ],
+)
+def test_arguments_are_checked_where_asked(use):
+    use(False)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        use(True)
+
+
+@pytest.mark.parametrize("order", [[0, 2], [1, 1], [-1, 0]])
+def test_permutations_are_permutations(order):
+    with pytest.raises(ValueError, match="exactly one of each"):
+        B.Permute(order)
+    with pytest.raises(TypeError, match="`int`-like"):
+        B.Permute([1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "d",
+    [
+        lambda: D.Chi2(3.0), lambda: D.Exponential(2.0), lambda: D.NormalWithSoftplusScale(0.0, 1.0),
+        lambda: D.MultivariateNormalDiagWithSoftplusScale([0.0], [1.0]),
+        lambda: D.MultivariateNormalFullCovariance([0.0], [[2.0]]),
+    ],
+)  # fmt: skip
+def test_copies_are_the_same(d):
+    d = d()
+    np.testing.assert_array_equal(d.copy().variance(), d.variance())
+
+
+def test_operations_of_bijectors_have_their_scopes():
+    with tf.Graph().as_default():
+        assert B.Exp().forward(tf.constant(1.0)).name.startswith("exp/forward/")
+
+
 def test_gradients_go_through_samples_of_reparameterized_distributions():
     loc = tf.Variable([0.5, -0.5])
     with tf.GradientTape() as tape:

@@ -44,6 +44,7 @@ def test_begins_with_values_and_initializers(arguments, value, dtype):
         (("zeros",), {}, "the `shape` argument should be specified"),
         ((1.0,), {"name": "a/b"}, "cannot contain character `/`"),
         ((1.0,), {"aggregation": "most"}, "Invalid value for argument `aggregation`"),
+        ((1.0,), {"synchronization": "now"}, "Invalid value for argument `synchronization`. Expected one of `None`"),
     ],
 )
 def test_refuses(arguments, named, error):

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tapeflow.compat.v1.distributions.base import checked
+from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.activation import softplus
+from tapeflow.ops.array import shape as shape_of
+from tapeflow.ops.assertions import (
+    assert_equal,
+    assert_non_negative,
+    assert_none_equal,
+    assert_positive,
+)
+from tapeflow.ops.construction import range as range_
 from tapeflow.ops.construction import zeros_like
 from tapeflow.ops.diagonal import diag_part, set_diag
 from tapeflow.ops.elementwise import abs as abs_
 from tapeflow.ops.elementwise import exp, expm1, log, log1p
 from tapeflow.ops.gather import gather
+from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import invert_permutation
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.padding import pad
 from tapeflow.ops.reduction import reduce_sum
 from tapeflow.ops.softmax import softmax
 from tapeflow.ops.solve import triangular_solve
+from tapeflow.ops.sorting import sort
+from tapeflow.ops.static import get_static_value
 from tapeflow.ops.trigonometric import sigmoid
 
 __all__ = [
@@ -52,36 +66,57 @@ class Bijector:
         self.dtype = dtype
         self.name = name or type(self).__name__.lower()
 
+    # What subclasses define.
+    _forward: Any
+    _inverse: Any
+    _forward_log_det_jacobian: Any = None
+    _inverse_log_det_jacobian: Any = None
+
+    @contextlib.contextmanager
+    def _named(self, name: str) -> Iterator[None]:
+        with context.name_scope_v1(self.name), context.name_scope_v1(name):
+            yield
+
     def _converted(self, x: Any) -> Any:
         return convert_to_tensor(x, self.dtype) if self.dtype is not None else convert_to_tensor(x)
 
+    def _checked(self, tensor: Any, *checks: Callable[[], Any]) -> Any:
+        """The tensor, once the checks have run, where arguments are validated."""
+        return checked(tensor, self.validate_args, *checks)
+
     def forward(self, x: Any, name: str = "forward") -> Any:
         """The function's value."""
-        return self._forward(self._converted(x))  # type: ignore[attr-defined]
+        with self._named(name):
+            return self._forward(self._converted(x))
 
     def inverse(self, y: Any, name: str = "inverse") -> Any:
         """The `x` whose value is `y`."""
-        return self._inverse(self._converted(y))  # type: ignore[attr-defined]
+        with self._named(name):
+            return self._inverse(self._converted(y))
 
     def forward_log_det_jacobian(
         self, x: Any, event_ndims: int | None = None, name: str = "forward_log_det_jacobian"
     ) -> Any:
         """log |det dy/dx|, for events of `event_ndims` axes of `x`."""
-        least = self.forward_min_event_ndims
-        x = self._converted(x)
-        if hasattr(self, "_forward_log_det_jacobian"):
-            return _summed(self._forward_log_det_jacobian(x), x, event_ndims, least)
-        return -_summed(self._inverse_log_det_jacobian(self.forward(x)), x, event_ndims, least)  # type: ignore[attr-defined]
+        with self._named(name):
+            x = self._converted(x)
+            if self._forward_log_det_jacobian is not None:
+                volume = self._forward_log_det_jacobian(x)
+            else:
+                volume = -self._inverse_log_det_jacobian(self._forward(x))
+            return _summed(volume, x, event_ndims, self.forward_min_event_ndims)
 
     def inverse_log_det_jacobian(
         self, y: Any, event_ndims: int | None = None, name: str = "inverse_log_det_jacobian"
     ) -> Any:
         """log |det dx/dy|, for events of `event_ndims` axes of `y`."""
-        least = self.inverse_min_event_ndims
-        y = self._converted(y)
-        if hasattr(self, "_inverse_log_det_jacobian"):
-            return _summed(self._inverse_log_det_jacobian(y), y, event_ndims, least)
-        return -_summed(self._forward_log_det_jacobian(self.inverse(y)), y, event_ndims, least)  # type: ignore[attr-defined]
+        with self._named(name):
+            y = self._converted(y)
+            if self._inverse_log_det_jacobian is not None:
+                volume = self._inverse_log_det_jacobian(y)
+            else:
+                volume = -self._forward_log_det_jacobian(self._inverse(y))
+            return _summed(volume, y, event_ndims, self.inverse_min_event_ndims)
 
     def forward_event_shape(self, input_shape: Any) -> TensorShape:
         """The shape of the value of an event."""
@@ -91,8 +126,28 @@ class Bijector:
         """The shape of an event of that value."""
         return TensorShape(output_shape)
 
+    def forward_event_shape_tensor(self, input_shape: Any, name: str = "forward_event_shape_tensor") -> Any:
+        """The shape of the value of an event of a shape that is an int32 tensor."""
+        with self._named(name):
+            return self._forward_event_shape_tensor(convert_to_tensor(input_shape, dtypes.int32))
+
+    def inverse_event_shape_tensor(self, output_shape: Any, name: str = "inverse_event_shape_tensor") -> Any:
+        """The shape of an event whose value has a shape that is an int32 tensor."""
+        with self._named(name):
+            return self._inverse_event_shape_tensor(convert_to_tensor(output_shape, dtypes.int32))
+
+    def _forward_event_shape_tensor(self, shape: Any) -> Any:
+        return shape
+
+    def _inverse_event_shape_tensor(self, shape: Any) -> Any:
+        return shape
+
     def __call__(self, value: Any, name: str | None = None) -> Any:
-        return self.forward(value)
+        return self.forward(value, name or "forward")
+
+
+def _assert_nonzero(x: Any, message: str) -> Any:
+    return assert_none_equal(x, zeros_like(x), message=message)
 
 
 def _summed(found: Any, x: Any, event_ndims: int | None, least: int) -> Any:
@@ -132,14 +187,25 @@ class PowerTransform(Bijector):
         self.power = power
         super().__init__(validate_args=validate_args, forward_min_event_ndims=0, name=name)
 
+    def _positive(self, y: Any) -> Any:
+        message = "Inverse transformation input must be greater than 0."
+        return self._checked(y, lambda: assert_positive(y, message=message))
+
     def _forward(self, x: Any) -> Any:
-        return exp(x) if self.power == 0 else exp(log1p(x * self.power) / self.power)
+        if self.power == 0:
+            return exp(x)
+        message = "Forward transformation input must be at least {}."
+        x = self._checked(
+            x, lambda: assert_non_negative(1.0 + self.power * x, message=message.format(-1.0 / self.power))
+        )
+        return exp(log1p(x * self.power) / self.power)
 
     def _inverse(self, y: Any) -> Any:
+        y = self._positive(y)
         return log(y) if self.power == 0 else expm1(log(y) * self.power) / self.power
 
     def _inverse_log_det_jacobian(self, y: Any) -> Any:
-        return (self.power - 1.0) * log(y)
+        return (self.power - 1.0) * log(self._positive(y))
 
 
 class Exp(PowerTransform):
@@ -175,7 +241,10 @@ class Softplus(Bijector):
         super().__init__(validate_args=validate_args, forward_min_event_ndims=0, name=name)
 
     def _soft(self, x: Any) -> Any:
-        return 1.0 if self.hinge_softness is None else convert_to_tensor(self.hinge_softness, x.dtype)
+        if self.hinge_softness is None:
+            return 1.0
+        c = convert_to_tensor(self.hinge_softness, x.dtype)
+        return self._checked(c, lambda: _assert_nonzero(c, "Argument `hinge_softness` must be non-zero"))
 
     def _forward(self, x: Any) -> Any:
         c = self._soft(x)
@@ -195,11 +264,14 @@ class AffineScalar(Bijector):
     def __init__(
         self, shift: Any = None, scale: Any = None, validate_args: bool = False, name: str = "affine_scalar"
     ):
-        self.shift = None if shift is None else convert_to_tensor(shift)
-        self.scale = None if scale is None else convert_to_tensor(scale)
         super().__init__(
             is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=0, name=name
         )
+        self.shift = None if shift is None else convert_to_tensor(shift)
+        self.scale = None
+        if scale is not None:
+            given = convert_to_tensor(scale)
+            self.scale = self._checked(given, lambda: _assert_nonzero(given, "Argument `scale` must be non-zero"))
 
     def _forward(self, x: Any) -> Any:
         x = x if self.scale is None else x * self.scale
@@ -227,6 +299,9 @@ class Affine(Bijector):
         self, shift: Any = None, scale_identity_multiplier: Any = None, scale_diag: Any = None,
         scale_tril: Any = None, validate_args: bool = False, name: str = "affine",
     ):  # fmt: skip
+        super().__init__(
+            is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=1, name=name
+        )
         self.shift = None if shift is None else convert_to_tensor(shift)
         self._tril, self._diagonal = None, None
         if scale_identity_multiplier is not None:
@@ -239,9 +314,13 @@ class Affine(Bijector):
             if self._diagonal is not None:
                 whole = diag_part(self._tril) + self._diagonal
                 self._tril = set_diag(self._tril + zeros_like(whole)[..., None], whole)
-        super().__init__(
-            is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=1, name=name
-        )
+        message = "The diagonal of the scale must be non-zero"
+        if self._tril is not None:
+            tril = self._tril
+            self._tril = self._checked(tril, lambda: _assert_nonzero(diag_part(tril), message))
+        elif self._diagonal is not None:
+            diagonal = self._diagonal
+            self._diagonal = self._checked(diagonal, lambda: _assert_nonzero(diagonal, message))
 
     def _forward(self, x: Any) -> Any:
         if self._tril is not None:
@@ -271,11 +350,22 @@ class Permute(Bijector):
     """The elements of a vector in another order."""
 
     def __init__(self, permutation: Any, validate_args: bool = False, name: str | None = None):
-        self.permutation = convert_to_tensor(permutation)
         super().__init__(
             is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=1,
             name=name or "permute",
         )  # fmt: skip
+        order = convert_to_tensor(permutation)
+        if not order.dtype.is_integer:
+            raise TypeError(f"permutation.dtype ({order.dtype.name}) should be `int`-like.")
+        message = "Permutation over `d` must contain exactly one of each of `{0, 1, ..., d}`."
+        known = get_static_value(order)
+        if known is None:
+            all_of_them = range_(shape_of(order)[-1], dtype=order.dtype)
+            self.permutation = self._checked(order, lambda: assert_equal(sort(order), all_of_them, message=message))
+        elif sorted(known) != list(range(len(known))):
+            raise ValueError(message)
+        else:
+            self.permutation = order
 
     def _forward(self, x: Any) -> Any:
         return gather(x, self.permutation, axis=-1)
@@ -312,6 +402,12 @@ class SoftmaxCentered(Bijector):
         shape = TensorShape(output_shape)
         return shape[:-1].concatenate([None if shape[-1] is None else shape[-1] - 1])
 
+    def _forward_event_shape_tensor(self, shape: Any) -> Any:
+        return concat([shape[:-1], shape[-1:] + 1], 0)
+
+    def _inverse_event_shape_tensor(self, shape: Any) -> Any:
+        return concat([shape[:-1], shape[-1:] - 1], 0)
+
 
 class Inline(Bijector):
     """A bijector of functions that are given."""
@@ -337,6 +433,8 @@ class Inline(Bijector):
             "_forward": forward_fn, "_inverse": inverse_fn,
             "_inverse_log_det_jacobian": inverse_log_det_jacobian_fn,
             "_forward_log_det_jacobian": forward_log_det_jacobian_fn,
+            "_forward_event_shape_tensor": forward_event_shape_tensor_fn,
+            "_inverse_event_shape_tensor": inverse_event_shape_tensor_fn,
         }  # fmt: skip
         for key, function in given.items():
             if function is not None:
@@ -379,6 +477,12 @@ class Invert(Bijector):
     def inverse_event_shape(self, output_shape: Any) -> TensorShape:
         return self.bijector.forward_event_shape(output_shape)
 
+    def _forward_event_shape_tensor(self, shape: Any) -> Any:
+        return self.bijector.inverse_event_shape_tensor(shape)
+
+    def _inverse_event_shape_tensor(self, shape: Any) -> Any:
+        return self.bijector.forward_event_shape_tensor(shape)
+
 
 class Chain(Bijector):
     """Bijectors one after the other: the last one first."""
@@ -420,6 +524,16 @@ class Chain(Bijector):
         for each in self.bijectors:
             output_shape = each.inverse_event_shape(output_shape)
         return TensorShape(output_shape)
+
+    def _forward_event_shape_tensor(self, shape: Any) -> Any:
+        for each in reversed(self.bijectors):
+            shape = each.forward_event_shape_tensor(shape)
+        return shape
+
+    def _inverse_event_shape_tensor(self, shape: Any) -> Any:
+        for each in self.bijectors:
+            shape = each.inverse_event_shape_tensor(shape)
+        return shape
 
 
 boundaries(globals())

@@ -180,9 +180,7 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
         given = dict(locals())
         (raw,) = numbers(scale_diag)
         super().__init__(loc, softplus(raw), None, validate_args, allow_nan_stats, name)
-        self._parameters = {
-            key: value for key, value in given.items() if key not in ("self", "__class__")
-        }
+        self._remember(given)
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
@@ -203,9 +201,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
             (matrix,) = numbers(covariance_matrix)
             tril = cholesky(matrix)
         super().__init__(loc, tril, validate_args, allow_nan_stats, name)
-        self._parameters = {
-            key: value for key, value in given.items() if key not in ("self", "__class__")
-        }
+        self._remember(given)
 
 
 @RegisterKL(MultivariateNormalTriL, MultivariateNormalTriL)

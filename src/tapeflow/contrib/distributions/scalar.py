@@ -7,11 +7,12 @@ import math as _math
 import numpy as np
 
 from tapeflow.compat.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
-from tapeflow.compat.v1.distributions.continuous import Gamma, numbers
+from tapeflow.compat.v1.distributions.continuous import Gamma, LocScale, numbers
 from tapeflow.compat.v1.distributions.divergence import RegisterKL
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.ops.activation import softplus
+from tapeflow.ops.assertions import assert_non_negative
 from tapeflow.ops.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import where
@@ -43,36 +44,14 @@ def open_uniform(shape, dtype, seed):
     return random_uniform(shape, np.finfo(dtype.as_numpy_dtype).tiny, 1.0, dtype=dtype, seed=seed)
 
 
-class _LocScale(Distribution):
-    """A distribution that is shifted and scaled."""
-
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name=None):
-        given = dict(locals())
-        self._validate_args = validate_args
-        loc, scale = numbers(loc, scale)
-        self._loc, self._scale = loc, self._checked(scale, lambda: assert_positive(scale))
-        self._parts = (self._loc, self._scale)
-        super().__init__(
-            scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
-        )
-
-    loc = property(lambda self: self._loc)
-    scale = property(lambda self: self._scale)
-
-    def _z(self, x):
-        return (x - self.loc) / self.scale
-
-    def _wide_loc(self):
-        return self.loc + zeros_like(self.scale)
-
-    def _wide_scale(self):
-        return self.scale + zeros_like(self.loc)
+class _OfQuantiles(Distribution):
+    """A distribution whose samples are quantiles of uniform numbers."""
 
     def _sample_n(self, n, seed=None):
         return self._quantile(open_uniform(self._wide(n), self.dtype, seed))
 
 
-class Logistic(_LocScale):
+class Logistic(_OfQuantiles, LocScale):
     """The logistic distribution."""
 
     def _log_prob(self, x):
@@ -103,7 +82,7 @@ class Logistic(_LocScale):
         return self._wide_scale() * (_math.pi / _math.sqrt(3.0))
 
 
-class Cauchy(_LocScale):
+class Cauchy(_OfQuantiles, LocScale):
     """The Cauchy distribution, which has neither mean nor variance."""
 
     def _log_prob(self, x):
@@ -178,9 +157,7 @@ class Chi2(Gamma):
         self._df = df
         half = convert_to_tensor(0.5, df.dtype)
         super().__init__(half * df, half, validate_args, allow_nan_stats, name)
-        self._parameters = {
-            key: value for key, value in given.items() if key not in ("self", "__class__")
-        }
+        self._remember(given)
 
     df = property(lambda self: self._df)
 
@@ -234,7 +211,7 @@ class InverseGamma(Distribution):
         return self.rate / (1.0 + self.concentration)
 
 
-class Kumaraswamy(Distribution):
+class Kumaraswamy(_OfQuantiles):
     """The distribution over (0, 1) whose cdf is 1 - (1 - x^a)^b."""
 
     def __init__(
@@ -253,9 +230,6 @@ class Kumaraswamy(Distribution):
 
     concentration1 = property(lambda self: self._one)
     concentration0 = property(lambda self: self._zero)
-
-    def _sample_n(self, n, seed=None):
-        return self._quantile(open_uniform(self._wide(n), self.dtype, seed))
 
     def _quantile(self, p):
         return (-expm1(log1p(-p) / self._zero)) ** (1.0 / self._one)
@@ -301,16 +275,21 @@ class Deterministic(Distribution):
         self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="Deterministic"
     ):  # fmt: skip
         given = dict(locals())
+        self._validate_args = validate_args
         self._loc = convert_to_tensor(loc)
-        self._tolerance = cast(0 if atol is None else atol, self._loc.dtype) + abs_(self._loc) * cast(
-            0 if rtol is None else rtol, self._loc.dtype
-        )
+        near, times = self._tolerance_of("atol", atol), self._tolerance_of("rtol", rtol)
+        self._tolerance = near + abs_(self._loc) * times
         self._parts = (self._loc,)
         super().__init__(
             self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
 
     loc = property(lambda self: self._loc)
+
+    def _tolerance_of(self, name, given):
+        found = cast(0 if given is None else given, self._loc.dtype)
+        message = f'Argument "{name}" must be non-negative'
+        return self._checked(found, lambda: assert_non_negative(found, message=message))
 
     def _sample_n(self, n, seed=None):
         return self._loc + zeros(self._wide(n), self.dtype)

@@ -99,8 +99,10 @@ class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
       aggregation: "none", "mean", "sum" or "only_first_replica".
       synchronization: "auto", "none", "on_read" or "on_write".
       name: without slashes; the path begins with the names of the scopes around.
+      **kwargs: ignored, as in Keras, whose other backends have more arguments.
 
-    Raises ValueError for a name with a slash, an unknown aggregation, and an initializer without a shape.
+    Raises ValueError for a name with a slash, an unknown aggregation or synchronization, and an initializer without
+    a shape.
     """
 
     @boundary
@@ -113,11 +115,12 @@ class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
             )
         if isinstance(aggregation, VariableAggregation):  # as copies of variables have it
             aggregation, synchronization = aggregation.name.lower(), synchronization.name.lower()
-        if aggregation not in _AGGREGATIONS:
-            raise ValueError(
-                "Invalid value for argument `aggregation`. Expected one of `None`, `'none'`, `'mean'`, `'sum'`, "
-                f"`'only_first_replica'`. Received: aggregation={aggregation}"
-            )
+        for argument, value in (("aggregation", aggregation), ("synchronization", synchronization)):
+            if value not in _CHOICES[argument]:
+                known = ", ".join(f"`{choice!r}`" for choice in _CHOICES[argument])
+                raise ValueError(
+                    f"Invalid value for argument `{argument}`. Expected one of {known}. Received: {argument}={value}"
+                )
         initializer = initializers.get(initializer) if isinstance(initializer, str) else initializer
         if callable(initializer):
             if shape is None:
@@ -138,4 +141,7 @@ class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
         self.autocast = bool(autocast)
 
 
-_AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")
+_CHOICES = {
+    "aggregation": (None, "none", "mean", "sum", "only_first_replica"),
+    "synchronization": (None, "none", "on_read", "on_write", "auto"),
+}

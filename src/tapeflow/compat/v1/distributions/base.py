@@ -90,9 +90,7 @@ class Distribution:
         self._dtype = dtype
         self._reparameterization_type = reparameterization_type
         self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
-        self._parameters = {
-            key: value for key, value in (parameters or {}).items() if key not in ("self", "__class__")
-        }
+        self._remember(parameters or {})
         self._graph_parents = graph_parents or []
         base = name or self._default_name or type(self).__name__
         with contextlib.nullcontext() if base.endswith("/") else context.name_scope_v1(base) as scope:
@@ -291,6 +289,10 @@ class Distribution:
         return kl_divergence(self, other, self._allow_nan_stats)
 
     # For subclasses
+
+    def _remember(self, given: dict[str, Any]) -> None:
+        """Keeps the arguments of the constructor, for `parameters` and `copy`."""
+        self._parameters = {key: value for key, value in given.items() if key not in ("self", "__class__")}
 
     def _filled(self, value: Any) -> Any:
         """A number in the shape of the batch."""

@@ -43,10 +43,10 @@ def mixed_seed(seed, salt):
     return int(hashlib.md5(f"{seed}{salt}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
 
 
-class Normal(Distribution):
-    """The normal distribution."""
+class LocScale(Distribution):
+    """A distribution that is shifted by `loc` and scaled by a positive `scale`."""
 
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name=None):
         given = dict(locals())
         self._validate_args = validate_args
         loc, scale = numbers(loc, scale)
@@ -59,11 +59,21 @@ class Normal(Distribution):
     loc = property(lambda self: self._loc)
     scale = property(lambda self: self._scale)
 
-    def _sample_n(self, n, seed=None):
-        return random_normal(self._wide(n), dtype=self.dtype, seed=seed) * self.scale + self.loc
-
     def _z(self, x):
         return (x - self.loc) / self.scale
+
+    def _wide_loc(self):
+        return self.loc + zeros_like(self.scale)
+
+    def _wide_scale(self):
+        return self.scale + zeros_like(self.loc)
+
+
+class Normal(LocScale):
+    """The normal distribution."""
+
+    def _sample_n(self, n, seed=None):
+        return random_normal(self._wide(n), dtype=self.dtype, seed=seed) * self.scale + self.loc
 
     def _log_prob(self, x):
         return -0.5 * square(self._z(x)) - (0.5 * math.log(2.0 * math.pi) + log(self.scale))
@@ -114,29 +124,13 @@ def _log_normal_cdf(z):
     return where(z < -5.0, below, plain)
 
 
-class Laplace(Distribution):
+class Laplace(LocScale):
     """The double exponential distribution."""
-
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
-        given = dict(locals())
-        self._validate_args = validate_args
-        loc, scale = numbers(loc, scale)
-        self._loc, self._scale = loc, self._checked(scale, lambda: assert_positive(scale))
-        self._parts = (self._loc, self._scale)
-        super().__init__(
-            loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
-        )
-
-    loc = property(lambda self: self._loc)
-    scale = property(lambda self: self._scale)
 
     def _sample_n(self, n, seed=None):
         low = np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
         u = random_uniform(self._wide(n), low, 1.0, dtype=self.dtype, seed=seed)
         return self.loc - self.scale * sign(u) * log1p(-abs_(u))
-
-    def _z(self, x):
-        return (x - self.loc) / self.scale
 
     def _log_prob(self, x):
         return -abs_(self._z(x)) - math.log(2.0) - log(self.scale)
@@ -270,9 +264,7 @@ class Exponential(Gamma):
         given = dict(locals())
         (rate,) = numbers(rate)
         super().__init__(ones_like(rate), rate, validate_args, allow_nan_stats, name)
-        self._parameters = {
-            key: value for key, value in given.items() if key not in ("self", "__class__")
-        }
+        self._remember(given)
 
     def _sample_n(self, n, seed=None):
         tiny = np.finfo(self.dtype.as_numpy_dtype).tiny

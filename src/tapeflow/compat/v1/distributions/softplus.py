@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from tapeflow.compat.v1.distributions import continuous
@@ -17,20 +18,20 @@ __all__ = [
 
 
 def _with(base: Any, title: str, **changes: Any) -> Any:
-    """The distribution whose named parameters are first changed so."""
-    import inspect
-
-    signature = inspect.signature(base)
+    """The distribution whose named parameters are first changed so; its `parameters` are those before."""
+    own = inspect.signature(base)
+    named = [p.replace(default=title) if p.name == "name" else p for p in own.parameters.values()]
+    signature = own.replace(parameters=named)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         given = dict(bound.arguments)
-        given["name"] = kwargs.get("name", title)
-        for name, change in changes.items():
-            given[name] = change(convert_to_tensor(given[name]))
-        base.__init__(self, **given)
+        changed = {name: change(convert_to_tensor(given[name])) for name, change in changes.items()}
+        base.__init__(self, **{**given, **changed})
+        self._remember(given)
 
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     return type(title, (base,), {"__init__": __init__, "__doc__": f"{base.__name__}; see the module."})
 
 
