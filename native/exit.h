@@ -13,4 +13,7 @@ inline bool is_finalizing() {
 #endif
 }
 
+// Makes the end of the process safe for threads that compute without the GIL. Sets a Python error where it cannot.
+bool init_exit();
+
 }  // namespace tapeflow

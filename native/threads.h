@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #ifdef _OPENMP
@@ -24,13 +25,21 @@ inline int64_t parallel_ns = 40'000;
 inline constexpr int kNone = -1;
 inline thread_local int patience __attribute__((tls_model("initial-exec"))) = 16;
 
+// Threads that compute without the GIL, which the end of the interpreter does not stop (see exit.cc).
+inline std::atomic<int> unlocked_threads = 0;
+
 // Releases the GIL for its scope when the estimated work is worth it, and a scope around it has not. No Python object
 // may be created, freed or counted meanwhile.
 class ReleaseGil {
  public:
-  explicit ReleaseGil(int64_t work_ns) : state_(work_ns >= release_gil_ns && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+  explicit ReleaseGil(int64_t work_ns) {
+    if (work_ns < release_gil_ns || !PyGILState_Check()) return;
+    ++unlocked_threads;
+    state_ = PyEval_SaveThread();
+  }
   ~ReleaseGil() {
     if (!state_) return;
+    --unlocked_threads;
     PyEval_RestoreThread(state_);
     patience = kNone;
   }
@@ -38,7 +47,7 @@ class ReleaseGil {
   ReleaseGil& operator=(const ReleaseGil&) = delete;
 
  private:
-  PyThreadState* state_;
+  PyThreadState* state_ = nullptr;
 };
 
 // Threads of this thread's OpenMP team, itself included, that no signal interrupts in the scope of a SignalsWait.

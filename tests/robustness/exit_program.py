@@ -50,6 +50,12 @@ def kernel():
 
 
 @work
+def long_kernel():
+    x = tf.random.normal((2000, 2000))
+    return lambda: tf.matmul(x, x)
+
+
+@work
 def convolution():
     x, w = tf.random.normal((4, 32, 32, 16)), tf.random.normal((3, 3, 16, 16))
     return lambda: tf.nn.conv2d(x, w, 1, "SAME")

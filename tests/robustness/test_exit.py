@@ -66,10 +66,19 @@ def test_threads_at_work_when_the_interpreter_ends(tmp_path):
     assert wrong(SOME, tmp_path) == ""
 
 
-@pytest.mark.parametrize("case", ["kernel:returns", "parallel_map:raises"])
+@pytest.mark.parametrize("case", ["kernel:returns", "long_kernel:sys_exit", "parallel_map:raises"])
 def test_a_program_that_was_not_forked(case, tmp_path):
     found = ends_of([case], tmp_path)
     assert complaint(case, found.returncode, found.stderr) == ""
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("way", ["returns", "sys_exit", "raises"])
+def test_products_longer_than_the_end_of_the_process(way, tmp_path):
+    """oneDNN freed machine code that threads still ran; with threads of their own, which forked programs lack."""
+    for _ in range(20):
+        found = ends_of([f"long_kernel:{way}"], tmp_path)
+        assert complaint(f"long_kernel:{way}", found.returncode, found.stderr) == ""
 
 
 @pytest.mark.stress
