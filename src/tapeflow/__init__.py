@@ -209,6 +209,7 @@ from tapeflow.ops.variable import (
 )
 
 __version__ = "0.1.0"
+__git_version__, __compiler_version__ = version.GIT_VERSION, version.COMPILER_VERSION
 
 newaxis = None
 

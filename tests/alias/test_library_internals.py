@@ -11,7 +11,8 @@ import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
 from tapeflow.alias import reachable, stand_ins
 from tapeflow.contrib.framework import nest
-from tapeflow.core import decorator, eager_context, errors, type_spec_registry
+from tapeflow.core import decorator, eager_context, errors, trackable, type_spec_registry
+from tapeflow.core.tensor_spec import BoundedTensorSpec
 from tapeflow.keras.utils import tensors
 from tapeflow.ops.ragged_broadcast import assert_splits_match
 from tapeflow.saved_model import structures
@@ -436,3 +437,49 @@ def test_comparing_nested_values_of_different_shapes():
     case.assertAllEqual(((10, 5), {"b": (10, 20)}), ((10, 5), {"b": (10, 20)}))
     with pytest.raises(AssertionError, match="not equal"):
         case.assertAllEqual(((10, 5), {"b": (10, 20)}), ((10, 5), {"b": (10, 21)}))
+
+
+class Doubled(tf.Variable):
+    """A variable that wraps another, as libraries of quantization have it."""
+
+    def __init__(self, wrapped):
+        self.wrapped = wrapped
+
+    def value(self):
+        return 2.0 * self.wrapped.value()
+
+
+def test_operators_of_variables_that_wrap_others():
+    Doubled._OverloadAllOperators()
+    x = Doubled(tf.Variable([1.0, 2.0]))
+    assert (x + 1.0).numpy().tolist() == [3.0, 5.0]
+    assert (3.0 - x).numpy().tolist() == [1.0, -1.0]
+    assert float(x[1]) == 4.0
+
+
+def test_results_of_eager_assignments_have_no_operation():
+    assert tf.compat.v1.scatter_update(tf.Variable([1.0, 2.0]), [0], [3.0]).op is None
+
+
+def test_attributes_that_are_not_followed():
+    class Owner(tf.Module):
+        pass
+
+    owner = Owner()
+    with trackable.no_automatic_dependency_tracking_scope(owner):
+        owner.hidden = tf.Variable(1.0)
+    owner.seen = tf.Variable(2.0)
+    assert set(trackable.children(owner)) == {"seen"}
+
+
+def test_versions():
+    assert tf.__git_version__ == tf.version.GIT_VERSION
+    assert tf.__compiler_version__ == tf.version.COMPILER_VERSION
+
+
+def test_bounds_of_specs_with_numpy_s_dtypes():
+    class Spec:
+        shape, dtype, name = (2,), np.dtype(np.int8), "a"
+
+    spec = BoundedTensorSpec.from_spec(Spec)
+    assert (spec.dtype, int(spec.minimum), int(spec.maximum)) == (tf.int8, -128, 127)

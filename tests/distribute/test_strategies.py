@@ -177,3 +177,33 @@ def test_functions_are_traced_for_each_place():
             assert [int(x) for x in strategy.experimental_local_results(parts)] == [0, 1]
             assert int(here) == -1
         assert int(number()) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "shape", "dtype", "axis", "expected"),
+    [
+        (lambda p: p.FixedShardsPartitioner(3), [10, 3], tf.float32, 0, [3, 1]),
+        (lambda p: p.FixedShardsPartitioner(4), [10, 3], tf.float32, 1, [1, 3]),
+        (lambda p: p.MinSizePartitioner(4, 5), [6, 1], tf.float32, 0, [5, 1]),
+        (lambda p: p.MinSizePartitioner(4, 10), [6, 1], tf.float32, 0, [6, 1]),
+        (lambda p: p.MaxSizePartitioner(4), [6, 1], tf.float32, 0, [6, 1]),
+        (lambda p: p.MaxSizePartitioner(8, 2), [6, 1], tf.float32, 0, [2, 1]),
+        (lambda p: p.MaxSizePartitioner(1024), [6, 1], tf.float32, 0, [1, 1]),
+        (lambda p: p.MaxSizePartitioner(64), [6, 7], tf.string, 1, [1, 7]),
+    ],
+)
+def test_partitioners(make, shape, dtype, axis, expected):
+    assert make(tf.distribute.experimental.partitioners)(tf.TensorShape(shape), dtype, axis=axis) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "name"),
+    [
+        ("MinSizePartitioner", (0,), "min_shard_bytes"), ("MinSizePartitioner", (4, 0), "max_shards"),
+        ("MinSizePartitioner", (4, 1, 0), "bytes_per_string"), ("MaxSizePartitioner", (0,), "max_shard_bytes"),
+        ("MaxSizePartitioner", (4, 1, 0), "bytes_per_string"),
+    ],
+)  # fmt: skip
+def test_partitioners_take_positive_numbers(kind, arguments, name):
+    with pytest.raises(ValueError, match=f"Argument `{name}` must be positive. Received: 0"):
+        getattr(tf.distribute.experimental.partitioners, kind)(*arguments)

@@ -139,3 +139,28 @@ def test_nan_ends_a_training(capsys):
     assert "Invalid loss" in capsys.readouterr().out
     with pytest.raises(RuntimeError, match="NaN or Inf loss"):
         small().fit(x, Y[:8], verbose=0, callbacks=[callbacks.TerminateOnNaN(raise_error=True)])
+
+
+def test_lists_of_callbacks_take_a_model_later():
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    seen = keras.callbacks.LambdaCallback()
+    several = keras.callbacks.CallbackList([seen], add_history=True)
+    several.set_model(model)
+    several.set_params({"epochs": 2})
+    assert several.model is seen.model is model
+    assert seen.params == {"epochs": 2}
+    assert isinstance(model.history, keras.callbacks.History)
+
+
+def test_optimizers_of_keras_2_that_programs_write_know_their_decay():
+    class Own(keras.optimizers.Optimizer):
+        def __init__(self):
+            super().__init__("own")
+            self._set_hyper("decay", self._initial_decay)
+
+        def _resource_apply_dense(self, grad, var, apply_state=None):
+            return var.assign_sub(grad, use_locking=self._use_locking)
+
+    v = tf.Variable(2.0)
+    Own().apply_gradients([(tf.constant(0.5), v)])
+    assert float(v) == 1.5

@@ -25,6 +25,7 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.data.ops.from_tensor_slices_op": {"_TensorSliceDataset": "data.kinds:TensorSliceDataset"},
     "python.data.ops.from_tensors_op": {"_TensorDataset": "data.kinds:TensorDataset"},
+    "python.data.ops.iterator_ops": {"OwnedIterator": "data.iterating:Iterator"},
     "python.data.ops.range_op": {"_RangeDataset": "data.kinds:RangeDataset"},
     "python.data.util.nest": {"flatten": "core.nest:flatten", "map_structure": "core.nest:map_structure"},
     "python.data.util.structure": {"NoneTensorSpec": "core.none_spec:NoneTensorSpec"},
@@ -36,6 +37,13 @@ OWN: dict[str, dict[str, str]] = {
     "python.distribute.input_ops": {"auto_shard_dataset": "distribute.sharding:auto_shard_dataset"},
     "python.distribute.merge_call_interim": {"": "distribute.merging"},
     "python.distribute.sharded_variable": {"": "distribute.sharded"},
+    "python.distribute.ps_values": {"AggregatingVariable": "distribute.strategy:MirroredVariable"},
+    "python.distribute.values": {
+        "AggregatingVariable": "distribute.strategy:MirroredVariable",
+        "DistributedVariable": "distribute.strategy:MirroredVariable",
+        "MirroredVariable": "distribute.strategy:MirroredVariable",
+        "PerReplica": "distribute.values:PerReplica",
+    },
     "python.eager.backprop": {
         "gradients_function": "autodiff.functions:gradients_function",
         "implicit_grad": "autodiff.functions:implicit_gradients",
@@ -60,7 +68,10 @@ OWN: dict[str, dict[str, str]] = {
         "in_graph_mode": "core.context:building_graph",
         "num_gpus": "core.device:num_gpus",
     },
-    "python.eager.def_function": {"function": "function.function:function"},
+    "python.eager.def_function": {
+        "Function": "function.function:Function",
+        "function": "function.function:function",
+    },
     "python.eager.function": {"defun": "function.defun:defun"},
     "python.eager.monitoring": {"": "core.monitoring"},
     "python.eager.tape": {"stop_recording": "core.context:init_scope"},
@@ -105,7 +116,10 @@ OWN: dict[str, dict[str, str]] = {
         "smart_cond": "ops.smart_cond:smart_cond",
         "smart_constant_value": "ops.smart_cond:smart_constant_value",
     },
-    "python.framework.tensor_spec": {"DenseSpec": "core.tensor_spec:TensorSpec"},
+    "python.framework.tensor_spec": {
+        "BoundedTensorSpec": "core.tensor_spec:BoundedTensorSpec",
+        "DenseSpec": "core.tensor_spec:TensorSpec",
+    },
     "python.framework.tensor_util": {
         "MakeNdarray": "core.tensor_proto:make_ndarray",
         "constant_value": "ops.static:get_static_value",

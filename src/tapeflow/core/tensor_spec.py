@@ -365,9 +365,10 @@ class BoundedTensorSpec(TensorSpec):
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> Self:
         """As `TensorSpec.from_spec`; without bounds in `spec`, those of the dtype."""
-        minimum = getattr(spec, "minimum", spec.dtype.min)
-        maximum = getattr(spec, "maximum", spec.dtype.max)
-        return cls(spec.shape, spec.dtype, minimum, maximum, name or spec.name)
+        dtype = dtypes.as_dtype(spec.dtype)  # also of libraries' specs, which have NumPy's
+        minimum = getattr(spec, "minimum", dtype.min)
+        maximum = getattr(spec, "maximum", dtype.max)
+        return cls(spec.shape, dtype, minimum, maximum, name or spec.name)
 
     def __repr__(self) -> str:
         return (

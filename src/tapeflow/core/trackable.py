@@ -5,9 +5,10 @@ The names of the half-public methods are TensorFlow's: libraries override and ca
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tapeflow import _native
@@ -283,24 +284,32 @@ class NoDependency:
         self.value = value
 
 
+@contextlib.contextmanager
+def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+    """A block in which attributes that are set on an object do not make dependencies."""
+    if not isinstance(obj, AutoTrackable) or _sets_by_itself(obj):
+        before = getattr(obj, "_self_setattr_tracking", True)
+        obj._self_setattr_tracking = False
+        try:
+            yield
+        finally:
+            obj._self_setattr_tracking = before
+        return
+    held = dict(vars(obj))
+    try:
+        yield
+    finally:
+        new = {name for name, value in vars(obj).items() if held.get(name, held) is not value}
+        _untracked(obj).update(new - {"_self_untracked"})
+
+
 def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method, whose assignments to attributes do not make dependencies."""
 
     @functools.wraps(method)
     def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = getattr(self, "_self_setattr_tracking", True)
-        if not isinstance(self, AutoTrackable) or _sets_by_itself(self):
-            self._self_setattr_tracking = False
-            try:
-                return method(self, *args, **kwargs)
-            finally:
-                self._self_setattr_tracking = before
-        held = dict(vars(self))
-        try:
+        with no_automatic_dependency_tracking_scope(self):
             return method(self, *args, **kwargs)
-        finally:
-            new = {name for name, value in vars(self).items() if held.get(name, held) is not value}
-            _untracked(self).update(new - {"_self_untracked"})
 
     return untracked
 

@@ -1,6 +1,6 @@
 """`tf.distribute.experimental`."""
 
-from tapeflow.distribute import coordinator
+from tapeflow.distribute import coordinator, partitioners
 from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
 from tapeflow.distribute.options import CommunicationImplementation as CollectiveCommunication
 from tapeflow.distribute.options import CommunicationOptions as CollectiveHints
@@ -23,4 +23,5 @@ __all__ = [
     "TPUStrategy",
     "ValueContext",
     "coordinator",
+    "partitioners",
 ]

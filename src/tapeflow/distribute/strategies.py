@@ -92,7 +92,12 @@ class CentralStorageStrategy(MirroredStrategy):
 
 
 class ParameterServerStrategy(Strategy):
-    """Variables on servers, work on workers; both are this process."""
+    """Variables on servers, work on workers; both are this process, so that variables are never split.
+
+    Args:
+      cluster_resolver: what knows the cluster.
+      variable_partitioner: how variables would be split among several servers.
+    """
 
     def __init__(self, cluster_resolver: Any = None, variable_partitioner: Any = None):
         super().__init__()

@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.creation_lock import CreationLock
-from tapeflow.graph import building, misuse
+from tapeflow.graph import building, copied_tensors, misuse
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
 from tapeflow.graph.misuse import InaccessibleTensorError as InaccessibleTensorError
 from tapeflow.graph.names import is_op
@@ -109,8 +109,10 @@ class FuncGraph(Graph):
 
         Raises TypeError for a tensor of a graph that is not around this one.
         """
-        if isinstance(tensor, SymbolicTensor) and tensor.op.graph is self:
-            return tensor
+        if isinstance(tensor, SymbolicTensor):
+            tensor = copied_tensors.newest(tensor)
+            if tensor.op.graph is self:
+                return tensor
         known = self._captured.get(id(tensor))
         if known is not None:
             return known[1]

@@ -11,7 +11,7 @@ from tapeflow import _native, protos
 from tapeflow.core import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
-from tapeflow.graph import misuse
+from tapeflow.graph import copied_tensors, misuse
 from tapeflow.graph.collected import Collections
 from tapeflow.graph.elements import Elements
 from tapeflow.graph.names import Names, check_op
@@ -273,6 +273,9 @@ class Graph(Scopes, Collections, Elements):
             from tapeflow.graph import building
 
             return building.constant(self, tensor, name or "Const")
+        tensor = copied_tensors.newest(tensor)
+        if tensor.op.graph is self:
+            return tensor
         raise ValueError(misuse.other_graph(tensor, self))
 
     def capture_variable(self, variable: Any, handle: Any) -> SymbolicTensor:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import context
-from tapeflow.graph import building, resource_nodes, trust
+from tapeflow.graph import building, copied_tensors, resource_nodes, trust
 from tapeflow.graph.func_graph import FuncGraph, copy_handle
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
@@ -105,7 +105,8 @@ def copy_operation(
         attrs,
         f"{op.name}/" if whole_name else op.name.rpartition("/")[2],
     )
-    copy.custom_gradient = op.custom_gradient
+    if op.custom_gradient is not None:
+        copy.custom_gradient = _gradient_of_copy(target, op, found, copies)
     copy.defined_at = op.defined_at
     copy._extra = op._extra
     resource_nodes.copied(op, copy)
@@ -124,6 +125,29 @@ def copy_operation(
         copy_handle(y, made)
         found[id(y)] = made
     return copy
+
+
+def _gradient_of_copy(
+    target: Any, op: Operation, found: dict[int, SymbolicTensor], copies: dict[int, Operation]
+) -> Callable[..., Any]:
+    """The gradient that a program defined for `op`, with copies of what it uses of the body.
+
+    What it alone uses is copied when it asks for it.
+    """
+    body, of_op = op.graph, op.custom_gradient
+
+    def copied(x: SymbolicTensor) -> SymbolicTensor:
+        if id(x) not in found:
+            for each in needed(body, [x], [], body.inputs if isinstance(body, FuncGraph) else []):
+                if not all(id(y) in found for y in each.outputs):
+                    copies[id(each)] = copy_operation(target, each, found, copies)
+        return found[id(x)]
+
+    def gradient(at: Operation, *dys: Any) -> Any:
+        with copied_tensors.copied(body, copied):
+            return of_op(at, *dys)
+
+    return gradient
 
 
 def _inferred(op: Operation, inputs: tuple[SymbolicTensor, ...]) -> Any:

@@ -329,10 +329,9 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     @property
     def op(self):
-        """The operation of the handle; only there in a graph."""
-        return self._part(
-            "handle", AttributeError, "Tensor.op is undefined when eager execution is enabled."
-        ).op
+        """The operation of the handle in a graph. Else None, as of the results of eager assignments in TensorFlow."""
+        parts = self._parts
+        return None if parts is None else parts.handle.op
 
     @property
     def graph(self):

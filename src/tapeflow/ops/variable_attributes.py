@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow._native import Tensor
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 
@@ -69,3 +70,20 @@ class VariableAttributes:
 
     def _convert_variables_to_tensors(self) -> Any:
         return self.read_value()  # type: ignore[attr-defined]
+
+    @classmethod
+    def _OverloadAllOperators(cls) -> None:
+        """Gives a subclass the operators of tensors, applied to what its `value()` is."""
+        for operator in Tensor.OVERLOADABLE_OPERATORS:  # type: ignore[attr-defined]
+            if hasattr(Tensor, operator):  # those of Python 2 are there for libraries only
+                cls._OverloadOperator(operator)
+
+    @classmethod
+    def _OverloadOperator(cls, operator: str) -> None:
+        of_tensors = getattr(Tensor, operator)
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return of_tensors(self.value(), *args, **kwargs)
+
+        method.__name__, method.__doc__ = operator, of_tensors.__doc__
+        setattr(cls, operator, method)

@@ -4,7 +4,6 @@ and what says how to split.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops import partitioning
 from tapeflow.ops.joining import concat
 from tapeflow.ops.save_slice import SaveSliceInfo
 from tapeflow.ops.slicing import slice_
@@ -151,14 +151,7 @@ def variable_axis_size_partitioner(
         raise ValueError("max_shards must be positive")
 
     def partitioner(shape, dtype):
-        sizes = TensorShape(shape).as_list()
-        partitions = [1] * len(sizes)
-        element = bytes_per_string_element if dtype.name == "string" else dtype.size
-        slice_bytes = element * math.prod(sizes) // max(sizes[axis], 1)
-        per_shard = max(1, int(max_shard_bytes // max(slice_bytes, 1)))
-        shards = math.ceil(sizes[axis] / per_shard)
-        partitions[axis] = max(1, min(shards, max_shards) if max_shards is not None else shards)
-        return partitions
+        return partitioning.max_size(shape, dtype, max_shard_bytes, max_shards, bytes_per_string_element, axis)
 
     return partitioner
 
@@ -172,12 +165,7 @@ def min_max_variable_partitioner(
         raise ValueError("max_partitions must be positive")
 
     def partitioner(shape, dtype):
-        sizes = TensorShape(shape).as_list()
-        partitions = [1] * len(sizes)
-        element = bytes_per_string_element if dtype.name == "string" else dtype.size
-        total = element * math.prod(sizes)
-        partitions[axis] = max(1, min(sizes[axis], max_partitions, math.ceil(total / min_slice_size)))
-        return partitions
+        return partitioning.min_size(shape, dtype, min_slice_size, max_partitions, bytes_per_string_element, axis)
 
     return partitioner
 
@@ -187,10 +175,7 @@ def fixed_size_partitioner(num_shards, axis=0):
     """Splits `axis` in `num_shards` parts, or as many as it has elements."""
 
     def partitioner(shape, **_):
-        sizes = TensorShape(shape).as_list()
-        partitions = [1] * len(sizes)
-        partitions[axis] = min(num_shards, sizes[axis])
-        return partitions
+        return partitioning.fixed_shards(shape, num_shards, axis)
 
     return partitioner
 

@@ -197,21 +197,30 @@ class CallbackList:
             self.callbacks.append(ProgbarLogger())
         if add_history:
             found = [c for c in self.callbacks if isinstance(c, History)]
-            history = found[0] if found else History()
             if not found:
-                self.callbacks.append(history)
-            if model is not None:
-                model.__dict__["history"] = history
-        self.params = params
-        for callback in self.callbacks:
-            if hasattr(callback, "set_params"):
-                callback.set_params(params)
-            if model is not None:
-                callback.set_model(model)
+                self.callbacks.append(History())
+        self.set_params(params)
+        if model is not None:
+            self.set_model(model)
         # Most callbacks do not look at batches: only those that do are called at every step.
         self._watching = {
             event: [c for c in self.callbacks if _looks(c, event)] for event in _BATCHES
         }
+
+    def set_params(self, params):
+        """Tells the callbacks what `fit`, `evaluate` or `predict` was given."""
+        self.params = params
+        for callback in self.callbacks:
+            if hasattr(callback, "set_params"):
+                callback.set_params(params)
+
+    def set_model(self, model):
+        """Tells the callbacks which model they are called for; its `history` is that of the list."""
+        self.model = model
+        for callback in self.callbacks:
+            if isinstance(callback, History):
+                model.__dict__["history"] = callback
+            callback.set_model(model)
 
     def set_steps(self, steps):
         """Says how many steps an epoch has, once that is known."""

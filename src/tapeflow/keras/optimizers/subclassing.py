@@ -14,6 +14,8 @@ class Subclassed:
 
     # Whether a subclass is written in this way.
     _by_resources = False
+    # What it passes on to ops: updates are exact without being asked for.
+    _use_locking = True
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -23,6 +25,11 @@ class Subclassed:
         if "_resource_apply_sparse" in cls.__dict__:
             cls._apply_sparse = _apply_sparse
             cls._adds_up = False
+
+    @property
+    def _initial_decay(self):
+        """The decay of the learning rate that the constructor was given, for `_set_hyper("decay", ...)`."""
+        return self._decay
 
     def _decayed_lr(self, var_dtype):
         """The learning rate of the moment, in a dtype."""

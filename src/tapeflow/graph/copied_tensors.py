@@ -1,0 +1,37 @@
+"""Where the tensors of a copied body are now, for gradients that programs define, which hold those of the body."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class _Bodies(threading.local):
+    """The bodies whose gradient functions run now, outermost first, each with what copies a tensor of it."""
+
+    def __init__(self) -> None:
+        self.stack: tuple[tuple[Any, Callable[[Any], Any]], ...] = ()
+
+
+_bodies = _Bodies()
+
+
+@contextlib.contextmanager
+def copied(body: Any, copy: Callable[[Any], Any]) -> Iterator[None]:
+    """A block in which graphs capture `copy(x)` in place of a tensor `x` of the graph `body`."""
+    before = _bodies.stack
+    _bodies.stack = (*before, (body, copy))
+    try:
+        yield
+    finally:
+        _bodies.stack = before
+
+
+def newest(tensor: Any) -> Any:
+    """The copy of a tensor in the graphs being built; the tensor itself where its graph was not copied."""
+    for body, copy in reversed(_bodies.stack):
+        if tensor.op.graph is body:
+            tensor = copy(tensor)
+    return tensor

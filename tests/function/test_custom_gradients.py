@@ -1,0 +1,91 @@
+"""Gradients that programs define, in functions inside functions: they use tensors of the body that was copied."""
+
+import numpy as np
+import pytest
+
+import tapeflow as tf
+
+
+@tf.custom_gradient
+def weighted(x):
+    slope = tf.nn.sigmoid(x)  # which the gradient alone uses
+    random = tf.random.stateless_uniform([], [1, 2])
+
+    def grad(dy):
+        return dy * tf.cond(slope > 0.5, lambda: slope * 3.0 * random, lambda: slope)
+
+    return x * random, grad
+
+
+@tf.custom_gradient
+def cube(x):
+    square = x * x
+    return square * x, lambda dy: dy * 3.0 * square
+
+
+once = tf.function(weighted)
+twice = tf.function(lambda x: once(x) * 1.0)
+in_branch = tf.function(lambda x: tf.cond(x > 0.0, lambda: twice(x), lambda: x))
+cubed = tf.function(cube)
+
+
+@tf.function
+def in_loop(x):
+    for _ in tf.range(1):
+        x = twice(x)
+    return x
+
+
+def slope_at_one(f):
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("f", [once, twice, in_branch, in_loop])
+def test_the_tape_may_be_in_a_function_around(f):
+    expected = float(slope_at_one(weighted))
+    assert float(slope_at_one(f)) == pytest.approx(expected)
+    assert float(tf.function(lambda: slope_at_one(f))()) == pytest.approx(expected)
+
+
+def test_a_function_that_is_called_several_times():
+    def both(x):
+        return twice(x) + twice(2.0 * x)
+
+    expected = float(slope_at_one(lambda x: weighted(x) + weighted(2.0 * x)))
+    assert float(tf.function(lambda: slope_at_one(both))()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("f", [cube, cubed, tf.function(lambda x: cubed(x) + 0.0)])
+def test_second_order(f):
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x)
+            dy = inner.gradient(y, x)
+        return outer.gradient(dy, x)
+
+    assert float(step(tf.constant(2.0))) == 12.0
+
+
+def test_in_a_graph_of_1x():
+    expected = slope_at_one(weighted)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        (dx,) = tf.gradients(twice(x), x)
+        np.testing.assert_allclose(session.run(dx, {x: 1.0}), expected, rtol=1e-6)
+
+
+def test_optimizers_minimize_functions():
+    v = tf.Variable(1.0)
+    loss = tf.function(lambda: weighted(v + 0.0))
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(1.0)
+    step = tf.function(lambda: optimizer.minimize(loss))
+    step()
+    np.testing.assert_allclose(v.numpy(), 1.0 - slope_at_one(weighted), rtol=1e-6)
