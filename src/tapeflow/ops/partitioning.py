@@ -10,7 +10,7 @@ from tapeflow.core.tensor_shape import TensorShape
 
 def fixed_shards(shape: Any, num_shards: int, axis: int = 0) -> list[int]:
     """`num_shards` parts, or as many as the axis has elements."""
-    sizes = TensorShape(shape).as_list()
+    sizes: list[Any] = TensorShape(shape).as_list()
     return _along(axis, min(num_shards, sizes[axis]), len(sizes))
 
 
@@ -18,7 +18,7 @@ def min_size(
     shape: Any, dtype: Any, min_bytes: int, max_shards: int, bytes_per_string: int, axis: int = 0
 ) -> list[int]:
     """At most `max_shards` parts of at least `min_bytes` bytes."""
-    sizes = TensorShape(shape).as_list()
+    sizes: list[Any] = TensorShape(shape).as_list()
     total = _element_bytes(dtype, bytes_per_string) * math.prod(sizes)
     return _along(axis, max(1, min(sizes[axis], max_shards, math.ceil(total / min_bytes))), len(sizes))
 
@@ -27,7 +27,7 @@ def max_size(
     shape: Any, dtype: Any, max_bytes: int, max_shards: int | None, bytes_per_string: int, axis: int = 0
 ) -> list[int]:
     """As few parts as have no more than `max_bytes` bytes each, and at most `max_shards`."""
-    sizes = TensorShape(shape).as_list()
+    sizes: list[Any] = TensorShape(shape).as_list()
     slice_bytes = _element_bytes(dtype, bytes_per_string) * math.prod(sizes) // max(sizes[axis], 1)
     per_shard = max(1, int(max_bytes // max(slice_bytes, 1)))
     shards = math.ceil(sizes[axis] / per_shard)
