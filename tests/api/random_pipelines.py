@@ -18,7 +18,7 @@ import tapeflow as tf
 SOURCES = (
     "tf.data.Dataset.range({n})",
     "tf.data.Dataset.range({n}, {size}, {step})",
-    "tf.data.Dataset.range({n}, output_type=tf.{dtype})",
+    "tf.data.Dataset.range({n}, output_type=tf.{numeric})",
     "tf.data.Dataset.from_tensor_slices({array})",
     "tf.data.Dataset.from_tensor_slices(({array}, {array}))",
     "tf.data.Dataset.from_tensor_slices({{'b': {array}, 'a': {array}}})",
@@ -27,8 +27,8 @@ SOURCES = (
     "tf.data.Dataset.from_tensor_slices(['b', '', 'aa', 'b', 'c'])",
     "tf.data.Dataset.from_tensors({array})",
     "tf.data.Dataset.from_tensors(({array}, {{'x': {size}}}))",
-    "tf.data.Dataset.from_generator(lambda: iter(range({n})), output_signature=tf.TensorSpec((), tf.{dtype}))",
-    "tf.data.Dataset.from_generator(lambda: iter([[1], [2, 3], []]), tf.{dtype})",
+    "tf.data.Dataset.from_generator(lambda: iter(range({n})), output_signature=tf.TensorSpec((), tf.{numeric}))",
+    "tf.data.Dataset.from_generator(lambda: iter([[1], [2, 3], []]), tf.{numeric})",
     "tf.data.Dataset.from_generator(lambda: iter([(1, 'a'), (2, 'b')]), (tf.int64, tf.string), ((), None))",
     "tf.data.Dataset.random(seed={seed}).take({size})",
     "tf.data.Dataset.counter({size}, {step}).take({size})",
@@ -192,6 +192,9 @@ class Draw:
 
     def workers(self):
         return self.random.choice(("None", "1", "2", "tf.data.AUTOTUNE"))
+
+    def numeric(self):
+        return self.random.choice(("int32", "int64", "float32", "float64"))
 
     def dtype(self):
         return self.random.choice(("int32", "int64", "float32", "float64", "uint8", "bool", "float16"))
