@@ -158,7 +158,7 @@ class Draw:
     def filled(self, text):
         """A template with what it leaves open; each place is drawn anew."""
         while "{" in text.replace("{{", ""):
-            before, opening, rest = self._next(text)
+            before, rest = self._next(text)
             name, _, after = rest.partition("}")
             text = before + getattr(self, name)() + after
         return text.replace("{{", "{").replace("}}", "}")
@@ -168,7 +168,7 @@ class Draw:
         at = 0
         while text[at] != "{" or text[at + 1] == "{":
             at += 2 if text[at : at + 2] == "{{" else 1
-        return text[:at], "{", text[at + 1 :]
+        return text[:at], text[at + 1 :]
 
     def n(self):
         n = self.random.choice((0, 1, 2, 3, 4, 5, 7, 10))
@@ -210,7 +210,8 @@ class Draw:
         text = str(values)
         if values and isinstance(values[0], str):
             return text
-        return pick((text, f"np.array({text}, '{pick(('float32', 'int64', 'int32'))}')", f"tf.constant({text}, tf.int64)"))
+        dtype = pick(("float32", "int64", "int32"))
+        return pick((text, f"np.array({text}, '{dtype}')", f"tf.constant({text}, tf.int64)"))
 
     def value(self):
         return self.filled(self.random.choice(VALUES)).replace("{", "{{").replace("}", "}}")
