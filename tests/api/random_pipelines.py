@@ -2,7 +2,8 @@
 
     python random_pipelines.py --seed 1 --calls 3000 FILE
 
-A pipeline grows by one transformation at a time. Those that cannot be made or fail for an element are kept now and then.
+A pipeline grows by one transformation at a time. Those that cannot be made or fail for an element are kept
+now and then.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.extension_type import ExtensionTypeSpec
-from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
+from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element

@@ -14,7 +14,7 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops.list_payload import dtype_of, element
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, boolean, dtype, integer, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid
 
 
 @dataclasses.dataclass(eq=False)
@@ -114,7 +114,8 @@ def _checked(payload, ragged_rank, kind):
     if not isinstance(payload, RaggedVariant):
         raise invalid("Input Variant element at index 0 doesn't hold a RaggedTensorVariant")
     if len(payload.splits) != ragged_rank:
-        raise invalid(f"Encoded input RaggedTensorVariant has ragged_rank={len(payload.splits)}. Expected {ragged_rank}")
+        found = len(payload.splits)
+        raise invalid(f"Encoded input RaggedTensorVariant has ragged_rank={found}. Expected {ragged_rank}")
     if payload.values.size and dtype_of(payload.values) != kind:
         raise invalid(f"Expected values Tensor dtype: {kind.name}, found: {dtype_of(payload.values).name}")
     return payload
