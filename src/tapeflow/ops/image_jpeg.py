@@ -120,7 +120,7 @@ def _jpeg_bytes(image, quality, **options) -> bytes:
 
 
 def _with_density(contents: bytes, unit: str, x: int, y: int) -> bytes:
-    """A file whose JFIF header, its first segment, has these 16 bits of `x` and `y`; Pillow writes positive dpi only."""
+    """A file with `x` and `y`, 16 bits each, in its JFIF header, the first segment; Pillow writes positive dpi only."""
     density = struct.pack(">BHH", 1 if unit == "in" else 2, x & 0xFFFF, y & 0xFFFF)
     return contents[:13] + density + contents[18:]
 
