@@ -154,6 +154,7 @@ Tensor* array_to_tensor(PyObject* array, DType want) {
     throw PythonError();
   }
   if (want == DType::kInvalid) want = have;
+  if (want == DType::kString) return string_tensor(a);  // of no elements; the class of others is refused
   if (is_object(want)) cannot_convert(array, want);
   // Arrays are cast to whatever dtype is asked for, as in TensorFlow; only Python values are checked.
   return copy_array(array, want);

@@ -465,7 +465,7 @@ Tensor* cast_if_possible(Ref natural, DType preferred) {
   const DType own = tensor_of(natural)->dtype;
   const Kind from = kind_of_dtype(own), to = kind_of_dtype(preferred);
   const bool numbers = (to == Kind::kInt || to == Kind::kFloat || to == Kind::kComplex) && from <= Kind::kComplex;
-  if (own == preferred || !numbers || (from == Kind::kComplex && to != from)) return released(std::move(natural));
+  if (own == preferred || !numbers) return released(std::move(natural));
   const Ref array(to_array(tensor_of(natural), false));
   Ref cast = owned(copy_array(array.get(), preferred));
   if (is_integer(preferred)) {
@@ -480,11 +480,13 @@ Tensor* cast_if_possible(Ref natural, DType preferred) {
 }  // namespace
 
 Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed, bool beside_lists) {
-  const bool array = PyArray_Check(value) || PyArray_IsScalar(value, Generic);
+  const bool scalar = PyArray_IsScalar(value, Generic);
+  const bool array = PyArray_Check(value) || PyArray_IsScalar(value, Double);  // the latter is a Python float, too
   if (array && !beside_lists) return cast_if_possible(owned(to_tensor(value, DType::kInvalid)), preferred);
-  if (array || is_list(value)) {
+  if (array || scalar || is_list(value) || PyComplex_Check(value)) {
     Ref natural = owned(to_tensor(value, DType::kInvalid));
     if (allowed & bit(tensor_of(natural)->dtype)) return released(std::move(natural));
+    if (scalar) return cast_if_possible(std::move(natural), preferred);
   }
   try {
     return to_tensor(value, preferred);

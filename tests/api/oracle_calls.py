@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import faulthandler
 import importlib
+import itertools
 import json
 import math
 import os
@@ -23,6 +24,7 @@ import warnings
 import numpy as np
 
 SECONDS = 20  # for one call
+ELEMENTS = 60  # of a dataset
 GIGABYTES = 24  # of address space
 
 
@@ -48,9 +50,19 @@ def names(tf):
             value = call(*tensors)
         return tape.gradient(value, tensors)
 
+    def number(element):
+        """One number of all tensors of a dataset's element."""
+        total = tf.constant(0, tf.int64)
+        for each in tf.nest.flatten(element, expand_composites=True):
+            if each.dtype == tf.string:
+                each = tf.strings.length(each)
+            if each.dtype != tf.variant:
+                total += tf.reduce_sum(tf.cast(each, tf.int64))
+        return total
+
     return {
         "tf": tf, "np": np, "nan": math.nan, "inf": math.inf, "array": array,
-        "in_function": in_function, "gradient": gradient,
+        "in_function": in_function, "gradient": gradient, "number": number,
     }  # fmt: skip
 
 
@@ -58,6 +70,7 @@ def answer(tf, known, line):
     """What a call returns or raises, as JSON can hold it."""
     tf.random.set_seed(1)
     np.random.seed(1)
+    signal.signal(signal.SIGALRM, stop)
     signal.alarm(SECONDS)
     try:
         return {"value": told(tf, eval(line, dict(known)))}
@@ -74,6 +87,8 @@ def told(tf, value):
             type(value).__name__,
             [told(tf, each) for each in tf.nest.flatten(value, expand_composites=True)],
         ]
+    if isinstance(value, tf.data.Dataset):
+        return ["dict", pipeline(tf, value)]
     if isinstance(value, dict):
         return ["dict", {str(k): told(tf, v) for k, v in value.items()}]
     if isinstance(value, (list, tuple)):
@@ -91,6 +106,21 @@ def told(tf, value):
     if isinstance(value, tf.DType):
         return ["dtype", value.name]
     return ["object", type(value).__name__]
+
+
+def pipeline(tf, dataset):
+    """A dataset: what it says of its elements, the first ones, and the error that ends them."""
+    spec, size = str(dataset.element_spec).replace("tf.", ""), int(dataset.cardinality())
+    known = {"spec": ["python", spec, [], None], "cardinality": ["python", str(size), [], None]}
+    elements = []
+    try:
+        for each in itertools.islice(dataset, ELEMENTS):
+            elements.append(told(tf, each))
+    except TimedOutError:
+        raise
+    except Exception as error:
+        known["error"] = ["python", type(error).__name__, [], None]
+    return {"elements": ["list", elements], **known}
 
 
 def sequence(value):
@@ -126,7 +156,7 @@ def main(package, calls, answers):
     tf = importlib.import_module(package)
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
-    signal.signal(signal.SIGALRM, stop)
+    tf.zeros([])  # TensorFlow converts arguments otherwise in a process's first call
     known = names(tf)
     lines = pathlib.Path(calls).read_text().splitlines()
     with open(answers, "a+") as file:

@@ -63,26 +63,23 @@ DIFFERENT = {
         "reverse: only we raise InvalidArgumentError",
     ),
     "TensorFlow computes what is no number, or reads unset memory": (
+        "dtypes.saturate_cast: other values",
+        "linalg.qr: other values",
+        "math.xdivy: other values",
         "saturate_cast: other values",
         "signal.irfft: other values",
     ),
-    "TensorFlow has 0 for the mean of nothing": ("nn.weighted_moments: other values",),
+    "TensorFlow has 0 for the mean of nothing": (
+        "math.reduce_mean: other values",
+        "nn.weighted_moments: other values",
+    ),
     "TensorFlow ignores the dtype, and fails for integers": (
         "histogram_fixed_width_bins: uint32 for int32",
     ),
     "TensorFlow multiplies both by 0 or 1, so that NaN and infinity spread": (
+        "image.random_flip_left_right: other values",
         "image.random_flip_up_down: other values",
         "image.stateless_random_flip_left_right: other values",
-    ),
-    "TensorFlow takes empty arrays of any dtype for empty arrays of strings": (
-        "image.is_jpeg: only we raise TypeError",
-        "io.decode_base64: only we raise TypeError",
-        "io.decode_raw: only we raise TypeError",
-        "io.is_jpeg: only we raise TypeError",
-        "strings.length: only we raise TypeError",
-        "strings.ngrams: only we raise InvalidArgumentError",
-        "strings.ngrams: only we raise ValueError",
-        "strings.split: only we raise TypeError",
     ),
     "a lower end above the upper one": (
         "quantization.fake_quant_with_min_max_vars_per_channel: other values",
@@ -96,13 +93,19 @@ DIFFERENT = {
         "unstack: only we raise TypeError",
     ),
     "arguments that TensorFlow does not check": (
+        "gradients: only we raise ValueError",
+        "histogram_fixed_width_bins: only we raise InvalidArgumentError",
         "io.deserialize_many_sparse: only we raise InvalidArgumentError",
         "linalg.banded_triangular_solve: only we raise InvalidArgumentError",
+        "linalg.eigh_tridiagonal: only we raise TypeError",
+        "linalg.eigh_tridiagonal: only we raise ValueError",
+        "math.is_non_decreasing: only we raise InvalidArgumentError",
         "nn.collapse_repeated: only we raise InvalidArgumentError",
         "nn.conv2d_transpose: only we raise InvalidArgumentError",
         "nn.isotonic_regression: float32 for float64",
         "nn.isotonic_regression: only we raise InvalidArgumentError",
         "quantization.fake_quant_with_min_max_args: other shape",
+        "random.stateless_gamma: only we raise InvalidArgumentError",
         "random.stateless_truncated_normal: only we raise InvalidArgumentError",
         "signal.inverse_stft_window_fn: only we raise ValueError",
         "size: only we raise InvalidArgumentError",
@@ -121,6 +124,8 @@ DIFFERENT = {
         "image.adjust_hue: other values",
         "image.adjust_saturation: other values",
         "image.convert_image_dtype: other values",
+        "image.random_hue: other values",
+        "image.stateless_random_hue: other values",
     ),
     "conversion of Python bools in lists, and of strings to bools": (
         "linalg.adjoint: only we raise TypeError",
@@ -146,11 +151,25 @@ DIFFERENT = {
     ),
     "lists of arrays have their own dtype": ("raw_ops.ConcatOffset: int64 for int32",),
     "no elements of bfloat16": ("stack: bfloat16 for float32",),
-    "of a matrix that is not positive definite": ("linalg.logdet: other values",),
+    "of a matrix that is not positive definite": (
+        "linalg.cholesky: other values",
+        "linalg.logdet: other values",
+    ),
     "one NaN makes the statistics of all NaN": (
         "quantization.fake_quant_with_min_max_args_gradient: other values",
         "quantization.quantize: other values",
         "quantization.quantize_and_dequantize: other values",
+    ),
+    "NaN or a number as the largest: either, depending on the order": (
+        "math.top_k: other values",
+        "nn.ctc_greedy_decoder: other values",
+        "nn.fractional_max_pool: other values",
+        "nn.max_pool_with_argmax: other values",
+    ),
+    "Bessel functions at infinity: TensorFlow has NaN for their limit of 0": (
+        "math.special.bessel_j0: other values",
+        "math.special.bessel_j1: other values",
+        "math.special.bessel_y1: other values",
     ),
     "special functions outside of where they are defined": (
         "math.polygamma: other values",
@@ -172,7 +191,9 @@ DIFFERENT = {
         "image.encode_jpeg: other values",
         "image.encode_png: other values",
         "image.random_contrast: other values",
+        "image.stateless_random_jpeg_quality: other values",
         "io.decode_json_example: other values",
+        "io.encode_jpeg: other values",
         "io.encode_png: other values",
     ),
     "the stack of one tensor along a last axis": ("ragged.stack: RaggedTensor for tensor",),
@@ -317,10 +338,20 @@ def test_random_calls(tmp_path):
     assert not [call for call, how, *_ in found if how == "died"]
 
 
-def generate(calls, seed, count, names=""):
-    """Have `random_calls.py` write a file of calls."""
-    options = [f"--seed={seed}", f"--calls={count}", f"--names={names}"]
-    subprocess.run([sys.executable, HERE / "random_calls.py", *options, calls], check=True)
+def test_random_pipelines(tmp_path):
+    """Random pipelines of datasets: equal elements, specs, cardinalities and errors."""
+    calls = tmp_path / "calls"
+    seed, count = os.environ.get("SEED", "1"), int(os.environ.get("CALLS", "1500")) // 3
+    generate(calls, seed, count, script="random_pipelines.py")
+    assert len(calls.read_text().splitlines()) == count
+    found = wrong(calls, tmp_path, errors=False)
+    assert len(found) <= count // 100, found
+
+
+def generate(calls, seed, count, *options, script="random_calls.py"):
+    """Have a script write a file of calls."""
+    options = [f"--seed={seed}", f"--calls={count}", *options]
+    subprocess.run([sys.executable, HERE / script, *options, calls], check=True)
 
 
 def main():
@@ -329,13 +360,17 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--calls", default="20000")
     parser.add_argument("--names", default="")
+    parser.add_argument("--pipelines", action="store_true", help="of tf.data, instead of calls")
     parser.add_argument("--folder", default=None, help="where the calls and answers are kept")
     parser.add_argument("--errors", action="store_true", help="compare also the classes of errors")
     given = parser.parse_args()
     folder = pathlib.Path(given.folder or tempfile.mkdtemp())
     calls = folder / "calls"
     if not calls.exists():
-        generate(calls, given.seed, given.calls, given.names)
+        if given.pipelines:
+            generate(calls, given.seed, given.calls, script="random_pipelines.py")
+        else:
+            generate(calls, given.seed, given.calls, f"--names={given.names}")
     found = collections.defaultdict(list)
     for call, how, a, b in wrong(calls, folder, given.errors):
         found[function_of(call), how].append((call, a, b))

@@ -554,3 +554,13 @@ def test_variables_that_a_nested_call_creates_keep_their_values():
         return inner(x)
 
     assert [float(outer(tf.constant(x))) for x in (5.0, 7.0, 9.0)] == [6.0, 7.0, 8.0]
+
+
+@pytest.mark.parametrize("make", [
+    lambda n: tf.ragged.constant([[1] * n, []]),
+    lambda n: tf.SparseTensor([[0, i] for i in range(n)], [1] * n, [2, 9]),
+], ids=["ragged", "sparse"])  # fmt: skip
+def test_composites_with_other_numbers_of_values_share_a_trace(make):
+    function = tf.function(lambda x: tf.reduce_sum(x.values))
+    assert [int(function(make(n))) for n in (1, 2, 5)] == [1, 2, 5]
+    assert function.experimental_get_tracing_count() == 1

@@ -10,6 +10,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.ops
+from tapeflow.ops.ragged_variant import RaggedVariant
 from tapeflow.ops.shape_inference import infer, output_count, output_dtypes
 from tapeflow.ops.table import REGISTRY
 
@@ -71,6 +72,7 @@ DATA_DEPENDENT = {
     "Unique": "as many elements as there are different ones",
     "UniqueWithCounts": "as many elements as there are different ones",
     "ListDiff": "as many elements as are left",
+    "RaggedTensorFromVariant": "as many rows and values as the variants hold",
     **{
         f"TensorList{name}": "as many elements, and of the shape, that the list has"
         for name in ("ConcatV2", "ElementShape", "Gather", "GetItem", "PopBack", "Stack")
@@ -220,7 +222,7 @@ def test_dtypes_agree_with_the_result(row, sample):
 def dtype_of(x):
     if is_variable(x):
         return tf.resource
-    if not isinstance(x, np.ndarray) or any(isinstance(v, tf._native.TensorList) for v in x.flat):
+    if not isinstance(x, np.ndarray) or any(isinstance(v, (tf._native.TensorList, RaggedVariant)) for v in x.flat):
         return tf.variant
     if x.dtype == object and any(not isinstance(v, (bytes, str)) for v in x.flat):
         return tf.resource  # a table or the like

@@ -90,12 +90,15 @@ def remove(path) -> None:
 
 
 def rmtree(path) -> None:
-    """Delete a directory with all that is in it. Raises NotFoundError."""
+    """Delete a directory with all that is in it, or a file. Raises NotFoundError."""
     path = text_path(path)
     if not os.path.exists(path):
         raise errors.NotFoundError(None, None, f"{path}; No such file or directory")
     with _Translated(path):
-        shutil.rmtree(path)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            os.remove(path)
 
 
 def copy(src, dst, overwrite=False) -> None:
@@ -225,9 +228,9 @@ class GFile:
         return list(self)
 
     def write(self, file_content) -> None:
-        """Append text or bytes."""
+        """Append text or bytes. Raises TypeError for anything else."""
         data = file_content.encode("utf-8") if isinstance(file_content, str) else file_content
-        self._opened(True).write(bytes(data))
+        self._opened(True).write(memoryview(data))
 
     def size(self) -> int:
         """The length of the file in bytes."""

@@ -186,7 +186,7 @@ def _assembled(like: Any, parts: list[Any]) -> Any:
         return SparseTensorValue(*parts)
     made = SparseTensor.__new__(SparseTensor)
     made._indices, made._values, made._dense_shape = parts
-    made._given_shape = getattr(like, "_given_shape", None)
+    made._given_shape = like.shape if isinstance(like, SparseTensorSpec) else getattr(like, "_given_shape", None)
     return made
 
 
@@ -230,7 +230,10 @@ class SparseTensorSpec(TypeSpec):
     def _from_placeholders(self, make: Callable[..., Any]) -> Any:
         """A sparse tensor of which `make(dtype, shape)` gives the parts."""
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
-        return _composed(None, parts)
+        made = _composed(None, parts)
+        if isinstance(made, SparseTensor):
+            made.set_shape(self._shape)
+        return made
 
     def _to_components(self, value: Any) -> list[Any]:
         if isinstance(value, SparseTensorValue):

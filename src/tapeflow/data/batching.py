@@ -14,6 +14,9 @@ from tapeflow.data.passes import Over
 from tapeflow.data.windows import integer_or_bool
 from tapeflow.ops.ragged_tensor import RaggedTensorSpec
 
+_INFINITE = -1
+_UNKNOWN = -2
+
 
 def _sizes(dataset, batch_size, drop_remainder, op):
     """The batch size, whether to drop, the spec's outer size, and the number of batches."""
@@ -311,7 +314,9 @@ def unbatched(dataset):
         raise ValueError(
             f"Cannot unbatch a dataset whose components have different batch sizes: {known}."
         )
-    count = dataset._size if dataset._size <= 0 else dataset._size * known[0] if known else -2
+    count = dataset._size
+    if count != _INFINITE:
+        count = count * known[0] if known and count >= 0 else _UNKNOWN
     return "Unbatch", lambda: _Unbatched(dataset._start()), spec, count
 
 

@@ -32,7 +32,7 @@ def zipped(datasets):
                 "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
                 f"`tf.data.Dataset` objects but encountered object of type {type(leaf)}."
             )
-    flat = type(datasets) is tuple and len(leaves) == len(datasets)
+    flat = type(datasets) is tuple and all(hasattr(each, "_start") for each in datasets)
 
     def spec():
         return element.map_leaves(lambda dataset: dataset.element_spec, datasets)

@@ -80,7 +80,7 @@ class Applied:
         if self._folds is None:
             return lambda *arguments: call(*arguments, *others)
         return lambda state, value: self._split(
-            _items(call(*_items(state), *_items(value), *others))
+            _items(call(*_items(state), *unpacked(value), *others))
         )
 
     def __call__(self, *arguments: Any) -> Any:

@@ -17,6 +17,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops.ragged_tensor import RaggedTensor, RaggedTensorSpec
 from tapeflow.ops.ragged_value import RaggedTensorValue
+from tapeflow.ops.sparse import to_dense
 from tapeflow.ops.tensor_array import TensorArray
 from tapeflow.ops.variable import Variable
 
@@ -219,9 +220,9 @@ def as_numpy(leaf):
     if hasattr(leaf, "as_numpy_iterator"):
         return leaf.as_numpy_iterator()
     if isinstance(leaf, SparseTensor):
-        return SparseTensorValue(leaf.indices.numpy(), leaf.values.numpy(), leaf.dense_shape.numpy())
+        return to_dense(leaf).numpy()
     if isinstance(leaf, RaggedTensor):
-        return _ragged_value(leaf)
+        return leaf.numpy()
     if leaf is None:
         return None
     raise TypeError(
@@ -239,12 +240,6 @@ def check_numpy(spec):
             "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type "
             f"{spec.value_type.__name__}."
         )
-
-
-def _ragged_value(leaf):
-    inner = leaf.values
-    values = _ragged_value(inner) if isinstance(inner, RaggedTensor) else inner.numpy()
-    return RaggedTensorValue(values, leaf.row_splits.numpy())
 
 
 def merge_specs(first, second):

@@ -1,4 +1,8 @@
-"""`Dataset.rejection_resample`: elements left out at random, so that classes come as often as is wanted."""
+"""`Dataset.rejection_resample`: elements left out at random, so that classes come as often as is wanted.
+
+Elements come from two datasets, chosen at random: the given one, as often as the wanted distribution contains the
+initial one, and one that rejects elements, for the rest.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,20 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.data.dataset import Dataset
+from tapeflow.ops.broadcasting import tile
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import less, where
+from tapeflow.ops.comparison import less
 from tapeflow.ops.construction import one_hot
 from tapeflow.ops.gather import gather
+from tapeflow.ops.joining import stack
+from tapeflow.ops.layout import expand_dims
 from tapeflow.ops.random import uniform
-from tapeflow.ops.reduction import reduce_max, reduce_sum
+from tapeflow.ops.reduction import reduce_max, reduce_min, reduce_sum
+from tapeflow.ops.static import static_value
 
-_FIRST_COUNTS = 16  # elements that every class is taken to have had, in all, before any was counted
+_COUNTED_TOGETHER = 32  # elements, after which the initial distribution is estimated anew
+_FIRST_COUNT = 10  # elements that every class is taken to have had before any was counted
 
 
 def resampled(dataset, class_func, target_dist, initial_dist, seed):
@@ -22,42 +32,67 @@ def resampled(dataset, class_func, target_dist, initial_dist, seed):
     Without `initial_dist` the classes are counted as elements come.
     """
     target = convert_to_tensor(target_dist)
-    if target.dtype not in (dtypes.float32, dtypes.float64):
-        target = cast(target, dtypes.float32)
+    if initial_dist is None:
+        initials = _estimated(dataset.map(class_func), int(target.shape[0]))
+        share = None
+    else:
+        initial = convert_to_tensor(initial_dist)
+        initials = Dataset.from_tensors(initial).repeat()
+        share = _static_share(static_value(initial), static_value(target))
+    classified = dataset.map(lambda *parts: (class_func(*parts), parts if len(parts) > 1 else parts[0]))
+    if share == 1:
+        return classified
+    kept = _kept(dataset, class_func, initials.map(lambda initial: _chances(initial, target)), seed)
+    if share == 0:
+        return kept
 
-    def class_of(value):
-        parts = value if type(dataset.element_spec) is tuple else (value,)
-        return cast(class_func(*parts), dtypes.int32)
+    def weights(initial):
+        share = reduce_min(_ratios(initial, target))
+        return stack([share, 1 - share])
+
+    return Dataset.sample_from_datasets([classified, kept], initials.map(weights), seed, stop_on_empty_dataset=True)
+
+
+def _kept(dataset, class_func, chances, seed):
+    """The (class, element) pairs that are not rejected."""
+
+    def with_chance(chances, value):
+        number = class_func(*value) if isinstance(value, tuple) else class_func(value)
+        return number, gather(chances, number), value
 
     def keep(number, chance, value):
-        return less(uniform([], seed=seed, dtype=target.dtype), chance)
+        return less(uniform([], seed=seed, dtype=chance.dtype), chance)
 
-    if initial_dist is not None:
-        chances = _chances(convert_to_tensor(initial_dist, target.dtype), target)
+    found = Dataset.zip((chances, dataset)).map(with_chance).filter(keep)
+    return found.map(lambda number, chance, value: (number, value))
 
-        def with_chance(*parts):
-            number = class_of(parts if type(dataset.element_spec) is tuple else parts[0])
-            value = parts if type(dataset.element_spec) is tuple else parts[0]
-            return number, gather(chances, number), value
 
-        chosen = dataset.map(with_chance).filter(keep)
-    else:
-        classes = int(target.shape[0])
-        first = convert_to_tensor(np.full(classes, _FIRST_COUNTS // classes + 1, np.int64))
+def _estimated(classes, count):
+    """A distribution for each element: that of the classes in its group and in those before it."""
 
-        def count(counts, value):
-            number = class_of(value)
-            counts = counts + one_hot(number, classes, dtype=dtypes.int64)
-            shares = cast(counts, target.dtype)
-            chances = _chances(shares / reduce_sum(shares), target)
-            return counts, (number, gather(chances, number), value)
+    def counted(counts, numbers):
+        counts = counts + reduce_sum(one_hot(numbers, count, dtype=dtypes.int64), 0)
+        shares = cast(counts / reduce_sum(counts), dtypes.float32)
+        return counts, tile(expand_dims(shares, 0), [_COUNTED_TOGETHER, 1])
 
-        chosen = dataset.scan(first, count).filter(keep)
-    return chosen.map(lambda number, chance, value: (number, value))
+    first = np.full(count, _FIRST_COUNT, np.int64)
+    return classes.batch(_COUNTED_TOGETHER).scan(first, counted).unbatch()
+
+
+def _ratios(initial, target):
+    return target / (initial + np.finfo(initial.dtype.as_numpy_dtype).tiny)
 
 
 def _chances(initial, target):
-    """The chance of each class to be kept: the rarest, compared with what is wanted, always is."""
-    tiny = np.finfo(target.dtype.as_numpy_dtype).tiny
-    ratios = where(target > 0, target / (initial + tiny), target * 0)
-    return ratios / reduce_max(ratios)
+    """The chance of each class to be kept, as elements of the given dataset come, too."""
+    ratios = _ratios(initial, target)
+    least = reduce_min(ratios)
+    return (ratios - least) / (reduce_max(ratios) - least)
+
+
+def _static_share(initial, target):
+    """How many elements come from the given dataset, where that is known."""
+    if initial is None or target is None:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.min(target / initial)

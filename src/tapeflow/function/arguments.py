@@ -195,7 +195,11 @@ def take_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
             specs.append((x.dtype, shape_of(x)))
         else:
             keys.append(_key(x))
-    structure = _structure((args, kwargs))
+    composites: list[Any] = []
+    structure = _structure((args, kwargs), composites)
+    if composites:
+        shapes = _shapes_of_parts(composites)
+        specs = [(x.dtype, shapes.get(id(x), shape)) for x, (_, shape) in zip(tensors, specs, strict=True)]
     return Call(args, kwargs, leaves, tensors, (structure, tuple(keys)), tuple(specs))
 
 
@@ -205,14 +209,27 @@ def shape_of(x: Any) -> tuple[int | None, ...] | None:
     return tuple(x.shape.as_list())
 
 
-def _structure(x: Any) -> Any:
-    """A nested structure as something hashable, leaves left out."""
+def _shapes_of_parts(composites: list[Any]) -> dict[int, tuple[int | None, ...] | None]:
+    """By identity, the shapes of ragged and sparse tensors' parts that go for other numbers of values, too."""
+    found: dict[int, tuple[int | None, ...] | None] = {}
+    for composite in composites:
+        specs = getattr(getattr(composite, "_type_spec", None), "_component_specs", None)
+        if isinstance(specs, list):
+            parts = nest.flatten(composite, expand_composites=True)
+            for part, spec in zip(parts, specs, strict=True):
+                found[id(part)] = None if spec.shape.rank is None else tuple(spec.shape.as_list())
+    return found
+
+
+def _structure(x: Any, composites: list[Any]) -> Any:
+    """A nested structure as something hashable, leaves left out; what is composed of tensors joins `composites`."""
     if not nest.is_nested_or_composite(x):
         return None
     if isinstance(x, dict):
-        return type(x), tuple((k, _structure(x[k])) for k in sorted(x, key=str))
+        return type(x), tuple((k, _structure(x[k], composites)) for k in sorted(x, key=str))
     if isinstance(x, (list, tuple)):
-        return type(x), tuple(_structure(v) for v in x)
+        return type(x), tuple(_structure(v, composites) for v in x)
+    composites.append(x)
     return type(x), len(nest.flatten(x, expand_composites=True)), getattr(x, "_trace_key", None)
 
 

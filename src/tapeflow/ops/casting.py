@@ -104,10 +104,15 @@ def saturate_cast(value, dtype, name=None):
     kind = dtypes.as_dtype(dtype).base_dtype
     value = convert_to_tensor(value)
     source = value.dtype
-    if source.is_complex and not kind.is_complex:
-        from tapeflow.ops.complex_numbers import real
+    if kind.is_complex and not source.is_complex:
+        return cast(saturate_cast(value, kind.real_dtype), kind)
+    if source.is_complex and source is not kind:
+        from tapeflow.ops import complex_numbers as parts
 
-        value = real(value)
+        if kind.is_complex:
+            each = (saturate_cast(part(value), kind.real_dtype) for part in (parts.real, parts.imag))
+            return parts.complex(*each)
+        value = parts.real(value)
         source = value.dtype
     if not source.is_complex and not kind.is_bool and source is not kind:
         infinite = source.is_floating and kind.is_integer  # an infinity becomes the largest finite number

@@ -123,14 +123,14 @@ def _is_list(t_list):
 
 @tensor_function
 def global_norm(t_list, name=None):
-    """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; None of no tensors."""
+    """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; 0 of no tensors."""
     halves = []
     for t in _is_list(t_list):
         if t is not None:
             t = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
             halves.append(reduction.reduce_sum(elementwise.Square(t)))
     if not halves:
-        return None
+        return convert_to_tensor(0.0)
     total = halves[0]
     for half in halves[1:]:
         total = arithmetic.AddV2(total, half)

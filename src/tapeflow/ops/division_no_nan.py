@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, shapes
@@ -61,7 +61,7 @@ def divide_no_nan(x, y, name=None):
     Integers are divided as float32, where they have 8 or 16 bits, or as float64. Raises TypeError for other dtypes and
     for two different ones.
     """
-    x = convert_to_tensor(x)
+    x = convert_to_tensor(x, y.dtype.base_dtype if is_tensor(y) and not is_tensor(x) else None)
     y = convert_to_tensor(y, dtype_hint=x.dtype)
     if x.dtype.base_dtype != y.dtype.base_dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")

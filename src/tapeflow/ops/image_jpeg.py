@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,12 @@ def _jpeg_bytes(image, quality, **options) -> bytes:
     return out.getvalue()
 
 
+def _with_density(contents: bytes, unit: str, x: int, y: int) -> bytes:
+    """A file with `x` and `y`, 16 bits each, in its JFIF header, the first segment; Pillow writes positive dpi only."""
+    density = struct.pack(">BHH", 1 if unit == "in" else 2, x & 0xFFFF, y & 0xFFFF)
+    return contents[:13] + density + contents[18:]
+
+
 @op("EncodeJpeg", "image: uint8 -> contents: string", attrs=_ENCODING, shape=shapes.scalar)
 def EncodeJpeg(
     xp,
@@ -134,19 +141,16 @@ def EncodeJpeg(
 ):
     depths = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}[format]
     require_picture(image, depths)
-    inch = 1 if density_unit == "in" else 2.54
     options: dict[str, Any] = {"xmp": xmp_metadata} if xmp_metadata else {}
-    return as_contents(
-        _jpeg_bytes(
-            image,
-            quality,
-            progressive=progressive,
-            optimize=optimize_size,
-            subsampling=2 if chroma_downsampling else 0,
-            dpi=(round(x_density * inch), round(y_density * inch)),
-            **options,
-        )
+    contents = _jpeg_bytes(
+        image,
+        quality,
+        progressive=progressive,
+        optimize=optimize_size,
+        subsampling=2 if chroma_downsampling else 0,
+        **options,
     )
+    return as_contents(_with_density(contents, density_unit, x_density, y_density))
 
 
 @EncodeJpeg.samples

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -146,7 +147,7 @@ def ngrams(
 
     Raises ValueError for a scalar, a width below one, or a padding width without pad values.
     """
-    data = as_ragged_or_tensor(data)
+    data = as_ragged_or_tensor(data, dtypes.string)
     widths = list(ngram_width) if isinstance(ngram_width, (list, tuple)) else [ngram_width]
     if any(width < 1 for width in widths):
         raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")

@@ -157,7 +157,11 @@ def crossed(inputs, **attrs):
         out_values_type=kind,
         **attrs,
     )
-    return RaggedTensor.from_row_splits(*made, validate=False)
+    values, row_splits = made
+    narrow = [rows for rows in inputs if isinstance(rows, RaggedTensor)]
+    if narrow and all(rows.row_splits.dtype == dtypes.int32 for rows in narrow):
+        row_splits = cast(row_splits, dtypes.int32)
+    return RaggedTensor.from_row_splits(values, row_splits, validate=False)
 
 
 def _hash_attrs(num_buckets, hash_key):

@@ -416,6 +416,19 @@ class RaggedTensor:
         out[:] = rows
         return out
 
+    def _to_variant(self, batched_input=False, name=None):
+        from tapeflow.ops.ragged_variant import to_variant
+
+        return to_variant(self, batched_input)
+
+    @classmethod
+    def _from_variant(
+        cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, row_splits_dtype=dtypes.int64, name=None
+    ):
+        from tapeflow.ops.ragged_variant import from_variant
+
+        return from_variant(variant, dtype, output_ragged_rank, input_ragged_rank, row_splits_dtype)
+
     def _from_session_values(self, values):
         flat, *splits = values
         out = flat

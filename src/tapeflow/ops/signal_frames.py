@@ -114,9 +114,9 @@ def overlap_and_add(signal, frame_step, name=None):
     """
     signal = _at_least(convert_to_tensor(signal), 2)
     step = _count(frame_step, "frame_step")
-    if isinstance(step, int) and step <= 0:
-        raise ValueError(f"frame_step must be positive, got {step}")
     rank, frames, length = signal.shape.rank, size_of(signal, -2), size_of(signal, -1)
+    if isinstance(step, int) and step <= 0 and not step == length == 0:
+        raise ValueError(f"frame_step must be positive, got {step}")
     if rank is None or not all(isinstance(n, int) for n in (frames, length, step)):
         every = range_(rank_of(signal))
         order = concat([every[-2:], every[:-2]], 0)

@@ -13,6 +13,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, elementwise, reduction, shapes
+from tapeflow.ops.construction import zeros_like
 from tapeflow.ops.elementwise_samples import line, per_element, positive, positive_pairs, unit
 from tapeflow.ops.table import FLOATING, Preferring, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -490,7 +491,7 @@ def polyval(coeffs, x, name=None):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
     x = convert_to_tensor(x)
     if not coeffs:
-        return arithmetic.Mul(x, 0)
+        return zeros_like(x)
     value = convert_to_tensor(coeffs[0], dtype_hint=x.dtype)
     for coefficient in coeffs[1:]:
         value = arithmetic.AddV2(

@@ -221,7 +221,9 @@ def _cut(text: bytes, pos: int, count: int, unit: str, number: int) -> bytes:
         raise invalid(
             f"pos {pos} out of range for string b'{text.decode(errors='replace')}' at index {number}"
         )
-    stop = last if count < 0 else min(start + count, last)
+    if count < 0:  # bytes up to the end, but no characters
+        return text[start:] if unit == "BYTE" else b""
+    stop = min(start + count, last)
     return text[marks[start] : marks[stop]]
 
 

@@ -65,13 +65,15 @@ class ExponentialMovingAverage:
                     start = var.read_value() if is_variable else zeros(var.shape.as_list(), var.dtype)
                     name = f"{base_name(var)}/{self._name}"
                     slots["average"] = Variable(start, trainable=False, name=name)
+                    if is_variable and (graph := context.current_graph()) is not None:
+                        graph.add_to_collection("moving_average_variables", var)
                 if is_variable and context.executing_eagerly():
                     continue
             shadow, decay = slots["average"], self._current_decay()
             if self._zero_debias and not is_variable:
                 assign_moving_average(shadow, var, decay)
             else:
-                shadow.assign_sub((shadow - var) * cast(1.0 - decay, var.dtype))
+                shadow.assign_sub((shadow - var) * cast(1.0 - convert_to_tensor(decay), var.dtype))
 
     def _current_decay(self):
         if self._num_updates is None:
