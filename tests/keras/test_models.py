@@ -173,3 +173,15 @@ def test_weights_in_a_graph(tmp_path):
             assert (layer.get_weights()[1] == 0).all()
     with pytest.raises(RuntimeError, match="not available"):
         tf.keras.backend.get_session()
+
+
+def test_models_know_whether_they_are_made_of_symbolic_tensors():
+    class Subclass(tf.keras.Model):
+        def call(self, x):
+            return x
+
+    x = tf.keras.Input((2,))
+    assert tf.keras.Model(x, x + 1.0)._is_graph_network
+    assert not Subclass()._is_graph_network
+    assert not tf.keras.Sequential([tf.keras.layers.Dense(1)])._is_graph_network
+    assert tf.keras.Sequential([x, tf.keras.layers.Dense(1)])._is_graph_network
