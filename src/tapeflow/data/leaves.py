@@ -132,7 +132,10 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             splits = [next(flat) for _ in range(leaf.ragged_rank)]
             return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
         if isinstance(leaf, SparseTensorSpec):
-            return SparseTensor(next(flat), next(flat), next(flat))
+            sparse = SparseTensor(next(flat), next(flat), next(flat))
+            if not isinstance(sparse.indices, _native.EagerTensor):
+                sparse.set_shape(leaf.shape)
+            return sparse
         if isinstance(leaf, TensorArraySpec):
             return TensorArray(
                 leaf._dtype, dynamic_size=leaf._dynamic_size, flow=next(flat), infer_shape=leaf._infer_shape,

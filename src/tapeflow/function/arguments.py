@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, nest, replicas
+from tapeflow.core import context, dtypes, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SIZES
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.graph.func_graph import FuncGraph
@@ -30,7 +31,7 @@ class Call(NamedTuple):
       leaves: all leaves of both, composites expanded.
       tensors: those of them that are tensors.
       key: what a trace is for, without shapes: hashable.
-      specs: (dtype, shape tuple) of each tensor.
+      specs: (dtype, shape tuple) of each tensor; for the dense shape of a sparse tensor (SIZES, what is known of it).
     """
 
     args: tuple[Any, ...]
@@ -186,15 +187,24 @@ def _as_argument(x: Any) -> Any:
 
 
 def take_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    leaves = nest.flatten((args, kwargs), expand_composites=True)
-    tensors, keys, specs = [], [], []
-    for x in leaves:
+    leaves, tensors, keys, specs = [], [], [], []
+    for x in nest.flatten((args, kwargs), expand_composites=False):
         if isinstance(x, _Tensor):
+            leaves.append(x)
             tensors.append(x)
             keys.append(int(x.dtype))
             specs.append((x.dtype, shape_of(x)))
-        else:
+        elif not nest.is_nested_or_composite(x):
+            leaves.append(x)
             keys.append(_key(x))
+        else:
+            parts = nest.flatten(x, expand_composites=True)
+            leaves += parts
+            own = [part for part in parts if isinstance(part, _Tensor)]
+            tensors += own
+            keys += [int(part.dtype) if isinstance(part, _Tensor) else _key(part) for part in parts]
+            known = getattr(x, "_trace_specs", None)
+            specs += [(part.dtype, shape_of(part)) for part in own] if known is None else known()
     structure = _structure((args, kwargs))
     return Call(args, kwargs, leaves, tensors, (structure, tuple(keys)), tuple(specs))
 
@@ -277,6 +287,14 @@ def context_keys() -> tuple[Any, Any]:
     )
     shared = (None if outside is None else _Identity(outside)), place
     return shared, (shared if graph is outside else (_Identity(graph), place))
+
+
+def of_input(spec: Any) -> tuple[Any, tuple[int | None, ...] | None]:
+    """The dtype and shape of the tensor that a spec of a `Call` describes."""
+    dtype, shape = spec
+    if dtype is not SIZES:
+        return dtype, shape
+    return dtypes.int64, (None if shape is None else len(shape),)
 
 
 def relaxed(specs: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:

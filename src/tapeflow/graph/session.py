@@ -13,8 +13,17 @@ from tapeflow.core import context, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.waiting import Cancellation
+from tapeflow.graph import (
+    graph_def,
+    order,
+    planning,
+    resource_nodes,
+    server,
+    session_handles,
+    streams,
+    tensor,
+)
 from tapeflow.graph import operation as operations
-from tapeflow.graph import graph_def, order, planning, resource_nodes, server, session_handles, streams, tensor
 from tapeflow.graph.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.operation import Operation
