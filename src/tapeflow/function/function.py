@@ -311,11 +311,10 @@ class Function:
             tracing.finish(graph, function(*args, **kwargs), identities=True)
         flat_specs = iter(
             [
-                TensorShape(spec[1]) if spec[0] is SIZES
-                else TensorSpec(*reversed(arguments.of_input(spec)), name)
-                for spec, name in zip(specs, names, strict=True)
+                TensorShape(shape) if dtype is SIZES else TensorSpec(shape, dtype, name)
+                for (dtype, shape), name in zip(specs, names, strict=True)
             ]
-        )  # fmt: skip
+        )
         signature = nest.map_structure(
             lambda x: spec_like(x, flat_specs), (call.args, call.kwargs), expand_composites=False
         )

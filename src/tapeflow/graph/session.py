@@ -189,6 +189,8 @@ class BaseSession:
         pairs: list[tuple[SymbolicTensor, Any]] = []
         if feed_dict:
             pairs = feed_tensors(graph, feed_dict)
+        if metadata is not None:
+            metadata.Clear()  # it tells of this run only
         feeds = [x for x, _ in pairs]
         step = self._step(fetches, feeds)
         values = self._execute(step, [v for _, v in pairs], options, metadata)

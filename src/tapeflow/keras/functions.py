@@ -7,6 +7,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
@@ -26,7 +27,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
     if not shape and ndim:
         shape = (None,) * ndim
     if current_graph() is None:
-        return make_input(batch_shape=() if shape is None else shape, dtype=dtype, sparse=sparse, ragged=ragged,
+        return make_input(batch_shape=TensorShape(shape), dtype=dtype, sparse=sparse, ragged=ragged,
                           name=name)  # fmt: skip
     from tapeflow.keras.engine.inference import placeholder_for
 

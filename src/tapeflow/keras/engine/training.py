@@ -82,6 +82,8 @@ class Training:
                 raise TypeError(f"Invalid keyword argument(s) in `compile()`: {{{name!r}}}.")
         if _are_metrics(loss_weights):  # the order of arguments before Keras 3
             loss_weights, metrics = metrics, loss_weights
+        if isinstance(loss_weights, (list, tuple, dict)) and not loss_weights:
+            loss_weights = None  # an empty list of metrics in the order before Keras 3, or no weights
         state = self.__dict__
         if self.dynamic and settings.in_plain_graph():
             raise ValueError(
