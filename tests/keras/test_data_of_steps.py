@@ -135,3 +135,14 @@ def test_sparse_and_ragged_predictions_are_joined():
         found = Model(lambda x: tf.RaggedTensor.from_tensor(x, padding=0)).predict(MATRIX, batch_size=size, verbose=0)
         assert isinstance(found, tf.RaggedTensor)
         assert found.to_list() == [[1.0], [2.0, 3.0], [4.0], [5.0, 6.0]]
+
+
+def test_sequential_models_take_their_input_by_name():
+    model = keras.Sequential([keras.Input((2,), name="a"), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    np.testing.assert_array_equal(model.predict({"a": X}, verbose=0), model.predict(X, verbose=0))
+    assert np.isfinite(model.evaluate({"a": X}, np.ones((4, 1)), verbose=0))
+    with pytest.raises(ValueError, match="Missing data for input 'a'"):
+        model.predict({"b": X}, verbose=0)
+    data = tf.data.Dataset.from_tensor_slices(({"a": X}, np.ones((4, 1)))).batch(2)
+    assert np.isfinite(model.fit(data, verbose=0).history["loss"]).all()
