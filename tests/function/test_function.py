@@ -564,3 +564,58 @@ def test_composites_with_other_numbers_of_values_share_a_trace(make):
     function = tf.function(lambda x: tf.reduce_sum(x.values))
     assert [int(function(make(n))) for n in (1, 2, 5)] == [1, 2, 5]
     assert function.experimental_get_tracing_count() == 1
+
+
+def _sparse(rows, *places):
+    return tf.SparseTensor(list(places), [float(i) for i in range(len(places))], [rows, 3])
+
+
+def test_traces_of_sparse_tensors_know_the_dense_shape_and_serve_any_number_of_elements():
+    seen = []
+
+    def noted(s):
+        seen.append((s.shape.as_list(), s.values.shape.as_list()))
+        return tf.sparse.to_dense(s)
+
+    calls = [_sparse(3, [0, 0], [1, 2]), _sparse(1, [0, 0]), _sparse(1, [0, 0], [0, 1]), _sparse(3, [0, 0])]
+    exact, reduced = tf.function(noted), tf.function(noted, reduce_retracing=True)
+    for s in calls:
+        np.testing.assert_array_equal(exact(s), tf.sparse.to_dense(s))
+    assert seen == [([3, 3], [None]), ([1, 3], [None])]
+    seen.clear()
+    for s in calls:
+        np.testing.assert_array_equal(reduced(s), tf.sparse.to_dense(s))
+    assert seen == [([3, 3], [None]), ([None, 3], [None])]
+    seen.clear()
+    declared = tf.function(noted, input_signature=[tf.SparseTensorSpec([None, 3])])
+    for s in calls:
+        np.testing.assert_array_equal(declared(s), tf.sparse.to_dense(s))
+    assert seen == [([None, 3], [None])]
+    concrete = tf.function(noted).get_concrete_function(tf.SparseTensorSpec([None, 3]))
+    assert concrete.structured_input_signature[0] == (tf.SparseTensorSpec([None, 3]),)
+
+
+def test_traces_of_ragged_tensors_serve_any_number_of_elements():
+    seen = []
+
+    @tf.function
+    def noted(r):
+        seen.append((r.shape.as_list(), r.values.shape.as_list(), r.row_splits.shape.as_list()))
+        return r + 1
+
+    for rows in ([[1, 2], [3]], [[1], [3]], [[], []]):
+        r = tf.ragged.constant(rows, tf.int32)
+        assert noted(r).to_list() == (r + 1).to_list()
+    assert seen == [([2, None], [None], [3])]
+
+
+def test_sparse_elements_of_datasets_keep_their_shape_in_functions():
+    dataset = tf.data.Dataset.from_tensor_slices(_sparse(3, [0, 0], [1, 2])).batch(2)
+
+    @tf.function
+    def first(iterator):
+        element = next(iterator)
+        assert element.shape.as_list() == [None, 3]
+        return tf.sparse.to_dense(element)
+
+    np.testing.assert_array_equal(first(iter(dataset)), [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

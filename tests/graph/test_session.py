@@ -167,6 +167,22 @@ def test_run_metadata_has_the_steps(graph):
     assert "squashed" in names
 
 
+def test_run_metadata_has_the_graph_that_ran(graph):
+    x = tf.placeholder(tf.float32, [], name="x")
+    y = tf.tanh(x, name="y")
+    tf.sinh(x, name="unused")
+    metadata = tf.RunMetadata()
+    with tf.Session() as sess:
+        sess.run(y, {x: 1.0}, tf.RunOptions(), metadata)
+        assert not metadata.partition_graphs
+        for _ in range(2):  # the second run replaces what the first one told
+            sess.run(y, {x: 1.0}, tf.RunOptions(output_partition_graphs=True), metadata)
+        (ran,) = tf.RunMetadata.FromString(metadata.SerializeToString()).partition_graphs
+        sess.run(y, {x: 1.0}, None, metadata)
+        assert not metadata.partition_graphs
+    assert [node.name for node in ran.node] == ["x", "y"]
+
+
 def test_threads_share_a_session(graph):
     v = tf.Variable(0.0)
     up = v.assign_add(1.0)

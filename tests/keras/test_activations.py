@@ -117,6 +117,12 @@ def test_names_go_there_and_back(name):
     assert activations.deserialize(activations.serialize(function)) is function
 
 
+def test_relu_with_a_slope_is_one_operation():
+    with tf.Graph().as_default():
+        assert activations.relu(tf.constant(X), alpha=0.5).op.type == "LeakyRelu"
+    np.testing.assert_allclose(activations.relu(tf.constant([-4.0, 2.0]), 0.5), [-2.0, 2.0])
+
+
 def test_other_names_of_one_function():
     assert activations.swish is activations.silu
     assert activations.hard_swish is activations.hard_silu

@@ -173,3 +173,36 @@ def test_weights_in_a_graph(tmp_path):
             assert (layer.get_weights()[1] == 0).all()
     with pytest.raises(RuntimeError, match="not available"):
         tf.keras.backend.get_session()
+
+
+def test_models_know_whether_they_are_made_of_symbolic_tensors():
+    class Subclass(tf.keras.Model):
+        def call(self, x):
+            return x
+
+    x = tf.keras.Input((2,))
+    assert tf.keras.Model(x, x + 1.0)._is_graph_network
+    assert not Subclass()._is_graph_network
+    assert not tf.keras.Sequential([tf.keras.layers.Dense(1)])._is_graph_network
+    assert tf.keras.Sequential([x, tf.keras.layers.Dense(1)])._is_graph_network
+
+
+def test_functional_models_compute_shapes_for_the_shapes_given():
+    x, ids = tf.keras.Input((None, 4)), tf.keras.Input((3,), dtype="int32")
+    y = tf.keras.layers.LSTM(3, return_sequences=True)(x)
+    model = tf.keras.Model([x, ids], {"y": y, "z": tf.keras.layers.Embedding(5, 2)(ids)})
+    assert model.compute_output_shape([(5, 6, 4), (5, 3)]) == {"y": (5, 6, 3), "z": (5, 3, 2)}
+    assert model.compute_output_shape([(None, None, 4), (None, 3)])["y"].as_list() == [None, None, 3]
+    outer = tf.keras.Model(x, tf.keras.Model(x, y)(x))
+    assert outer.compute_output_shape((2, 7, 4)) == (2, 7, 3)
+
+
+@pytest.mark.skipif(release.keras_2(), reason="the names of Keras 3")
+def test_symbolic_tensors_are_written_as_in_keras_3():
+    tf.keras.backend.clear_session()
+    x = tf.keras.Input((3,))
+    y = tf.keras.layers.Dense(2)(x)
+    assert repr(x) == "<KerasTensor shape=(None, 3), dtype=float32, sparse=False, ragged=False, name=keras_tensor>"
+    assert repr(y) == "<KerasTensor shape=(None, 2), dtype=float32, sparse=False, ragged=False, name=keras_tensor_1>"
+    assert repr(x + 1).endswith("name=keras_tensor_2>")
+    assert tf.keras.Input((1,), name="age", dtype="string").name == "age"

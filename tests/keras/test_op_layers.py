@@ -136,6 +136,27 @@ def test_backend_functions_of_symbolic_tensors():
         )
 
 
+def test_backend_functions_take_tensors_and_variables_of_the_graph():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        keras.backend.set_session(session)
+        x = keras.backend.placeholder(shape=())
+        run = keras.backend.function([x], [x + 1])
+        assert run([keras.backend.variable(10.0)]) == [11.0]
+        assert run([tf.constant(20.0)]) == [21.0]
+        assert run([tf.constant(7.0, tf.float64)]) == [8.0]
+        unknown = keras.backend.placeholder()
+        loss = keras.backend.function([unknown], keras.backend.softmax(unknown + [0.0, 0.0]))
+        np.testing.assert_allclose(loss([tf.zeros([1, 2])]), [[0.5, 0.5]])
+
+
+def test_placeholders_without_a_shape_may_have_any_rank():
+    x = keras.backend.placeholder()
+    assert x.shape.rank is None
+    doubled = keras.backend.function([x], x * 2)
+    for value in (3.0, [1.0, 2.0], [[1.0], [2.0]]):
+        np.testing.assert_array_equal(doubled([tf.constant(value)]), np.multiply(value, 2))
+
+
 def test_the_learning_phase_can_be_fed():
     with tf.Graph().as_default():
         x = v1.placeholder("float32", (None, 50))

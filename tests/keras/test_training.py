@@ -323,3 +323,10 @@ def test_losses_come_in_the_order_of_the_outputs_or_the_losses(loss, wanted):
     x, y = np.ones((4, 3), "f"), {name: np.zeros((4, 1), "f") for name in "abz"}
     found = model.evaluate(x, y, verbose=0, return_dict=True)
     assert model.evaluate(x, y, verbose=0) == [found[name] for name in wanted]
+
+
+def test_no_loss_weights_may_be_an_empty_list():
+    for arguments in (([],), ([], []), ((), None)):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse", *arguments)
+        assert list(model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0).history) == ["loss"]

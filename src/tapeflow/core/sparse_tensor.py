@@ -17,6 +17,9 @@ from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 SparseTensorValue.__doc__ = "The parts of a `SparseTensor` as arrays."
 
+# In place of a dtype, in specs for traces of functions: the sizes are those that the tensor holds, not those it has.
+SIZES = "sizes"
+
 # The operators, set by the `ops` package, which lies above this one.
 _operators: dict[str, Any] = {}
 
@@ -102,6 +105,13 @@ class SparseTensor:
         """The sparse tensor with other values in the same places."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
+    def _trace_specs(self) -> list[Any]:
+        """What a trace of a function depends on: the dense shape, not how many elements there are."""
+        rank = self._indices.shape.as_list()[1] if self._indices.shape.rank is not None else None
+        shape = self.shape
+        sizes = None if shape.rank is None else tuple(shape.as_list())
+        return [(dtypes.int64, (None, rank)), (self.dtype, (None,)), (SIZES, sizes)]
+
     def consumers(self):
         """The operations of a graph that take the parts of this as inputs."""
         found: list[Any] = []
@@ -148,9 +158,9 @@ def _known_shape(dense_shape: Any) -> tensor_shape.TensorShape:
     numpy = getattr(dense_shape, "numpy", None)
     if numpy is not None:
         return tensor_shape.TensorShape(numpy().tolist())
-    known = getattr(dense_shape, "_shape_value", None)
+    known = getattr(dense_shape, "known_sizes", None)
     if known is not None:
-        return tensor_shape.TensorShape(known())
+        return tensor_shape.TensorShape(known)
     value = _constant_of(dense_shape) if _constant_of is not None else None
     if value is not None:
         return tensor_shape.TensorShape([None if d < 0 else int(d) for d in value])
@@ -186,7 +196,8 @@ def _assembled(like: Any, parts: list[Any]) -> Any:
         return SparseTensorValue(*parts)
     made = SparseTensor.__new__(SparseTensor)
     made._indices, made._values, made._dense_shape = parts
-    made._given_shape = like.shape if isinstance(like, SparseTensorSpec) else getattr(like, "_given_shape", None)
+    known = hasattr(parts[2], "known_sizes")
+    made._given_shape = None if known else getattr(like, "_given_shape", None)
     return made
 
 
@@ -232,7 +243,7 @@ class SparseTensorSpec(TypeSpec):
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
         made = _composed(None, parts)
         if isinstance(made, SparseTensor):
-            made.set_shape(self._shape)
+            made._given_shape = self._shape
         return made
 
     def _to_components(self, value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.extension_type import ExtensionTypeSpec
-from tapeflow.core.sparse_tensor import SparseTensorSpec
+from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.data import element
@@ -132,7 +132,10 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             splits = [next(flat) for _ in range(leaf.ragged_rank)]
             return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
         if isinstance(leaf, SparseTensorSpec):
-            return leaf._from_components([next(flat), next(flat), next(flat)])
+            sparse = SparseTensor(next(flat), next(flat), next(flat))
+            if not isinstance(sparse.indices, _native.EagerTensor):
+                sparse.set_shape(leaf.shape)
+            return sparse
         if isinstance(leaf, TensorArraySpec):
             return TensorArray(
                 leaf._dtype, dynamic_size=leaf._dynamic_size, flow=next(flat), infer_shape=leaf._infer_shape,

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, nest, replicas
+from tapeflow.core import context, dtypes, nest, replicas
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.sparse_tensor import SIZES
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.graph.func_graph import FuncGraph
@@ -30,7 +31,7 @@ class Call(NamedTuple):
       leaves: all leaves of both, composites expanded.
       tensors: those of them that are tensors.
       key: what a trace is for, without shapes: hashable.
-      specs: (dtype, shape tuple) of each tensor.
+      specs: (dtype, shape tuple) of each tensor; for the dense shape of a sparse tensor (SIZES, what is known of it).
     """
 
     args: tuple[Any, ...]
@@ -186,20 +187,25 @@ def _as_argument(x: Any) -> Any:
 
 
 def take_apart(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-    leaves = nest.flatten((args, kwargs), expand_composites=True)
-    tensors, keys, specs = [], [], []
-    for x in leaves:
+    leaves, tensors, keys, specs = [], [], [], []
+    for x in nest.flatten((args, kwargs), expand_composites=False):
         if isinstance(x, _Tensor):
+            leaves.append(x)
             tensors.append(x)
             keys.append(int(x.dtype))
             specs.append((x.dtype, shape_of(x)))
-        else:
+        elif not nest.is_nested_or_composite(x):
+            leaves.append(x)
             keys.append(_key(x))
-    composites: list[Any] = []
-    structure = _structure((args, kwargs), composites)
-    if composites:
-        shapes = _shapes_of_parts(composites)
-        specs = [(x.dtype, shapes.get(id(x), shape)) for x, (_, shape) in zip(tensors, specs, strict=True)]
+        else:
+            parts = nest.flatten(x, expand_composites=True)
+            leaves += parts
+            own = [part for part in parts if isinstance(part, _Tensor)]
+            tensors += own
+            keys += [int(part.dtype) if isinstance(part, _Tensor) else _key(part) for part in parts]
+            known = getattr(x, "_trace_specs", None)
+            specs += [(part.dtype, shape_of(part)) for part in own] if known is None else known()
+    structure = _structure((args, kwargs))
     return Call(args, kwargs, leaves, tensors, (structure, tuple(keys)), tuple(specs))
 
 
@@ -209,27 +215,14 @@ def shape_of(x: Any) -> tuple[int | None, ...] | None:
     return tuple(x.shape.as_list())
 
 
-def _shapes_of_parts(composites: list[Any]) -> dict[int, tuple[int | None, ...] | None]:
-    """By identity, the shapes of ragged and sparse tensors' parts that go for other numbers of values, too."""
-    found: dict[int, tuple[int | None, ...] | None] = {}
-    for composite in composites:
-        specs = getattr(getattr(composite, "_type_spec", None), "_component_specs", None)
-        if isinstance(specs, list):
-            parts = nest.flatten(composite, expand_composites=True)
-            for part, spec in zip(parts, specs, strict=True):
-                found[id(part)] = None if spec.shape.rank is None else tuple(spec.shape.as_list())
-    return found
-
-
-def _structure(x: Any, composites: list[Any]) -> Any:
-    """A nested structure as something hashable, leaves left out; what is composed of tensors joins `composites`."""
+def _structure(x: Any) -> Any:
+    """A nested structure as something hashable, leaves left out."""
     if not nest.is_nested_or_composite(x):
         return None
     if isinstance(x, dict):
-        return type(x), tuple((k, _structure(x[k], composites)) for k in sorted(x, key=str))
+        return type(x), tuple((k, _structure(x[k])) for k in sorted(x, key=str))
     if isinstance(x, (list, tuple)):
-        return type(x), tuple(_structure(v, composites) for v in x)
-    composites.append(x)
+        return type(x), tuple(_structure(v) for v in x)
     return type(x), len(nest.flatten(x, expand_composites=True)), getattr(x, "_trace_key", None)
 
 
@@ -294,6 +287,14 @@ def context_keys() -> tuple[Any, Any]:
     )
     shared = (None if outside is None else _Identity(outside)), place
     return shared, (shared if graph is outside else (_Identity(graph), place))
+
+
+def of_input(spec: Any) -> tuple[Any, tuple[int | None, ...] | None]:
+    """The dtype and shape of the tensor that a spec of a `Call` describes."""
+    dtype, shape = spec
+    if dtype is not SIZES:
+        return dtype, shape
+    return dtypes.int64, (None if shape is None else len(shape),)
 
 
 def relaxed(specs: Sequence[Any], others: Sequence[Any]) -> tuple[Any, ...]:

@@ -13,6 +13,8 @@ from tapeflow.core import context, nest, replicas
 from tapeflow.core.creation_lock import CreationLock
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
+from tapeflow.core.sparse_tensor import SIZES
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
@@ -266,14 +268,7 @@ class Function:
         return None
 
     def _declared_specs(self, call: Call) -> tuple[Any, ...]:
-        found = []
-        for spec in nest.flatten(self.input_signature):
-            if isinstance(spec, TensorSpec):
-                found.append(
-                    (spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list()))
-                )
-            else:
-                return call.specs
+        found = call_of_specs(self.input_signature, {}).specs
         return (*found, *call.specs[len(found) :])
 
     def _traced(self, call: Call, specs: Any) -> ConcreteFunction:
@@ -301,8 +296,10 @@ class Function:
         function = self._converted()
         with graph.as_default():
             inner = []
-            for x, (dtype, shape), name in zip(call.tensors, specs, names, strict=True):
-                made = graph.add_input(dtype, shape, name)
+            for x, spec, name in zip(call.tensors, specs, names, strict=True):
+                made = graph.add_input(*arguments.of_input(spec), name)
+                if spec[0] is SIZES:
+                    made.__dict__["known_sizes"] = spec[1]
                 if isinstance(x, SymbolicTensor):
                     copy_handle(x, made)
                 inner.append(made)
@@ -314,7 +311,7 @@ class Function:
             tracing.finish(graph, function(*args, **kwargs), identities=True)
         flat_specs = iter(
             [
-                TensorSpec(shape, dtype, name)
+                TensorShape(shape) if dtype is SIZES else TensorSpec(shape, dtype, name)
                 for (dtype, shape), name in zip(specs, names, strict=True)
             ]
         )

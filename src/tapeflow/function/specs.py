@@ -6,6 +6,8 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import nest
+from tapeflow.core.sparse_tensor import SparseTensorSpec
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
@@ -18,9 +20,12 @@ def spec_like(x: Any, flat_specs: Any) -> Any:
         return next(flat_specs)
     if nest.is_nested_or_composite(x):
         own = getattr(x, "_type_spec", None)
+        last = None
         for leaf in nest.flatten(x, expand_composites=True):
             if isinstance(leaf, _native.Tensor):
-                next(flat_specs)
+                last = next(flat_specs)
+        if isinstance(own, SparseTensorSpec) and isinstance(last, TensorShape):
+            return SparseTensorSpec(last, own.dtype)
         return x if own is None else own
     return x
 

@@ -13,8 +13,17 @@ from tapeflow.core import context, dtypes, errors
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.waiting import Cancellation
+from tapeflow.graph import (
+    graph_def,
+    order,
+    planning,
+    resource_nodes,
+    server,
+    session_handles,
+    streams,
+    tensor,
+)
 from tapeflow.graph import operation as operations
-from tapeflow.graph import order, planning, resource_nodes, server, session_handles, streams, tensor
 from tapeflow.graph.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.operation import Operation
@@ -153,7 +162,8 @@ class BaseSession:
 
         Args:
           feed_dict: values in place of tensors.
-          options: a RunOptions; with a trace level, `run_metadata` gets the times of the operations.
+          options: a RunOptions; with a trace level, `run_metadata` gets the times of the operations, with
+            `output_partition_graphs` the graph that ran.
 
         Raises RuntimeError in a closed session, TypeError and ValueError for fetches and feeds that do not fit, and
         the errors of operations.
@@ -179,8 +189,14 @@ class BaseSession:
         pairs: list[tuple[SymbolicTensor, Any]] = []
         if feed_dict:
             pairs = feed_tensors(graph, feed_dict)
-        step = self._step(fetches, [x for x, _ in pairs])
+        if metadata is not None:
+            metadata.Clear()  # it tells of this run only
+        feeds = [x for x, _ in pairs]
+        step = self._step(fetches, feeds)
         values = self._execute(step, [v for _, v in pairs], options, metadata)
+        if metadata is not None and options is not None and options.output_partition_graphs:
+            ran = order.needed(graph, step.fetches.tensors, step.fetches.operations, [])
+            metadata.partition_graphs.add().CopyFrom(graph_def.of_operations(graph, ran))
         return step.fetches.rebuild([_plain(v) for v in values])
 
     def _execute(

@@ -49,6 +49,8 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
             return nn_relu(x)
         if max_value == 6:
             return relu6(x)
+    elif threshold == 0.0 and max_value is None:
+        return nn_leaky_relu(x, alpha)
     x = convert_to_tensor(x)
     if threshold:
         positive = x * cast(x > threshold, x.dtype)

@@ -7,8 +7,11 @@ from tapeflow.core import nest
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine.symbolic import KerasTensor, make_input
+from tapeflow.ops.variable import Variable
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
@@ -24,7 +27,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
     if not shape and ndim:
         shape = (None,) * ndim
     if current_graph() is None:
-        return make_input(batch_shape=() if shape is None else shape, dtype=dtype, sparse=sparse, ragged=ragged,
+        return make_input(batch_shape=TensorShape(shape), dtype=dtype, sparse=sparse, ragged=ragged,
                           name=name)  # fmt: skip
     from tapeflow.keras.engine.inference import placeholder_for
 
@@ -61,11 +64,12 @@ class _GraphFunction:
         self.run_options, self.run_metadata = options, run_metadata
 
     def __call__(self, inputs=()):
-        values = _listed(inputs)
-        feeds = {
-            tensor: value for tensor, value in zip(self._inputs, values) if value is not None
-        } | dict(self.feed_dict or {})
         in_session = session.get_session(self._inputs or nest.flatten(self._outputs))
+        feeds = {
+            tensor: _fed(in_session, tensor, value)
+            for tensor, value in zip(self._inputs, _listed(inputs))
+            if value is not None
+        } | dict(self.feed_dict or {})
         results = in_session.run(
             [self._outputs, self._updates, self.fetches], feeds, self.run_options, self.run_metadata
         )
@@ -73,6 +77,14 @@ class _GraphFunction:
             if fetch in self.fetch_callbacks:
                 self.fetch_callbacks[fetch](value)
         return results[0]
+
+
+def _fed(in_session, tensor, value):
+    """What a session feeds for `value`: the value itself, or the array that a variable or tensor of a graph has."""
+    if not isinstance(value, (SymbolicTensor, Variable)):
+        return value
+    computed = in_session.run(value)
+    return computed.astype(tensor.dtype.as_numpy_dtype)
 
 
 def _listed(inputs):

@@ -440,6 +440,11 @@ class RaggedTensor:
     def _type_spec(self) -> RaggedTensorSpec:
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
+    def _trace_specs(self):
+        """What a trace of a function depends on: the number of rows, not how many elements there are."""
+        specs = self._type_spec._component_specs
+        return [(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())) for spec in specs]
+
     def __getitem__(self, key):
         from tapeflow.ops.ragged_getitem import getitem
 

@@ -13,6 +13,7 @@ from tapeflow.core import context, nest
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.release import keras_2
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.keras import settings
 from tapeflow.keras.session import get_session
@@ -51,6 +52,8 @@ def as_tensor(value):
     """A tensor (in graph mode, an array); NumPy's default doubles become floatx, as Keras has it."""
     if value is None or isinstance(value, Tensor) or hasattr(value, "_type_spec"):
         return value
+    if is_scipy_sparse(value):
+        return _sparse_tensor(value)
     if not context.executing_eagerly():
         if isinstance(value, Variable):
             return convert_to_tensor(value)
@@ -60,6 +63,22 @@ def as_tensor(value):
     if tensor.dtype.name == "float64":
         return cast(tensor, settings.floatx())
     return tensor
+
+
+def is_scipy_sparse(value):
+    """Whether a value is a sparse matrix or array of SciPy."""
+    return type(value).__module__.startswith("scipy.sparse") and hasattr(value, "tocoo")
+
+
+def _sparse_tensor(matrix):
+    """A matrix of SciPy as a sparse tensor with its indices in order; doubles become floatx."""
+    entries = matrix.tocsr().tocoo()
+    data = entries.data
+    if data.dtype == np.float64:
+        data = data.astype(settings.floatx())
+    indices = np.stack([entries.row, entries.col], axis=1).astype(np.int64)
+    order = np.lexsort((indices[:, 1], indices[:, 0]))  # a row of a CSR matrix may be in any order
+    return SparseTensor(indices[order], data[order], entries.shape)
 
 
 def _as_array(value):
@@ -192,7 +211,11 @@ def _values_in_session(dataset, graph):
 
 def _is_source(x):
     """Whether x gives batches one by one, as generators do."""
-    plain = isinstance(x, (np.ndarray, Tensor, list, tuple, Mapping)) or hasattr(x, "__array__")
+    plain = (
+        isinstance(x, (np.ndarray, Tensor, list, tuple, Mapping))
+        or hasattr(x, "__array__")
+        or is_scipy_sparse(x)
+    )
     return x is not None and not plain and hasattr(x, "__iter__") and not hasattr(x, "_type_spec")
 
 
@@ -283,7 +306,9 @@ def _slices(parts, count, size, shuffle):
 
 def listed(part):
     """A list of arrays is several inputs, a list of numbers is one."""
-    several = isinstance(part, list) and part and isinstance(part[0], (np.ndarray, Tensor, Variable))
+    several = isinstance(part, list) and part and (
+        isinstance(part[0], (np.ndarray, Tensor, Variable)) or is_scipy_sparse(part[0])
+    )  # fmt: skip
     return tuple(part) if several else _array_like(part)
 
 
@@ -315,13 +340,14 @@ def split_validation(x, y, sample_weight, fraction):
         raise ValueError(f"`validation_split` must be between 0 and 1, received: {fraction}")
     leaves = nest.flatten(listed(x))
     if not all(
-        isinstance(leaf, (np.ndarray, Tensor)) or hasattr(leaf, "__array__") for leaf in leaves
+        isinstance(leaf, (np.ndarray, Tensor)) or hasattr(leaf, "__array__") or is_scipy_sparse(leaf)
+        for leaf in leaves
     ):
         raise ValueError(
             "`validation_split` is only supported for Tensors or NumPy arrays, found following types "
             f"in the input: {[type(leaf) for leaf in leaves]}"
         )
-    count = len(leaves[0])
+    count = leaves[0].shape[0] if is_scipy_sparse(leaves[0]) else len(leaves[0])
     at = int(count * (1.0 - fraction))
     if at in (0, count):
         raise ValueError(
@@ -332,7 +358,8 @@ def split_validation(x, y, sample_weight, fraction):
 
     def parts(window):
         return tuple(
-            None if part is None else nest.map_structure(lambda a: a[window], listed(part))
+            None if part is None
+            else nest.map_structure(lambda a: (a.tocsr() if is_scipy_sparse(a) else a)[window], listed(part))
             for part in (x, y, sample_weight)
         )
 

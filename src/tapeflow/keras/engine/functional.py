@@ -8,6 +8,8 @@ from tapeflow.core import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
+from tapeflow.keras.engine.base_layer import _as_shapes
+from tapeflow.keras.engine.inference import infer
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.network import Network
@@ -145,7 +147,7 @@ class Functional(Model):
         expected = nest.flatten(self._inputs)
         if isinstance(inputs, dict):
             by_key = isinstance(self._inputs, dict)
-            keys = list(self._inputs) if by_key else [tensor.name for tensor in expected]
+            keys = list(self._inputs) if by_key else [tensor.layer.name for tensor in expected]
             missing = [key for key in keys if key not in inputs]
             if missing:
                 raise ValueError(
@@ -201,7 +203,16 @@ class Functional(Model):
         return {"_operations": self._operations(), **super()._children_of_keras_3()}
 
     def compute_output_shape(self, input_shape):
-        return nest.map_structure(lambda x: x.shape, self._outputs)
+        inputs = nest.flatten(self._inputs)
+        shapes = nest.flatten(_as_shapes(input_shape))
+        outputs = self._outputs
+        if any(repr(shape) != repr(x.shape) for shape, x in zip(shapes, inputs, strict=True)):
+            given = [
+                KerasTensor(shape, x.dtype, sparse=x.sparse, ragged=x.ragged)
+                for shape, x in zip(shapes, inputs)
+            ]
+            outputs = infer(self.call, nest.pack_sequence_as(self._inputs, given), (), {})
+        return nest.map_structure(lambda x: x.shape, outputs)
 
     def get_config(self):
         return network_config(self) if takes_tensors(type(self)) else super().get_config()

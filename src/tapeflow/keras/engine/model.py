@@ -39,6 +39,8 @@ class Model(Training, Layer):
     `Model(inputs, outputs)`.
     """
 
+    _is_graph_network = False  # whether it was made of symbolic tensors; programs ask for it
+
     def __new__(cls, *args, **kwargs):
         if cls is Model and _are_symbolic(args, kwargs):
             from tapeflow.keras.engine.functional import Functional

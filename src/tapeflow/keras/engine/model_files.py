@@ -47,7 +47,10 @@ def save_model(
     if to_folder:
         _save_as_saved_model(model, path, signatures, options)
         return
-    if not hasattr(model, "_is_graph_network"):
+    from tapeflow.keras.engine.functional import Functional
+    from tapeflow.keras.engine.sequential import Sequential
+
+    if not isinstance(model, (Functional, Sequential)):
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
             "model. It does not work for subclassed models, because such models are defined via the body "

@@ -147,6 +147,8 @@ class Sequential(Model):
 
     def call(self, inputs, training=None, mask=None):
         if self._input is not None:
+            if isinstance(inputs, dict):
+                inputs = self._by_name(inputs)
             inputs = conformed(self._input, inputs)
         elif isinstance(inputs, Tensor):
             self._see(inputs.shape)
@@ -157,6 +159,15 @@ class Sequential(Model):
                 inputs = layer(inputs)
             mask = None if mask is None else getattr(inputs, "_keras_mask", None)
         return inputs
+
+    def _by_name(self, inputs):
+        name = self._input.layer.name
+        if name not in inputs:
+            raise ValueError(
+                f"Missing data for input {name!r} of model {self.name!r}. It was given a dictionary with the keys "
+                f"{list(inputs)}"
+            )
+        return inputs[name]
 
     def compute_mask(self, inputs, mask=None):
         """The mask of the outputs for these inputs."""

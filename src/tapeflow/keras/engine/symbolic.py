@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes, nest
 from tapeflow.core.public import boundaries, boundary
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 
@@ -111,6 +112,12 @@ class KerasTensor:
         return squeeze(self, axis)
 
     def __repr__(self):
+        if not keras_2():
+            shape = None if self.shape.rank is None else tuple(self.shape.as_list())
+            return (
+                f"<KerasTensor shape={shape}, dtype={self.dtype.name}, sparse={self.sparse}, "
+                f"ragged={self.ragged}, name={self.name}>"
+            )
         made = f" (created by layer '{self.layer.name}')" if self.node is not None else ""
         return f"<KerasTensor: shape={tuple(self.shape.as_list())} dtype={self.dtype.name}{made}>"
 
@@ -191,6 +198,8 @@ class Node:
         for index, output in enumerate(nest.flatten(outputs)):
             if isinstance(output, KerasTensor):
                 output.node, output.index = self, index
+                if not keras_2() and not getattr(layer, "is_placeholder", False):
+                    output.name = settings.unique_name("keras_tensor")
         for parent in self.parents():
             parent.layer._outbound_nodes.append(self)
 

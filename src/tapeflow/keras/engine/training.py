@@ -12,6 +12,7 @@ from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import nest
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling, compile_config
@@ -20,6 +21,7 @@ from tapeflow.keras.engine.compiled import CompiledLoss, CompiledMetrics
 from tapeflow.keras.engine.epochs import Epochs, length_of
 from tapeflow.keras.engine.stepping import Step
 from tapeflow.ops.joining import concat
+from tapeflow.ops.sparse import concat as sparse_concat
 from tapeflow.ops.variable import Variable
 from tapeflow.train.trackable import attached
 
@@ -80,6 +82,8 @@ class Training:
                 raise TypeError(f"Invalid keyword argument(s) in `compile()`: {{{name!r}}}.")
         if _are_metrics(loss_weights):  # the order of arguments before Keras 3
             loss_weights, metrics = metrics, loss_weights
+        if isinstance(loss_weights, (list, tuple, dict)) and not loss_weights:
+            loss_weights = None  # an empty list of metrics in the order before Keras 3, or no weights
         state = self.__dict__
         if self.dynamic and settings.in_plain_graph():
             raise ValueError(
@@ -617,13 +621,15 @@ def joined(outputs):
     def join(*parts):
         if isinstance(parts[0], np.ndarray):
             return np.concatenate(parts)
+        if isinstance(parts[0], SparseTensor):
+            return sparse_concat(0, list(parts))
         return concat(list(parts), 0)
 
     return nest.map_structure(join, *outputs)
 
 
 def _array(value):
-    return value.numpy() if hasattr(value, "numpy") else value
+    return value.numpy() if isinstance(value, Tensor) else value
 
 
 def _is_due(epoch, frequency):

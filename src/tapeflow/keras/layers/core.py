@@ -59,6 +59,7 @@ class InputLayer(Layer):
             if isinstance(shape, int):
                 shape = (shape,)
             batch_shape = (batch_size, *TensorShape(shape).as_list())
+        given = name
         if name is None:
             name = settings.unique_name("input", zero_based=False) if keras_2() else settings.unique_name("input_layer")
         super().__init__(dtype=dtype, name=name)
@@ -72,7 +73,8 @@ class InputLayer(Layer):
         output = input_tensor
         if not isinstance(output, KerasTensor):
             dtype = dtype or settings.floatx()
-            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=self.name)
+            name = self.name if keras_2() else given or settings.unique_name("keras_tensor")
+            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=name)
         self._nodes.append(Node(self, [], (), {}, output))
 
     def call(self):

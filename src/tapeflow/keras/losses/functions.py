@@ -158,7 +158,10 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
         y_pred = log(clip_by_value(y_pred, epsilon, 1.0 - epsilon))
     if axis != -1 and (rank is None or axis != rank - 1):
         if rank is None:
-            raise ValueError(f"Cannot use axis {axis} for predictions of unknown rank.")
+            raise ValueError(
+                f"Cannot compute sparse categorical crossentropy with `axis={axis}`: the rank of the predictions is "
+                "not known."
+            )
         axis %= rank
         y_pred = transpose(y_pred, [*[i for i in range(rank) if i != axis], axis])
     if ignore_class is None:

@@ -152,7 +152,7 @@ def _kind(y_true, y_pred, binary, categorical, sparse):
     classes = y_pred.shape[-1] if len(y_pred.shape) > 1 else 1
     if classes == 1:
         return binary
-    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == classes:
+    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] != 1:
         return categorical
     return sparse
 

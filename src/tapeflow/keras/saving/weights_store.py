@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tapeflow.keras.engine.functional import Functional
+from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.registry import snake_name
 from tapeflow.keras.session import set_values, values_of
@@ -29,7 +31,7 @@ def children(item):
     """(name, object or container) pairs of what an object holds, by which its file is laid out."""
     held = {name: value for name, value in item._tracked.items() if name not in _SKIPPED}
     held.update(getattr(item, "_held_in_files", {}))
-    if hasattr(item, "_is_graph_network") and hasattr(item, "layers"):
+    if isinstance(item, (Functional, Sequential)):
         yield "layers", list(item.layers)
     elif isinstance(getattr(type(item), "layers", None), property):
         held["layers"] = list(item.layers)
