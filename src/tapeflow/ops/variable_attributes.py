@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 
@@ -14,7 +15,7 @@ class VariableAttributes:
     __slots__ = ()
 
     _shape = property(lambda self: self.shape)
-    _dtype = property(lambda self: self.dtype)
+    _dtype = property(_native.Variable.dtype.__get__)  # a DType, whatever a class shows as `dtype`
     _synchronization = property(lambda self: self.synchronization)
     _aggregation = property(lambda self: self.aggregation)
     _constraint = property(lambda self: self.constraint)
@@ -33,7 +34,7 @@ class VariableAttributes:
 
     @_trainable.setter
     def _trainable(self, value: bool) -> None:
-        self._init(self.dtype, value)  # type: ignore[attr-defined]
+        self._init(self._dtype, value)  # type: ignore[attr-defined]
 
     @property
     def _unique_id(self) -> str:

@@ -146,6 +146,8 @@ class Functional(Model):
         if isinstance(inputs, dict):
             by_key = isinstance(self._inputs, dict)
             keys = list(self._inputs) if by_key else [tensor.name for tensor in expected]
+            if not by_key and not all(key in inputs for key in keys):
+                keys = self.input_names
             missing = [key for key in keys if key not in inputs]
             if missing:
                 raise ValueError(

@@ -144,7 +144,7 @@ class Training:
                 raise RuntimeError(
                     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
                 )
-            raise ValueError("You must call `compile()` before using the model: `model.compile(optimizer, loss)`.")
+            raise ValueError("You must call `compile()` before using the model.")
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The compiled loss plus the losses of layers."""
@@ -428,13 +428,13 @@ class Training:
                 run.on_train_batch_end(source.last, logs)
                 if self.stop_training:
                     break
-            if logs is None:
+            if logs is None and keras_2():
                 raise ValueError(
                     "Unexpected result of `train_function` (Empty Logs): there was no batch of data "
                     f"in epoch {epoch + 1}."
                 )
             run.set_steps(source.length)
-            logs = dict(sorted(_numbers(logs).items()))
+            logs = {} if logs is None else dict(sorted(_numbers(logs).items()))
             if validation is not None and _is_due(epoch, validation_freq):
                 results = self.evaluate(
                     validation, verbose=0, steps=validation_steps, return_dict=True,
@@ -498,11 +498,11 @@ class Training:
                 break
             logs = data_logs
             run.on_test_batch_end(source.last, logs)
-        if logs is None:
+        if logs is None and keras_2():
             raise ValueError(
                 "Unexpected result of `test_function` (Empty Logs): there was no data."
             )
-        numbers = _numbers(logs)
+        numbers = {} if logs is None else _numbers(logs)
         run.on_test_end(numbers)
         return dict(sorted(numbers.items())) if return_dict else _one_or_all(numbers)
 

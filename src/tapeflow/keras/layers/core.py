@@ -59,6 +59,7 @@ class InputLayer(Layer):
             if isinstance(shape, int):
                 shape = (shape,)
             batch_shape = (batch_size, *TensorShape(shape).as_list())
+        tensor_name = name
         if name is None:
             name = settings.unique_name("input", zero_based=False) if keras_2() else settings.unique_name("input_layer")
         super().__init__(dtype=dtype, name=name)
@@ -72,7 +73,7 @@ class InputLayer(Layer):
         output = input_tensor
         if not isinstance(output, KerasTensor):
             dtype = dtype or settings.floatx()
-            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=self.name)
+            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=name if keras_2() else tensor_name)
         self._nodes.append(Node(self, [], (), {}, output))
 
     def call(self):
@@ -281,6 +282,9 @@ class ActivityRegularization(SameShape):
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.l1, self.l2 = l1, l2
+
+    def call(self, inputs):
+        return inputs
 
     def get_config(self):
         return {**super().get_config(), "l1": self.l1, "l2": self.l2}
