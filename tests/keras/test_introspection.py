@@ -170,6 +170,18 @@ def test_no_data_is_refused_in_keras_2(keras_2):
         model.evaluate(x, y, verbose=0)
 
 
+def test_callbacks_are_given_arrays_of_predictions():
+    model, *_ = _compiled()
+    seen = []
+
+    class Keep(keras.callbacks.Callback):
+        def on_predict_batch_end(self, batch, logs=None):
+            seen.append(logs["outputs"])
+
+    model.predict(np.zeros((3, 3)), batch_size=2, verbose=0, callbacks=[Keep()])
+    assert [type(outputs) for outputs in seen] == [np.ndarray] * 2
+
+
 def test_unequal_numbers_of_samples_are_listed():
     model, *_ = _compiled()
     with pytest.raises(ValueError, match=r"'x' sizes: 4\n'y' sizes: 3"):

@@ -18,7 +18,7 @@ from tapeflow.keras import (
     regularizers,
     settings,
 )
-from tapeflow.keras.engine import calling, masking
+from tapeflow.keras.engine import calling, masking, rematerialization
 from tapeflow.keras.engine.connections import Connections
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
@@ -100,6 +100,9 @@ class Layer(Connections, Protocol, Tracked):
         attributes["stateful"] = False
         attributes["_dynamic"] = dynamic
         attributes["_activity_regularizer"] = regularizers.get(kwargs.get("activity_regularizer"))
+        scope = rematerialization.innermost()
+        if scope is not None:
+            attributes["_remat_scope"] = scope
         self._set_dtype(dtype)
         self._set_batch_input_shape(kwargs)
 

@@ -173,18 +173,7 @@ class Functional(Model):
                 if value_mask is not None:
                     masking.set_mask(value, value_mask)
 
-        def value_of(leaf):
-            return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
-
-        for node in self._network.calls:
-            outputs = node.layer(
-                nest.map_structure(value_of, node.inputs),
-                *nest.map_structure(value_of, node.args),
-                **nest.map_structure(value_of, node.kwargs),
-            )
-            for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
-                values[id(tensor)] = value
-        return nest.map_structure(value_of, self._outputs)
+        return self._network.run(values, self._outputs)
 
     def compute_mask(self, inputs, mask=None):
         """The masks of the outputs for these inputs, in the structure of the outputs."""

@@ -258,7 +258,8 @@ class Node:
             if isinstance(output, KerasTensor):
                 _name(output._keras_mask)
         for parent in self.parents():
-            parent.layer._outbound_nodes.append(self)
+            if parent.node is not None:
+                parent.layer._outbound_nodes.append(self)
 
     def parents(self):
         """The symbolic tensors that the call reads."""

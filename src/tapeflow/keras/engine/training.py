@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -428,11 +428,8 @@ class Training:
                 run.on_train_batch_end(source.last, logs)
                 if self.stop_training:
                     break
-            if logs is None and keras_2():
-                raise ValueError(
-                    "Unexpected result of `train_function` (Empty Logs): there was no batch of data "
-                    f"in epoch {epoch + 1}."
-                )
+            if logs is None:
+                _accept_no_data(x, "train", f"there was no batch of data in epoch {epoch + 1}")
             run.set_steps(source.length)
             logs = {} if logs is None else dict(sorted(_numbers(logs).items()))
             if validation is not None and _is_due(epoch, validation_freq):
@@ -498,10 +495,8 @@ class Training:
                 break
             logs = data_logs
             run.on_test_batch_end(source.last, logs)
-        if logs is None and keras_2():
-            raise ValueError(
-                "Unexpected result of `test_function` (Empty Logs): there was no data."
-            )
+        if logs is None:
+            _accept_no_data(x, "test", "there was no data")
         numbers = {} if logs is None else _numbers(logs)
         run.on_test_end(numbers)
         return dict(sorted(numbers.items())) if return_dict else _one_or_all(numbers)
@@ -538,7 +533,8 @@ class Training:
             if result is None:
                 break
             outputs.append(result)
-            run.on_predict_batch_end(source.last, {"outputs": result})
+            shown = result if keras_2() else nest.map_structure(_array, result)
+            run.on_predict_batch_end(source.last, {"outputs": shown})
         if not outputs:
             raise ValueError("Expected at least one batch of data to predict on.")
         run.on_predict_end()
@@ -656,6 +652,17 @@ def _number(value):
     if hasattr(value, "numpy"):
         value = value.numpy()
     return float(value) if getattr(value, "ndim", 0) == 0 else value
+
+
+def _accept_no_data(x, step, what):
+    """Keras 3 accepts that there is no data, unless it was to come from a generator."""
+    if keras_2():
+        raise ValueError(f"Unexpected result of `{step}_function` (Empty Logs): {what}.")
+    if isinstance(x, Iterator):
+        raise ValueError(
+            "When passing a Python generator to a Keras model, the generator must yield at least one batch. "
+            "Received an empty generator."
+        )
 
 
 def _one_or_all(numbers):

@@ -12,10 +12,11 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
-from tapeflow.keras.engine.base_layer import Layer, Unbuilt
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
+from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import identity
@@ -101,11 +102,10 @@ class InputLayer(Layer):
 
 
 def refuse_unknown_kinds(layer, **arguments):
-    """Raises ValueError for weights of low rank, and quantized ones, which there are not."""
+    """Raises ValueError for weights that are quantized from the start, which there are not."""
     for name, value in arguments.items():
         if value is not None:
-            kind = "low-rank" if name.startswith("lora") else "quantized"
-            raise ValueError(f"{layer} has no {kind} weights: {name} must be None, got {value}.")
+            raise ValueError(f"{layer} has no quantized weights: {name} must be None, got {value}.")
 
 
 def _times(inputs, kernel):
@@ -117,12 +117,12 @@ def _times_scale(of_inputs, of_kernel):
     return of_kernel if of_inputs is None else of_inputs * of_kernel
 
 
-class Dense(Quantizable, Layer):
+class Dense(LowRank, Quantizable, Layer):
     """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
-    kernel = Unbuilt()
+    kernel = AdaptableWeight()
 
     _plain_call = True
 
@@ -143,11 +143,9 @@ class Dense(Quantizable, Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(
-            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
-            quantization_config=quantization_config,
-        )  # fmt: skip
+        refuse_unknown_kinds(type(self).__name__, quantization_config=quantization_config)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._set_low_rank(lora_rank, lora_alpha)
         whole = isinstance(units, numbers.Integral) and not isinstance(units, bool)
         self.units = int(units) if whole or keras_2() else -1
         if self.units < (0 if keras_2() else 1):
@@ -195,6 +193,7 @@ class Dense(Quantizable, Layer):
         self.built = True
         if self.quantization_mode is not None:
             self._become_quantized()
+        self._build_low_rank()
 
     def _scaled_axes(self):
         return 0
@@ -242,6 +241,7 @@ class Dense(Quantizable, Layer):
             "activity_regularizer": regularizers.serialize(self.activity_regularizer),
             "kernel_constraint": constraints.serialize(self.kernel_constraint),
             "bias_constraint": constraints.serialize(self.bias_constraint),
+            **self._low_rank_config(),
         }
 
 
