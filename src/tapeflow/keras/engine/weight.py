@@ -81,14 +81,20 @@ class Weight(Variable, by_creators=True):
 
         Raises ValueError for a value of another dtype or a shape that is not the variable's.
         """
+        if self._try_assign(value):
+            return self.read_value()
         return _value_after(super().assign(value, use_locking, name, read_value))
 
     def assign_add(self, value, use_locking=None, name=None, read_value=True):
         """Adds `value`. Returns the new value, a tensor."""
+        if self._assign_add(value):
+            return self.read_value()
         return _value_after(super().assign_add(value, use_locking, name, read_value))
 
     def assign_sub(self, value, use_locking=None, name=None, read_value=True):
         """Subtracts `value`. Returns the new value, a tensor."""
+        if self._assign_sub(value):
+            return self.read_value()
         return _value_after(super().assign_sub(value, use_locking, name, read_value))
 
     @property
