@@ -73,8 +73,8 @@ def test_what_layers_do_not_have():
         lambda **kwargs: keras.layers.Embedding(3, 2, **kwargs),
         lambda **kwargs: keras.layers.EinsumDense("ab,bc->ac", 3, **kwargs),
     ):
-        with pytest.raises(ValueError, match="lora_alpha must be None, got 2"):
-            make(lora_alpha=2)
+        with pytest.raises(ValueError, match="quantization_config must be None, got 2"):
+            make(quantization_config=2)
     with pytest.raises(ValueError, match="gptq_unpacked_column_size must be None"):
         keras.layers.EinsumDense("ab,bc->ac", 3, gptq_unpacked_column_size=2)
     with pytest.raises(ValueError, match="Unknown dtype policy: 'Other'"):

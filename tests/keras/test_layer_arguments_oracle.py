@@ -38,7 +38,6 @@ DIFFERENT = {
     ("initial", "float16"): "orthogonal matrices in float16 differ in the last bits",
     ("outputs", "Bidirectional", "masked"): "not explained yet",
     ("error", "int32"): "layers of floats refuse integer dtypes here, some of them in Keras too",
-    ("error", "lora_rank"): "not offered, which the message says",
     ("error", "RNN", "dtype"): "the cell has a dtype of its own",
     ("error", "LayerNormalization", "float16"): "float16 weights are not supported yet",
     ("losses", "activity_regularizer"): "Keras loses the losses of the activity of a SimpleRNN",

@@ -39,7 +39,7 @@ def test_layers_compute_in_half_precision(mixed, layer, shape):
         loss = tf.reduce_sum(tf.cast(y, tf.float32) ** 2)
     assert y.dtype == tf.float16
     weights = layer.trainable_weights
-    assert {w.dtype for w in layer.weights} == {tf.float32}
+    assert {w.dtype for w in layer.weights} == {"float32"}
     assert {g.dtype for g in tape.gradient(loss, weights)} == {tf.float32}
 
 

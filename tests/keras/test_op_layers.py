@@ -102,7 +102,7 @@ def test_losses_and_metrics_of_symbolic_tensors():
 def test_masks_of_symbolic_tensors():
     x = keras.Input((4, 5))
     masked = keras.layers.Masking()(x)
-    layer = keras.layers.Add()
+    layer = keras.layers.Concatenate()
     layer([masked, x])
     assert tuple(layer.output_mask.shape.as_list()) == (None, 4)
     assert layer.input_mask[1] is None

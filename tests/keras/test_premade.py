@@ -34,7 +34,8 @@ def test_it_learns():
     model = LinearModel()
     model.compile(tf.keras.optimizers.SGD(0.1), "mse")
     model.fit([a, b], 0.3 * a + 0.2 * b + 1, epochs=20, verbose=0)
-    np.testing.assert_allclose([w.numpy().item() for w in model.weights], [0.3, 0.2, 1.0], atol=0.02)
+    bias, *kernels = [weight.numpy().item() for weight in model.weights]
+    np.testing.assert_allclose([*kernels, bias], [0.3, 0.2, 1.0], atol=0.02)
 
 
 def test_its_config_makes_an_equal_one():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import release
 
 layers = tf.keras.layers
 rnn_cell = tf.compat.v1.nn.rnn_cell
@@ -145,10 +146,20 @@ def test_masks_travel_through_models():
     np.testing.assert_allclose(functional(x), functional(x[:, ::2]), rtol=1e-5)
 
 
-def test_masks_of_merges():
+@pytest.mark.parametrize(("legacy", "both"), [(True, False), (False, True)], ids=["keras2", "keras3"])
+def test_masks_of_merges(legacy, both):
+    release.use_keras_2(legacy)
+    try:
+        _check_masks_of_merges(both)
+    finally:
+        release.use_keras_2(False)
+
+
+def _check_masks_of_merges(both):
     masked = layers.Masking(7.0)
     a, b = masked(tf.constant([[[1.0], [7.0]]])), masked(tf.constant([[[7.0], [2.0]]]))
-    assert layers.Add()([a, b])._keras_mask.numpy().tolist() == [[False, False]]
+    assert layers.Add()([a, b])._keras_mask.numpy().tolist() == [[both, both]]
+    assert layers.Concatenate()([a, b])._keras_mask.numpy().tolist() == [[both, both]]
     joined = layers.Concatenate(axis=1)([a, b])
     assert joined._keras_mask.numpy().tolist() == [[True, False, False, True]]
     assert not hasattr(layers.Flatten()(a), "_keras_mask")

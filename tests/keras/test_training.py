@@ -101,7 +101,7 @@ def test_kinds_of_data(data):
         model.fit(x, z[:5], verbose=0)
     with pytest.raises(ValueError, match="not supported when using a dataset"):
         model.fit(tf.data.Dataset.from_tensor_slices((x, z)), z)
-    with pytest.raises(ValueError, match="no batch of data"):
+    with pytest.raises(ValueError, match="must yield at least one batch"):
         model.fit(iter([]), verbose=0)
 
 

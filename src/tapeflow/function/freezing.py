@@ -53,7 +53,7 @@ def convert_variables_to_constants_v2(
     for outer, inner in graph.captures:
         variable = variables.get(id(inner))
         if variable is not None:
-            values[inner.op.name] = make_tensor_proto(variable.numpy(), variable.dtype)
+            values[inner.op.name] = make_tensor_proto(variable.numpy(), variable._dtype)
         elif outer.dtype in (dtypes.resource, dtypes.variant):
             kept[inner.name] = outer
         else:

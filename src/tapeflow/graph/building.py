@@ -119,10 +119,10 @@ def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
     handle = handle_in(graph, variable)
     row = REGISTRY["ReadVariableOp"]
     op = graph.add(
-        "ReadVariableOp", row, (handle,), (None,), {"dtype": variable.dtype}, "ReadVariableOp"
+        "ReadVariableOp", row, (handle,), (None,), {"dtype": variable._dtype}, "ReadVariableOp"
     )
     shape = handle.handle_shape
-    return op.add_output(variable.dtype, shape)
+    return op.add_output(variable._dtype, shape)
 
 
 def handle_in(graph: Any, variable: Any) -> SymbolicTensor:

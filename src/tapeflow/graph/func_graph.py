@@ -184,7 +184,7 @@ class FuncGraph(Graph):
             outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None
         )
         inner.handle_shape = _known_shape(variable)
-        inner.handle_dtype = variable.dtype
+        inner.handle_dtype = variable._dtype
         self.variables_by_handle[variable] = inner
         self.watch_variable(variable)
         return inner

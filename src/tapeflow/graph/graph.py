@@ -284,7 +284,7 @@ class Graph(Scopes, Collections, Elements):
         if known is None:
             known = self.capture(handle)
             known.handle_shape = _known_shape(variable)
-            known.handle_dtype = variable.dtype
+            known.handle_dtype = variable._dtype
             self.variables_by_handle[variable] = known
         return known
 

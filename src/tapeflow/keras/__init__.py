@@ -30,8 +30,10 @@ from tapeflow.keras import (
 )
 from tapeflow.keras.dtype_policy import DTypePolicy, FloatDTypePolicy
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.function import Function, Operation
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.model import Model
+from tapeflow.keras.engine.rematerialization import RematScope, remat
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.symbolic import make_input as Input
@@ -46,6 +48,7 @@ from tapeflow.keras.regularizers import Regularizer
 __all__ = [
     "DTypePolicy",
     "FloatDTypePolicy",
+    "Function",
     "Initializer",
     "Input",
     "InputSpec",
@@ -54,9 +57,11 @@ __all__ = [
     "Loss",
     "Metric",
     "Model",
+    "Operation",
     "Optimizer",
     "Quantizer",
     "Regularizer",
+    "RematScope",
     "Sequential",
     "Variable",
     "activations",
@@ -84,6 +89,7 @@ __all__ = [
     "quantizers",
     "random",
     "regularizers",
+    "remat",
     "saving",
     "tree",
     "utils",
@@ -99,6 +105,10 @@ _LATER = ("applications", "export", "ops", "preprocessing")
 def version():
     """The version of Keras whose API this is."""
     return __version__
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})
 
 
 def __getattr__(name):

@@ -31,7 +31,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
                           name=name)  # fmt: skip
     from tapeflow.keras.engine.inference import placeholder_for
 
-    return placeholder_for(KerasTensor(shape, dtype, sparse=sparse, ragged=ragged, name=name))
+    return placeholder_for(KerasTensor(shape, dtype, sparse=sparse, ragged=ragged, name=name or ""))
 
 
 class _GraphFunction:

@@ -26,7 +26,7 @@ from tapeflow.ops.dropout import stateless_dropout
 from tapeflow.ops.gather import gather
 from tapeflow.ops.random_binomial import stateless_binomial
 from tapeflow.ops.sorting import argsort
-from tapeflow.ops.variable import Variable, VariableAggregation
+from tapeflow.ops.variable import VariableAggregation
 
 __all__ = [
     "SeedGenerator",
@@ -73,11 +73,15 @@ class SeedGenerator:
             seed = make_default_seed()
         if not isinstance(seed, int):
             raise ValueError(f"Argument `seed` must be an integer. Received: seed={seed}")
+        # Weights need initializers, and these this module.
+        from tapeflow.keras.engine.weight import make_weight
+
         with init_scope():
-            self.state = Variable(
+            self.state = make_weight(
+                self,
                 np.array([seed, 0], "int64"),
+                "seed_generator_state",
                 trainable=False,
-                name="seed_generator_state",
                 aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             )
 

@@ -44,7 +44,7 @@ def AssignVariableOp(xp, resource, value, validate_shape):
     """With `validate_shape` a value is of the shape of the one before; else of any, whatever was declared."""
     _check_dtype(resource, value)
     if not validate_shape:
-        resource._set(convert_to_tensor(value, resource.dtype))
+        resource._set(convert_to_tensor(value, resource._dtype))
         return
     if resource._is_set and tuple(resource._value_shape.as_list()) != value.shape:
         raise invalid(

@@ -226,7 +226,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
                     "enabled."
                 )
             known = creation.from_proto(variable_def, import_scope)
-            self._init(known.dtype, known.trainable)
+            self._init(known._dtype, known.trainable)
             self.__dict__.update(known.__dict__)
             return
         if initial_value is None:
@@ -453,7 +453,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def _assign_in_graph(self, row, value, read_value=True, name=None):
         """The assignment as an operation; returns the variable as it is after it."""
-        value = convert_to_tensor(value, self.dtype)
+        value = convert_to_tensor(value, self._dtype)
         if not self.shape.is_compatible_with(value.shape):
             raise ValueError(
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
@@ -465,12 +465,12 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def _assign_any_shape(self, value, name=None):
         """`assign` of a value whose shape may be another than the declared one; of variables of graphs."""
-        value = convert_to_tensor(value, self.dtype)
+        value = convert_to_tensor(value, self._dtype)
         op = creation.call(state.AssignVariableOp, (self, value), name)
         return creation.reshaped(self, op, value.shape)
 
     def _assign_converted(self, value):
-        tensor = convert_to_tensor(value, self.dtype)
+        tensor = convert_to_tensor(value, self._dtype)
         if not self.shape.is_compatible_with(tensor.shape):
             raise ValueError(
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
@@ -484,7 +484,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             if not context.executing_eagerly():
                 return self._assign_in_graph(state.AssignAddVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_add")
-            state.AssignAddVariableOp(self, convert_to_tensor(delta, self.dtype))
+            state.AssignAddVariableOp(self, convert_to_tensor(delta, self._dtype))
         return self if read_value else None
 
     def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
@@ -493,7 +493,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             if not context.executing_eagerly():
                 return self._assign_in_graph(state.AssignSubVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_sub")
-            state.AssignSubVariableOp(self, convert_to_tensor(delta, self.dtype))
+            state.AssignSubVariableOp(self, convert_to_tensor(delta, self._dtype))
         return self if read_value else None
 
     def load(self, value, session=None):
@@ -509,7 +509,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             raise TypeError(
                 f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}"
             )
-        op = row(self, sparse_delta.indices, convert_to_tensor(sparse_delta.values, self.dtype))
+        op = row(self, sparse_delta.indices, convert_to_tensor(sparse_delta.values, self._dtype))
         return self._after(op)
 
     def _after(self, op):
@@ -576,15 +576,15 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         return self._scatter_nd(state.ResourceScatterNdMin, indices, updates)
 
     def _scatter_nd(self, row, indices, updates):
-        return self._after(row(self, indices, convert_to_tensor(updates, self.dtype)))
+        return self._after(row(self, indices, convert_to_tensor(updates, self._dtype)))
 
     def sparse_read(self, indices, name=None):
         """The rows of the value at `indices`; its gradient is an `IndexedSlices`."""
-        return state.ResourceGather(self, indices, dtype=self.dtype)
+        return state.ResourceGather(self, indices, dtype=self._dtype)
 
     def gather_nd(self, indices, name=None):
         """The slices of the value that the rows of `indices` name."""
-        return state.ResourceGatherNd(self, indices, dtype=self.dtype)
+        return state.ResourceGatherNd(self, indices, dtype=self._dtype)
 
     def count_up_to(self, limit):
         """Adds one to an integer scalar, and returns what it was.
@@ -638,7 +638,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def __deepcopy__(self, memo):
         value = self._peek()
         if value.dtype.is_numpy_compatible and value.dtype != dtypes.string:
-            value = convert_to_tensor(np.array(self.numpy()), self.dtype)
+            value = convert_to_tensor(np.array(self.numpy()), self._dtype)
         twin = self._twin(value)
         memo[id(self)] = twin
         known = {"name", "constraint", "synchronization", "aggregation", "_declared"}
@@ -649,13 +649,13 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def _twin(self, value):
         return _make(
-            type(self), value, self.trainable, self._handle_name, self.dtype, self.constraint,
+            type(self), value, self.trainable, self._handle_name, self._dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
         )  # fmt: skip
 
     def __reduce_ex__(self, protocol):
         return _make, (
-            type(self), self.numpy(), self.trainable, self._handle_name, self.dtype, self.constraint,
+            type(self), self.numpy(), self.trainable, self._handle_name, self._dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
         )  # fmt: skip
 

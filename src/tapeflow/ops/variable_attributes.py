@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow._native import Tensor
+from tapeflow import _native
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 
@@ -15,7 +15,7 @@ class VariableAttributes:
     __slots__ = ()
 
     _shape = property(lambda self: self.shape)
-    _dtype = property(lambda self: self.dtype)
+    _dtype = property(_native.Variable.dtype.__get__)  # a DType, whatever a class shows as `dtype`
     _synchronization = property(lambda self: self.synchronization)
     _aggregation = property(lambda self: self.aggregation)
     _constraint = property(lambda self: self.constraint)
@@ -34,7 +34,7 @@ class VariableAttributes:
 
     @_trainable.setter
     def _trainable(self, value: bool) -> None:
-        self._init(self.dtype, value)  # type: ignore[attr-defined]
+        self._init(self._dtype, value)  # type: ignore[attr-defined]
 
     @property
     def _unique_id(self) -> str:
@@ -74,13 +74,13 @@ class VariableAttributes:
     @classmethod
     def _OverloadAllOperators(cls) -> None:
         """Gives a subclass the operators of tensors, applied to what its `value()` is."""
-        for operator in Tensor.OVERLOADABLE_OPERATORS:  # type: ignore[attr-defined]
-            if hasattr(Tensor, operator):  # those of Python 2 are there for libraries only
+        for operator in _native.Tensor.OVERLOADABLE_OPERATORS:  # type: ignore[attr-defined]
+            if hasattr(_native.Tensor, operator):  # those of Python 2 are there for libraries only
                 cls._OverloadOperator(operator)
 
     @classmethod
     def _OverloadOperator(cls, operator: str) -> None:
-        of_tensors = getattr(Tensor, operator)
+        of_tensors = getattr(_native.Tensor, operator)
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             return of_tensors(self.value(), *args, **kwargs)

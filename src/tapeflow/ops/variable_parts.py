@@ -14,7 +14,7 @@ from tapeflow.ops.validate import invalid, shape_text
 
 def assign_part(variable, key, value):
     """`variable[key].assign(value)`. Returns the variable."""
-    value = convert_to_tensor(value, variable.dtype)
+    value = convert_to_tensor(value, variable._dtype)
     if slicing._is_mask(key):
         return _assign_where(variable, key, value)
     spec = slicing.parse_key(key)
@@ -86,4 +86,4 @@ ResourceCountUpTo.gradient(None)
 
 def count_up_to(variable, limit):
     """Adds one to an integer scalar; what it was before. Raises OutOfRangeError if it has reached `limit`."""
-    return ResourceCountUpTo(variable, int(limit), variable.dtype)
+    return ResourceCountUpTo(variable, int(limit), variable._dtype)

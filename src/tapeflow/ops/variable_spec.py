@@ -34,7 +34,7 @@ class VariableSpec(TensorSpec):
     @classmethod
     def from_value(cls, value: Any) -> VariableSpec:
         """The spec of a variable."""
-        return cls(value.shape, value.dtype, value.trainable)
+        return cls(value.shape, value._dtype, value.trainable)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a variable, or a spec of one, agrees with this."""

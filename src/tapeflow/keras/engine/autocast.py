@@ -7,6 +7,8 @@ import threading
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
+from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.ops.casting import cast
 from tapeflow.ops.variable import Variable
 
@@ -36,7 +38,7 @@ class AutoCastVariable:
     @property
     def dtype(self):
         """The dtype that reading gives now."""
-        return self.variable.dtype if scope.dtype is None else scope.dtype
+        return self.variable.dtype if scope.dtype is None else shown_dtype(scope.dtype)
 
     @property
     def true_dtype(self):
@@ -91,7 +93,7 @@ class AutoCastVariable:
         return self._read().numpy()
 
     def __repr__(self):
-        return f"<AutoCastVariable of {self.variable!r}>"
+        return f"<AutoCastVariable of {self.variable!r}>" if keras_2() else repr(self.variable)
 
     def __hash__(self):
         return hash(self.variable)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from tapeflow._native import EagerTensor
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
@@ -16,12 +18,13 @@ from tapeflow.keras import (
     regularizers,
     settings,
 )
-from tapeflow.keras.engine import calling, masking
+from tapeflow.keras.engine import calling, masking, rematerialization
 from tapeflow.keras.engine.connections import Connections
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.tracking import Tracked
+from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.registry import snake_name
 from tapeflow.keras.unknown_arguments import explained, unknown_argument
 from tapeflow.ops.construction import zeros
@@ -70,6 +73,8 @@ class Layer(Connections, Protocol, Tracked):
             cls._plain_call = False
         if "compute_mask" in cls.__dict__:
             cls._computes_mask = True
+        if "build" in cls.__dict__ and not cls.__module__.startswith("tapeflow."):
+            cls.build = _in_scope(cls.__dict__["build"])
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False, **kwargs):
         for argument in kwargs:
@@ -95,6 +100,9 @@ class Layer(Connections, Protocol, Tracked):
         attributes["stateful"] = False
         attributes["_dynamic"] = dynamic
         attributes["_activity_regularizer"] = regularizers.get(kwargs.get("activity_regularizer"))
+        scope = rematerialization.innermost()
+        if scope is not None:
+            attributes["_remat_scope"] = scope
         self._set_dtype(dtype)
         self._set_batch_input_shape(kwargs)
 
@@ -144,7 +152,7 @@ class Layer(Connections, Protocol, Tracked):
         if not self.built:
             with name_scope(self._scope_name()):
                 calling.build_for_shapes(self, shapes)
-        inputs = nest.map_structure(lambda s: KerasTensor(s, self._compute_dtype_object), shapes)
+        inputs = nest.map_structure(lambda s: KerasTensor.unnamed(s, self._compute_dtype_object), shapes)
         outputs = infer(self._call_plainly, inputs, (), {})
         return nest.map_structure(lambda x: x.shape, outputs)
 
@@ -158,7 +166,7 @@ class Layer(Connections, Protocol, Tracked):
 
     def compute_mask(self, inputs, mask=None):
         """The mask of the outputs: none, or the inputs' where masking is supported."""
-        if not self.supports_masking and any(m is not None for m in nest.flatten(mask)):
+        if keras_2() and not self.supports_masking and any(m is not None for m in nest.flatten(mask)):
             raise TypeError(
                 f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}"
             )
@@ -223,7 +231,7 @@ class Layer(Connections, Protocol, Tracked):
             shapes = nest.map_structure(lambda x: TensorShape(x.shape), inputs)
             shape = self.compute_output_shape(shapes)
             dtype = self._compute_dtype_object
-            return nest.map_structure(lambda s: KerasTensor(s, dtype), _as_shapes(shape))
+            return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), _as_shapes(shape))
         from tapeflow.keras.engine.inference import infer
 
         return infer(self._call_plainly, inputs, args, kwargs)
@@ -313,6 +321,21 @@ class Unbuilt:
         raise AttributeError(
             f"You must build the layer {layer.name!r} before accessing `{self._name}`."
         )
+
+
+def _in_scope(build):
+    """A program's `build`; in Keras 3 weights are named by the layer, and the layer is built, whoever calls it."""
+
+    @functools.wraps(build)
+    def build_in_scope(self, *args, **kwargs):
+        if keras_2():
+            return build(self, *args, **kwargs)
+        with scope_of(self):
+            build(self, *args, **kwargs)
+        self.built = True
+        return None
+
+    return build_in_scope
 
 
 def _as_shapes(structure):

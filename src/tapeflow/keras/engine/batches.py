@@ -248,8 +248,8 @@ def _of_arrays(x, y, sample_weight, batch_size, shuffle, steps, class_weight):
         raise ValueError(f"The data must have a first axis for the samples; got {leaves}.")
     if len(set(sizes)) > 1:
         raise ValueError(
-            "Data cardinality is ambiguous. Make sure all arrays contain the same number of "
-            f"samples; got {sorted(set(sizes))}."
+            "Data cardinality is ambiguous. Make sure all arrays contain the same number of samples."
+            + "".join(_sizes_of(*pair) for pair in zip(("x", "y", "sample_weight"), parts))
         )
     if not batch_size:
         batch_size = -(-sizes[0] // steps) if steps else 32
@@ -325,6 +325,12 @@ def _array_like(part):
     if isinstance(part, Mapping):
         return {name: _array_like(value) for name, value in part.items()}
     return part
+
+
+def _sizes_of(label, part):
+    """The numbers of samples of an argument, for the error that says that arguments differ in them."""
+    sizes = ", ".join(str(leaf.shape[0]) for leaf in nest.flatten(part) if leaf is not None)
+    return f"'{label}' sizes: {sizes}\n" if sizes else ""
 
 
 def _length(batches):

@@ -18,6 +18,7 @@ from tapeflow.core.tensor_spec import TensorSpec
 from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
+from tapeflow.keras.engine.rematerialization import rematerialize
 from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic, call_symbolically
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -85,6 +86,8 @@ def signature_of(layer):
 
 def call_layer(layer, args, kwargs):
     """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
+    if "_remat_scope" in layer.__dict__:
+        rematerialize(layer)
     signature = signature_of(layer)
     if args:
         inputs, rest = args[0], args[1:]

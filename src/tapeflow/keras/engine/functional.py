@@ -147,7 +147,9 @@ class Functional(Model):
         expected = nest.flatten(self._inputs)
         if isinstance(inputs, dict):
             by_key = isinstance(self._inputs, dict)
-            keys = list(self._inputs) if by_key else [tensor.layer.name for tensor in expected]
+            keys = list(self._inputs) if by_key else [tensor.name for tensor in expected]
+            if not by_key and not all(key in inputs for key in keys):
+                keys = self.input_names
             missing = [key for key in keys if key not in inputs]
             if missing:
                 raise ValueError(
@@ -173,18 +175,7 @@ class Functional(Model):
                 if value_mask is not None:
                     masking.set_mask(value, value_mask)
 
-        def value_of(leaf):
-            return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
-
-        for node in self._network.calls:
-            outputs = node.layer(
-                nest.map_structure(value_of, node.inputs),
-                *nest.map_structure(value_of, node.args),
-                **nest.map_structure(value_of, node.kwargs),
-            )
-            for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(outputs)):
-                values[id(tensor)] = value
-        return nest.map_structure(value_of, self._outputs)
+        return self._network.run(values, self._outputs)
 
     def compute_mask(self, inputs, mask=None):
         """The masks of the outputs for these inputs, in the structure of the outputs."""

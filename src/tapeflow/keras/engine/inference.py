@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow._native import EagerTensor, Tensor, Variable
 from tapeflow.core import dtypes, nest
+from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.calling import state
@@ -16,12 +16,15 @@ def infer(function, inputs, args, kwargs):
     """KerasTensors for the outputs of function(inputs, *args, **kwargs) with KerasTensors among the arguments."""
     graph = FuncGraph("keras_scratch_graph")
     made: dict = {}
+    masks: dict = {}
 
     def stand_in(x):
         if not isinstance(x, KerasTensor):
             return x
         if id(x) not in made:
             made[id(x)] = placeholder_for(x)
+            if x._keras_mask is not None:
+                masks[id(made[id(x)]._keras_mask)] = x._keras_mask
         return made[id(x)]
 
     outer = state.symbolic
@@ -33,7 +36,7 @@ def infer(function, inputs, args, kwargs):
                 *nest.map_structure(stand_in, args),
                 **nest.map_structure(stand_in, kwargs),
             )
-            return nest.map_structure(describe, outputs)
+            return nest.map_structure(lambda x: describe(x, masks), outputs)
     finally:
         state.symbolic = outer
 
@@ -63,30 +66,33 @@ def placeholder_for(x):
             value = RaggedTensor.from_row_splits(value, splits, validate=False)
         return value
     name = None if x.name is None else x.name.rpartition("/")[2].partition(":")[0]
-    made = placeholder(x.dtype, x.shape, name or None)
+    made = placeholder(x._dtype, x._shape, name or None)
     if x._keras_mask is not None:
         mask = x._keras_mask
-        shape = mask.shape
-        masking.set_mask(made, placeholder(mask.dtype, shape))
+        masking.set_mask(made, placeholder(mask._dtype, mask._shape))
     return made
 
 
-def describe(x):
-    """A KerasTensor like a tensor; other things as they are."""
+def describe(x, masks=None):
+    """A KerasTensor like a tensor; other things as they are.
+
+    `masks`: symbolic masks by the identity of the tensors that stand for them; any other mask is a new one.
+    """
     if isinstance(x, KerasTensor):
         return x
     if isinstance(x, SparseTensor):
-        return KerasTensor(x.shape, x.dtype, sparse=True)
+        return KerasTensor.unnamed(x.shape, x.dtype, sparse=True)
     if isinstance(x, (Tensor, Variable)):
-        name = None if isinstance(x, EagerTensor) else x.name
-        made = KerasTensor(TensorShape(x.shape), x.dtype, name=name)
+        name = x.name if keras_2() and not isinstance(x, EagerTensor) else ""
+        made = KerasTensor.unnamed(x.shape, x.dtype, name=name)
         mask = getattr(x, "_keras_mask", None)
         if mask is not None:
-            made._keras_mask = KerasTensor(TensorShape(mask.shape), mask.dtype)
+            known = (masks or {}).get(id(mask))
+            made._keras_mask = KerasTensor.unnamed(mask.shape, mask.dtype) if known is None else known
         return made
     if hasattr(x, "ragged_rank") and hasattr(x, "flat_values"):
-        return KerasTensor(
-            TensorShape(x.shape), x.dtype, ragged=True, ragged_rank=x.ragged_rank,
+        return KerasTensor.unnamed(
+            x.shape, x.dtype, ragged=True, ragged_rank=x.ragged_rank,
             row_splits_dtype=x.row_splits.dtype,
         )  # fmt: skip
     return x

@@ -7,11 +7,13 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.context import executing_eagerly, init_scope, name_scope
 from tapeflow.core.public import public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers, session
 from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.tracking import OwnWeights, unique
-from tapeflow.keras.engine.weight import make_weight
+from tapeflow.keras.engine.weight import Weight, make_weight
+from tapeflow.keras.random import SeedGenerator
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached
 
@@ -98,6 +100,8 @@ class LayerWeights:
         regularizer = regularizers.get(regularizer)
         if regularizer is not None:
             self._loss_functions.append(lambda: _penalty(regularizer, variable))
+            if not keras_2():
+                variable.regularizer = regularizer
         casts = kwargs.get("experimental_autocast", kwargs.get("autocast", True))
         casts = casts and self._casts_weights and self._autocast
         if casts and self._is_mixed and dtype.is_floating:
@@ -156,16 +160,44 @@ class LayerWeights:
 
     @property
     def weights(self):
-        """All variables."""
-        if self._tracked:
+        """All variables but the states of seed generators.
+
+        In Keras 3 those of the layer itself come first and then those of one layer in it after another; in Keras 2
+        all to train come first.
+        """
+        if self._tracked and keras_2():
             return unique(self.trainable_weights + self.non_trainable_weights)
+        return unique(self._gather_all("weights")) if self._tracked else self._own_in_order()
+
+    def _own_in_order(self):
         own = self._own_weights
         return [w for w in own if w.trainable] + [w for w in own if not w.trainable]
 
+    def _gather_all(self, kind):
+        """The variables of this layer, those to train first, and then what the layers in it have as `kind`.
+
+        A `tf.Variable`, which Keras 3 does not count among the weights, comes last.
+        """
+        own = self._own_in_order()
+        found = [variable for variable in own if isinstance(variable, Weight)]
+        if kind == "variables":
+            found += self._seed_states()
+        for value in self._held():
+            if isinstance(value, Variable):
+                found.append(value)
+            elif not value._is_metric:
+                found += getattr(value, kind)
+        return found + [variable for variable in own if not isinstance(variable, Weight)]
+
+    def _seed_states(self):
+        """The states of the seed generators among the attributes."""
+        found = [getattr(value, "_generator", value) for value in self.__dict__.values()]
+        return [value.state for value in found if isinstance(value, SeedGenerator)]
+
     @property
     def variables(self):
-        """All variables."""
-        return self.weights
+        """All variables; in Keras 3 also the states of seed generators."""
+        return self.weights if keras_2() else unique(self._gather_all("variables"))
 
     @property
     def trainable_variables(self):
@@ -174,8 +206,11 @@ class LayerWeights:
 
     @property
     def non_trainable_variables(self):
-        """The variables not to train."""
-        return self.non_trainable_weights
+        """The variables not to train; in Keras 3 also the states of seed generators."""
+        if keras_2():
+            return self.non_trainable_weights
+        trained = {id(variable) for variable in self.trainable_weights}
+        return [variable for variable in self.variables if id(variable) not in trained]
 
     def get_weights(self):
         """The values of all variables as NumPy arrays."""

@@ -11,6 +11,7 @@ from tapeflow.core import nest
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine import calling, saving, summary, weight_files
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
@@ -93,12 +94,12 @@ class Model(Training, Layer):
                 "call arguments."
             )
         shapes = _as_shapes(input_shape)
-        inputs = nest.map_structure(lambda s: KerasTensor(s, self.compute_dtype), shapes)
+        inputs = nest.map_structure(lambda s: KerasTensor.unnamed(s, self.compute_dtype), shapes)
         for layer in self.layers if isinstance(inputs, dict) else ():
             # Features by name have the dtypes that their columns say.
             for name, dtype in getattr(layer, "_feature_dtypes", {}).items():
                 if name in inputs:
-                    inputs[name] = KerasTensor(shapes[name], dtype)
+                    inputs[name] = KerasTensor.unnamed(shapes[name], dtype)
         given = {"training": False} if "training" in required else {}
         self.__dict__["_is_being_built"] = True
         try:
@@ -159,7 +160,9 @@ class Model(Training, Layer):
         )
 
     def _gather(self, trainable):
-        """As Layer's, but the layers' variables before the model's own."""
+        """As Layer's, but in Keras 2 the layers' variables before the model's own."""
+        if not keras_2():
+            return super()._gather(trainable)
         found = []
         for value in self._held():
             if isinstance(value, Variable):
@@ -171,7 +174,9 @@ class Model(Training, Layer):
 
     @property
     def weights(self):
-        """All variables, layer by layer."""
+        """All variables, layer by layer; the model's own come last in Keras 2, and first in Keras 3."""
+        if not keras_2():
+            return super().weights
         found = []
         for value in self._held():
             if isinstance(value, Variable):

@@ -7,6 +7,7 @@ Keras, so that layers, weights and names have the order of Keras too.
 from __future__ import annotations
 
 from tapeflow.core import nest
+from tapeflow.keras.engine.symbolic import KerasTensor
 
 
 def first_number(layer):
@@ -47,6 +48,27 @@ class Network:
             for node in self.nodes
             if node.parents() and not all(id(y) in starts for y in nest.flatten(node.outputs))
         ]
+
+    def run(self, values, outputs):
+        """The values of a structure of symbolic tensors.
+
+        Args:
+          values: those of the inputs, by the `id` of the symbolic tensor; all that is computed is added.
+          outputs: symbolic tensors of the network.
+        """
+
+        def value_of(leaf):
+            return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
+
+        for node in self.calls:
+            found = node.layer(
+                nest.map_structure(value_of, node.inputs),
+                *nest.map_structure(value_of, node.args),
+                **nest.map_structure(value_of, node.kwargs),
+            )
+            for tensor, value in zip(nest.flatten(node.outputs), nest.flatten(found)):
+                values[id(tensor)] = value
+        return nest.map_structure(value_of, outputs)
 
     @staticmethod
     def _walk(outputs):

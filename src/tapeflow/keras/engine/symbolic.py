@@ -10,18 +10,44 @@ from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
+from tapeflow.keras.engine.static import shown_dtype, shown_shape
 
 
 class _NoSuchAttribute(AttributeError, TypeError):
     """Raised for what only computed tensors have: functions of tensors then get their stand-in."""
 
 
+# Programs see the class of which it is one.
+_NoSuchAttribute.__name__, _NoSuchAttribute.__module__ = "AttributeError", "builtins"
+
+
 class KerasHistory(NamedTuple):
     """Where a symbolic tensor comes from."""
 
-    layer: Any
+    operation: Any
     node_index: int
     tensor_index: int
+
+    @property
+    def layer(self):
+        """The layer that was called, by the name that Keras 2 has for it."""
+        return self.operation
+
+
+# What Keras says of numbers and arrays wanted of a symbolic tensor.
+_NO_VALUE = (
+    "A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any actual numerical value. "
+)
+
+
+def _next_name():
+    return settings.unique_name("keras_tensor")
+
+
+def _name(tensor):
+    """Names a symbolic tensor that has no name yet, in Keras 3."""
+    if tensor is not None and not (tensor.name or keras_2()):
+        tensor.name = _next_name()
 
 
 class KerasTensor:
@@ -49,14 +75,30 @@ class KerasTensor:
             raise TypeError(f"KerasTensor got unexpected keyword arguments: {sorted(kwargs)}")
         if sparse and ragged:
             raise ValueError("KerasTensor cannot have `sparse=True` and `ragged=True` at once.")
-        self.shape = TensorShape(shape)
-        self.dtype = dtypes.as_dtype(dtype)
-        self.name = name
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self.name = _next_name() if name is None and not keras_2() else name
         self.sparse, self.ragged = bool(sparse), bool(ragged)
         self.record_history = record_history
         self.node = None  # the Node that made it
         self.index = 0  # among the outputs of that node
         self._keras_mask = None
+
+    @classmethod
+    def unnamed(cls, shape, dtype, **kwargs):
+        """A symbolic tensor that in Keras 3 gets its name from being the output of a call, if it becomes one."""
+        kwargs.setdefault("name", "")
+        return cls(shape, dtype, **kwargs)
+
+    @property
+    def shape(self):
+        """The shape: a tuple in Keras 3, a TensorShape in Keras 2."""
+        return shown_shape(self._shape)
+
+    @property
+    def dtype(self):
+        """The dtype: its name in Keras 3, a DType in Keras 2."""
+        return shown_dtype(self._dtype)
 
     @property
     def layer(self):
@@ -66,7 +108,7 @@ class KerasTensor:
     @property
     def ndim(self):
         """The number of dimensions."""
-        return self.shape.rank
+        return self._shape.rank
 
     @property
     def ragged_rank(self):
@@ -97,7 +139,7 @@ class KerasTensor:
 
     def set_shape(self, shape):
         """Narrows the shape. Raises ValueError for one that contradicts it."""
-        self.shape = self.shape.merge_with(shape)
+        self._shape = self._shape.merge_with(shape)
 
     def reshape(self, newshape):
         """A layer's output with the same elements in another shape."""
@@ -113,13 +155,12 @@ class KerasTensor:
 
     def __repr__(self):
         if not keras_2():
-            shape = None if self.shape.rank is None else tuple(self.shape.as_list())
             return (
-                f"<KerasTensor shape={shape}, dtype={self.dtype.name}, sparse={self.sparse}, "
+                f"<KerasTensor shape={self._shape}, dtype={self._dtype.name}, sparse={self.sparse}, "
                 f"ragged={self.ragged}, name={self.name}>"
             )
         made = f" (created by layer '{self.layer.name}')" if self.node is not None else ""
-        return f"<KerasTensor: shape={tuple(self.shape.as_list())} dtype={self.dtype.name}{made}>"
+        return f"<KerasTensor: shape={self._shape} dtype={self._dtype.name}{made}>"
 
     @boundary
     def __getattr__(self, name):
@@ -127,17 +168,29 @@ class KerasTensor:
 
     @boundary
     def __bool__(self):
-        raise TypeError("A symbolic Keras tensor has no value that could be tested for truth.")
+        raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
+
+    @boundary
+    def __int__(self):
+        raise ValueError(_NO_VALUE + "You cannot convert it to an int.")
+
+    @boundary
+    def __float__(self):
+        raise ValueError(_NO_VALUE + "You cannot convert it to a float.")
 
     @boundary
     def __iter__(self):
-        sizes = self.shape.as_list() if self.shape.rank else []
+        if not keras_2():
+            raise NotImplementedError("Iterating over a symbolic KerasTensor is not supported.")
+        sizes = self._shape.as_list() if self._shape.rank else []
         if not sizes or sizes[0] is None:
             raise TypeError("Cannot iterate over a symbolic Keras tensor with unknown first size.")
         return (self[i] for i in range(sizes[0]))
 
     @boundary
     def __len__(self):
+        if not keras_2():
+            raise TypeError("object of type 'KerasTensor' has no len()")
         raise TypeError(
             "Keras symbolic inputs/outputs do not implement `__len__`. You may be trying to pass Keras "
             "symbolic inputs/outputs to a TF API that does not register dispatching, preventing Keras "
@@ -145,7 +198,9 @@ class KerasTensor:
         )
 
     @boundary
-    def __array__(self, *args, **kwargs):
+    def __array__(self, dtype=None, copy=None):
+        if not keras_2():
+            raise ValueError(_NO_VALUE + "You cannot convert it to a NumPy array.")
         raise TypeError(
             "Cannot convert a symbolic Keras input/output to a numpy array. Wrap the function in a "
             "Keras layer."
@@ -198,10 +253,13 @@ class Node:
         for index, output in enumerate(nest.flatten(outputs)):
             if isinstance(output, KerasTensor):
                 output.node, output.index = self, index
-                if not keras_2() and not getattr(layer, "is_placeholder", False):
-                    output.name = settings.unique_name("keras_tensor")
+                _name(output)
+        for output in nest.flatten(outputs):
+            if isinstance(output, KerasTensor):
+                _name(output._keras_mask)
         for parent in self.parents():
-            parent.layer._outbound_nodes.append(self)
+            if parent.node is not None:
+                parent.layer._outbound_nodes.append(self)
 
     def parents(self):
         """The symbolic tensors that the call reads."""

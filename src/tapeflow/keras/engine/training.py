@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -148,7 +148,7 @@ class Training:
                 raise RuntimeError(
                     "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
                 )
-            raise ValueError("You must call `compile()` before using the model: `model.compile(optimizer, loss)`.")
+            raise ValueError("You must call `compile()` before using the model.")
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The compiled loss plus the losses of layers."""
@@ -433,12 +433,9 @@ class Training:
                 if self.stop_training:
                     break
             if logs is None:
-                raise ValueError(
-                    "Unexpected result of `train_function` (Empty Logs): there was no batch of data "
-                    f"in epoch {epoch + 1}."
-                )
+                _accept_no_data(x, "train", f"there was no batch of data in epoch {epoch + 1}")
             run.set_steps(source.length)
-            logs = dict(sorted(_numbers(logs).items()))
+            logs = {} if logs is None else dict(sorted(_numbers(logs).items()))
             if validation is not None and _is_due(epoch, validation_freq):
                 results = self.evaluate(
                     validation, verbose=0, steps=validation_steps, return_dict=True,
@@ -503,10 +500,8 @@ class Training:
             logs = data_logs
             run.on_test_batch_end(source.last, logs)
         if logs is None:
-            raise ValueError(
-                "Unexpected result of `test_function` (Empty Logs): there was no data."
-            )
-        numbers = _numbers(logs)
+            _accept_no_data(x, "test", "there was no data")
+        numbers = {} if logs is None else _numbers(logs)
         run.on_test_end(numbers)
         return dict(sorted(numbers.items())) if return_dict else _one_or_all(numbers)
 
@@ -542,7 +537,8 @@ class Training:
             if result is None:
                 break
             outputs.append(result)
-            run.on_predict_batch_end(source.last, {"outputs": result})
+            shown = result if keras_2() else nest.map_structure(_array, result)
+            run.on_predict_batch_end(source.last, {"outputs": shown})
         if not outputs:
             raise ValueError("Expected at least one batch of data to predict on.")
         run.on_predict_end()
@@ -662,6 +658,17 @@ def _number(value):
     if hasattr(value, "numpy"):
         value = value.numpy()
     return float(value) if getattr(value, "ndim", 0) == 0 else value
+
+
+def _accept_no_data(x, step, what):
+    """Keras 3 accepts that there is no data, unless it was to come from a generator."""
+    if keras_2():
+        raise ValueError(f"Unexpected result of `{step}_function` (Empty Logs): {what}.")
+    if isinstance(x, Iterator):
+        raise ValueError(
+            "When passing a Python generator to a Keras model, the generator must yield at least one batch. "
+            "Received an empty generator."
+        )
 
 
 def _one_or_all(numbers):

@@ -8,6 +8,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
+from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 
 
@@ -57,6 +58,11 @@ class Weight(Variable, by_creators=True):
         return self._full_name
 
     @property
+    def dtype(self):
+        """The name of the dtype, which has the attributes of a DType too."""
+        return shown_dtype(self._dtype)
+
+    @property
     def ndim(self):
         """The number of axes."""
         return self.shape.rank
@@ -65,6 +71,31 @@ class Weight(Variable, by_creators=True):
     def value(self):
         """The variable itself: with Keras 3 on TensorFlow, the variable that holds the value."""
         return self
+
+    # The penalty that the layer adds to its losses, and whether the optimizer replaces the value by the gradient.
+    regularizer = None
+    overwrite_with_gradient = False
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Replaces the value. Returns the new value, a tensor.
+
+        Raises ValueError for a value of another dtype or a shape that is not the variable's.
+        """
+        if self._try_assign(value):
+            return self.read_value()
+        return _value_after(super().assign(value, use_locking, name, read_value))
+
+    def assign_add(self, value, use_locking=None, name=None, read_value=True):
+        """Adds `value`. Returns the new value, a tensor."""
+        if self._assign_add(value):
+            return self.read_value()
+        return _value_after(super().assign_add(value, use_locking, name, read_value))
+
+    def assign_sub(self, value, use_locking=None, name=None, read_value=True):
+        """Subtracts `value`. Returns the new value, a tensor."""
+        if self._assign_sub(value):
+            return self.read_value()
+        return _value_after(super().assign_sub(value, use_locking, name, read_value))
 
     @property
     def _shared_name(self):
@@ -75,6 +106,11 @@ class Weight(Variable, by_creators=True):
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype.name}{value}>"
 
     __str__ = __repr__
+
+
+def _value_after(assigned):
+    """What an assignment gives: the value where it happened at once; in a graph, the variable after it."""
+    return assigned.read_value() if isinstance(assigned, Weight) and assigned._parts is None else assigned
 
 
 class _OfWeights(type(Weight)):  # type: ignore[misc]

@@ -12,10 +12,11 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
-from tapeflow.keras.engine.base_layer import Layer, Unbuilt
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.symbolic import KerasTensor, Node
+from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array import identity
@@ -59,7 +60,7 @@ class InputLayer(Layer):
             if isinstance(shape, int):
                 shape = (shape,)
             batch_shape = (batch_size, *TensorShape(shape).as_list())
-        given = name
+        tensor_name = name
         if name is None:
             name = settings.unique_name("input", zero_based=False) if keras_2() else settings.unique_name("input_layer")
         super().__init__(dtype=dtype, name=name)
@@ -73,8 +74,7 @@ class InputLayer(Layer):
         output = input_tensor
         if not isinstance(output, KerasTensor):
             dtype = dtype or settings.floatx()
-            name = self.name if keras_2() else given or settings.unique_name("keras_tensor")
-            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=name)
+            output = KerasTensor(batch_shape, dtype, self.sparse, self.ragged, name=name if keras_2() else tensor_name)
         self._nodes.append(Node(self, [], (), {}, output))
 
     def call(self):
@@ -102,11 +102,10 @@ class InputLayer(Layer):
 
 
 def refuse_unknown_kinds(layer, **arguments):
-    """Raises ValueError for weights of low rank, and quantized ones, which there are not."""
+    """Raises ValueError for weights that are quantized from the start, which there are not."""
     for name, value in arguments.items():
         if value is not None:
-            kind = "low-rank" if name.startswith("lora") else "quantized"
-            raise ValueError(f"{layer} has no {kind} weights: {name} must be None, got {value}.")
+            raise ValueError(f"{layer} has no quantized weights: {name} must be None, got {value}.")
 
 
 def _times(inputs, kernel):
@@ -118,12 +117,12 @@ def _times_scale(of_inputs, of_kernel):
     return of_kernel if of_inputs is None else of_inputs * of_kernel
 
 
-class Dense(Quantizable, Layer):
+class Dense(LowRank, Quantizable, Layer):
     """activation(inputs @ kernel + bias), over the last axis of inputs of rank 2 or more."""
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
-    kernel = Unbuilt()
+    kernel = AdaptableWeight()
 
     _plain_call = True
 
@@ -144,11 +143,9 @@ class Dense(Quantizable, Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(
-            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
-            quantization_config=quantization_config,
-        )  # fmt: skip
+        refuse_unknown_kinds(type(self).__name__, quantization_config=quantization_config)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._set_low_rank(lora_rank, lora_alpha)
         whole = isinstance(units, numbers.Integral) and not isinstance(units, bool)
         self.units = int(units) if whole or keras_2() else -1
         if self.units < (0 if keras_2() else 1):
@@ -196,6 +193,7 @@ class Dense(Quantizable, Layer):
         self.built = True
         if self.quantization_mode is not None:
             self._become_quantized()
+        self._build_low_rank()
 
     def _scaled_axes(self):
         return 0
@@ -243,6 +241,7 @@ class Dense(Quantizable, Layer):
             "activity_regularizer": regularizers.serialize(self.activity_regularizer),
             "kernel_constraint": constraints.serialize(self.kernel_constraint),
             "bias_constraint": constraints.serialize(self.bias_constraint),
+            **self._low_rank_config(),
         }
 
 
@@ -283,6 +282,9 @@ class ActivityRegularization(SameShape):
     def __init__(self, l1=0.0, l2=0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.l1, self.l2 = l1, l2
+
+    def call(self, inputs):
+        return inputs
 
     def get_config(self):
         return {**super().get_config(), "l1": self.l1, "l2": self.l2}

@@ -8,15 +8,16 @@ from typing import ClassVar
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
-from tapeflow.keras.engine.base_layer import Layer, Unbuilt
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers.core import refuse_unknown_kinds
+from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.einsum import einsum
 from tapeflow.ops.layout import reshape, squeeze
 from tapeflow.ops.static import sizes_of
 
 
-class EinsumDense(Quantizable, Layer):
+class EinsumDense(LowRank, Quantizable, Layer):
     """activation(einsum(equation, inputs, kernel) + bias).
 
     Args:
@@ -27,7 +28,7 @@ class EinsumDense(Quantizable, Layer):
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"kernel": "_kernel"}
 
-    kernel = Unbuilt()
+    kernel = AdaptableWeight()
 
     def __init__(
         self,
@@ -48,12 +49,12 @@ class EinsumDense(Quantizable, Layer):
         **kwargs,
     ):
         refuse_unknown_kinds(
-            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
-            gptq_unpacked_column_size=gptq_unpacked_column_size,
+            type(self).__name__, gptq_unpacked_column_size=gptq_unpacked_column_size,
             quantization_config=quantization_config,
         )  # fmt: skip
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._set_low_rank(lora_rank, lora_alpha)
         self.equation = equation
         self.partial_output_shape = (
             [output_shape] if isinstance(output_shape, int) else list(output_shape)
@@ -93,6 +94,7 @@ class EinsumDense(Quantizable, Layer):
         self.built = True
         if self.quantization_mode is not None:
             self._become_quantized()
+        self._build_low_rank()
 
     def _start_of_kernel(self):
         """The initializer, with the axes of the kernel that count its inputs and outputs."""
@@ -190,6 +192,7 @@ class EinsumDense(Quantizable, Layer):
             "activity_regularizer": regularizers.serialize(self.activity_regularizer),
             "kernel_constraint": constraints.serialize(self.kernel_constraint),
             "bias_constraint": constraints.serialize(self.bias_constraint),
+            **self._low_rank_config(),
         }
 
 

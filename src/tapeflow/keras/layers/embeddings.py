@@ -8,9 +8,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.autocast import plain
-from tapeflow.keras.engine.base_layer import Layer, Unbuilt
+from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.masking import set_mask
 from tapeflow.keras.layers.core import refuse_unknown_kinds
+from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.casting import cast
 from tapeflow.ops.comparison import not_equal
@@ -20,13 +21,13 @@ from tapeflow.ops.matmul import tensordot
 from tapeflow.ops.trigonometric import tanh
 
 
-class Embedding(Quantizable, Layer):
+class Embedding(LowRank, Quantizable, Layer):
     """Integers in [0, input_dim) -> vectors of output_dim numbers, along a new last axis."""
 
     _checkpoint_names: ClassVar[dict[str, str]] = {"embeddings": "_embeddings"}
 
-    embeddings = Unbuilt()
-    _quantized_name = "embeddings"
+    embeddings = AdaptableWeight()
+    _quantized_name = _adapted_name = "embeddings"
 
     def __init__(
         self,
@@ -42,10 +43,7 @@ class Embedding(Quantizable, Layer):
         quantization_config=None,
         **kwargs,
     ):
-        refuse_unknown_kinds(
-            type(self).__name__, lora_rank=lora_rank, lora_alpha=lora_alpha,
-            quantization_config=quantization_config,
-        )  # fmt: skip
+        refuse_unknown_kinds(type(self).__name__, quantization_config=quantization_config)
         input_length = kwargs.pop("input_length", None)
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         if weights is not None:
@@ -59,6 +57,7 @@ class Embedding(Quantizable, Layer):
             )
         kwargs.setdefault("autocast", False)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._set_low_rank(lora_rank, lora_alpha)
         self.input_dim, self.output_dim = input_dim, output_dim
         self.embeddings_initializer = initializers.get(embeddings_initializer)
         self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
@@ -77,6 +76,7 @@ class Embedding(Quantizable, Layer):
         self.built = True
         if self.quantization_mode is not None:
             self._become_quantized()
+        self._build_low_rank()
 
     def _scaled_axes(self):
         return -1
@@ -96,7 +96,12 @@ class Embedding(Quantizable, Layer):
         if self._scales is not None:
             rows, scales = embedding_lookup(self.embeddings, inputs), embedding_lookup(plain(self._scales), inputs)
             return cast(rows, self._compute_dtype_object) / expand_dims(cast(scales, self._compute_dtype_object), -1)
-        outputs = embedding_lookup(plain(self.embeddings), inputs)
+        if self.lora_enabled:
+            left, right = map(plain, self._factors())
+            rows = self._addend(embedding_lookup(left, inputs), right)
+            outputs = embedding_lookup(plain(self._embeddings), inputs) + rows
+        else:
+            outputs = embedding_lookup(plain(self.embeddings), inputs)
         return cast(outputs, self._compute_dtype_object) if self._is_mixed else outputs
 
     def compute_output_shape(self, input_shape):
@@ -113,6 +118,7 @@ class Embedding(Quantizable, Layer):
             "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
             "mask_zero": self.mask_zero,
             "input_length": self.input_length,
+            **self._low_rank_config(),
         }
 
 

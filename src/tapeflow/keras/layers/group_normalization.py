@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -116,6 +117,7 @@ class RMSNormalization(SameShape):
 
     def __init__(self, axis=-1, epsilon=1e-6, **kwargs):
         super().__init__(**kwargs)
+        self.supports_masking = False  # as in Keras 3, the only one that has the layer
         self.axis, self.epsilon = axis, epsilon
 
     def build(self, input_shape):
@@ -176,6 +178,8 @@ class SpectralNormalization(Wrapper):
                 f"{type(self.layer).__name__} object has no attribute 'kernel' nor 'embeddings'"
             )
         self.__dict__["_kernel"] = kernel
+        if not keras_2():
+            self.kernel = kernel  # there it is a weight of the wrapper, too
         self.vector_u = self.add_weight(
             "vector_u",
             (1, kernel.shape.as_list()[-1]),

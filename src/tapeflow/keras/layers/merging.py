@@ -5,18 +5,19 @@ from __future__ import annotations
 import functools
 
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.backend_math import result_type
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
-from tapeflow.ops.comparison import logical_and
-from tapeflow.ops.construction import ones_like
+from tapeflow.ops.comparison import logical_and, logical_or
+from tapeflow.ops.construction import ones_like, zeros_like
 from tapeflow.ops.joining import concat
 from tapeflow.ops.layout import expand_dims, reshape, transpose
 from tapeflow.ops.matmul import matmul
 from tapeflow.ops.normalization import l2_normalize
-from tapeflow.ops.reduction import reduce_all
+from tapeflow.ops.reduction import reduce_all, reduce_any
 from tapeflow.ops.static import sizes_of
 
 
@@ -55,7 +56,7 @@ class _Merge(Layer):
         return self._merge(_of_one_dtype(inputs))
 
     def compute_mask(self, inputs, mask=None):
-        """The steps that count in all inputs."""
+        """The steps that count in all inputs; in Keras 3 those that count in any, if all inputs have masks."""
         if mask is None:
             return None
         if not isinstance(mask, (list, tuple)):
@@ -68,6 +69,8 @@ class _Merge(Layer):
                 f"inputs={inputs} of length {len(inputs)}, and mask={mask} of length {len(mask)}"
             )
         found = [cast(m, "bool") for m in mask if m is not None]
+        if not keras_2():
+            return functools.reduce(logical_or, found) if len(found) == len(mask) > 0 else None
         return functools.reduce(logical_and, found) if found else None
 
     def compute_output_shape(self, input_shape):
@@ -196,7 +199,10 @@ class Concatenate(_Merge):
         return TensorShape(sizes)
 
     def compute_mask(self, inputs, mask=None):
-        """The masks joined, all steps of inputs without one counting."""
+        """The masks joined, all steps of inputs without one counting.
+
+        Along the last axis a step counts if it does in all inputs; in Keras 3 if it does in any.
+        """
         if mask is None:
             return None
         if isinstance(mask, (list, tuple)) and len(mask):
@@ -209,10 +215,14 @@ class Concatenate(_Merge):
         for x, m in zip(inputs, mask):
             if m is None:
                 parts.append(cast(ones_like(x), "bool"))
+            elif not keras_2():
+                m = cast(m, "bool")
+                wide = logical_or(expand_dims(m, -1), zeros_like(x, "bool")) if len(m.shape) < len(x.shape) else m
+                parts.append(wide)
             else:
                 m = cast(m, "bool")
                 parts.append(expand_dims(m, -1) if len(m.shape) < len(x.shape) else m)
-        return reduce_all(concat(parts, axis=self.axis), axis=-1)
+        return (reduce_all if keras_2() else reduce_any)(concat(parts, axis=self.axis), axis=-1)
 
     def get_config(self):
         return {**super().get_config(), "axis": self.axis}

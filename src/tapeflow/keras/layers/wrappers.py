@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.saving import copy_of
 from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.rnn.base import standardize_args
 from tapeflow.keras.registry import to_config
 from tapeflow.ops.array import shape as shape_of
@@ -33,7 +36,8 @@ class Wrapper(Layer):
 
     def build(self, input_shape=None):
         if not self.layer.built:
-            self.layer.build(input_shape)
+            with contextlib.nullcontext() if keras_2() else scope_of(self):
+                self.layer.build(input_shape)
             self.layer.built = True
         self.built = True
 
@@ -201,7 +205,8 @@ class Bidirectional(Wrapper):
         input_shape = _as_shapes(input_shape)
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
-                with name_scope(layer.name):
+                around = contextlib.nullcontext() if keras_2() else scope_of(self)
+                with around, name_scope(layer.name):
                     layer.build(input_shape)
                     layer.built = True
                     layer._load_initial_weights()
@@ -282,7 +287,8 @@ class Bidirectional(Wrapper):
         outputs = self._merged(y, back)
         if not self.return_state:
             return outputs
-        return [*outputs, *states] if self.merge_mode is None else [outputs, *states]
+        found = [*outputs, *states] if self.merge_mode is None else [outputs, *states]
+        return found if keras_2() else tuple(found)
 
     def _merged(self, y, back):
         if self.merge_mode == "concat":
@@ -291,7 +297,9 @@ class Bidirectional(Wrapper):
             return y + back
         if self.merge_mode == "ave":
             return (y + back) / 2
-        return y * back if self.merge_mode == "mul" else [y, back]
+        if self.merge_mode == "mul":
+            return y * back
+        return [y, back] if keras_2() else (y, back)
 
     @property
     def states(self):

@@ -128,7 +128,8 @@ def load(item, file, skip_mismatch=False):
 def _load_own(item, group):
     name = getattr(item, "name", type(item).__name__)
     names = list(group) if group is not None else []
-    if type(item).__dict__.get("load_own_variables") or _is_optimizer(item):
+    loads = type(item).__dict__.get("load_own_variables") or getattr(item, "lora_enabled", False)
+    if loads or _is_optimizer(item):
         if names:
             known = getattr(item, "_known", None)
             if _is_optimizer(item) and known is None:

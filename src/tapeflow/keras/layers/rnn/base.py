@@ -8,6 +8,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import nest
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import regularizers
 from tapeflow.keras.engine.base_layer import Layer, _as_shapes
@@ -298,7 +299,8 @@ class RNN(Layer):
         output = outputs if self.return_sequences else last
         if not self.return_state:
             return output
-        return [output, *(states if isinstance(states, (list, tuple)) else [states])]
+        found = [output, *(states if isinstance(states, (list, tuple)) else [states])]
+        return found if keras_2() else tuple(found)
 
     def _by_steps(self, inputs, initial_state, constants, mask, training):
         """(last output, all outputs, final states) by a loop over the steps."""
