@@ -13,7 +13,7 @@ REASONS: dict[str, str] = {
         "config.experimental.ClusterDeviceFilters config.experimental_connect_to_cluster "
         "config.experimental_connect_to_host data.experimental.service.* data.experimental.distributed_save "
         "distribute.cluster_resolver.* "
-        "distribute.experimental.partitioners.* distribute.experimental.rpc.* "
+        "distribute.experimental.rpc.* "
         "distribute.experimental.PreemptionCheckpointHandler distribute.experimental.PreemptionWatcher "
         "distribute.experimental.TerminationConfig profiler.experimental.client.* profiler.experimental.server.*",
     "There is no MLIR underneath":
@@ -29,8 +29,8 @@ REASONS: dict[str, str] = {
         "image.decode_jxl io.decode_jxl image.generate_bounding_box_proposals",
     "Layers of other frameworks": "keras.layers.FlaxLayer keras.layers.JaxLayer keras.layers.TorchModuleWrapper",
     "Parts of Keras 3 that make it independent of its backend, and optimizers of optimizers":
-        "keras.Function keras.Operation keras.RematScope keras.StatelessScope keras.SymbolicScope "
-        "keras.remat keras.optimizers.MultiOptimizer keras.optimizers.OptimizerMap "
+        "keras.StatelessScope keras.SymbolicScope "
+        "keras.optimizers.MultiOptimizer keras.optimizers.OptimizerMap "
         "optimizers.MultiOptimizer optimizers.OptimizerMap",
     "Rewriting graphs for float16 is for GPUs": "mixed_precision.*mixed_precision_graph_rewrite "
         "mixed_precision.MixedPrecisionLossScaleOptimizer train.experimental.MixedPrecisionLossScaleOptimizer "
