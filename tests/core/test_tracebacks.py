@@ -70,7 +70,7 @@ CASES = {
     "NumPy function of a symbolic tensor": (NotImplementedError, "Cannot convert a symbolic tf.Tensor", """
         import numpy as np
         tf.function(lambda x: np.sin(x))(tf.constant(1.0))  # here"""),
-    "if, of a Keras tensor": (TypeError, "symbolic Keras tensor", """
+    "if, of a Keras tensor": (TypeError, "symbolic KerasTensor", """
         if tf.keras.Input((2,)) > 1:  # here
             pass"""),
     # Tensors in the wrong place.
