@@ -7,6 +7,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.image_color import convert_image_dtype
 from tapeflow.ops.image_files import (
     as_contents,
     content_of,
@@ -115,6 +116,10 @@ DecodeImage.gradient(None)
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
     """An image of any of the formats; a GIF has a leading dimension of frames if `expand_animations`.
 
-    With dtype float32 values are in [0, 1]. Raises InvalidArgumentError for bytes that are no image.
+    Values are integers of uint8 or uint16, in [0, 1] of a floating dtype, and those of uint16 scaled to the range of
+    another integer dtype. Raises InvalidArgumentError for bytes that are no image.
     """
-    return DecodeImage(contents, channels or 0, dtypes.as_dtype(dtype), expand_animations)
+    wanted = dtypes.as_dtype(dtype)
+    if wanted in (dtypes.uint8, dtypes.uint16, dtypes.float32):
+        return DecodeImage(contents, channels or 0, wanted, expand_animations)
+    return convert_image_dtype(DecodeImage(contents, channels or 0, dtypes.uint16, expand_animations), wanted)

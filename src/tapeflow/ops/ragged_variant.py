@@ -143,19 +143,22 @@ def _joined(parts):
     shape=lambda call: [None])  # fmt: skip
 def RaggedTensorToVariantGradient(xp, encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):
     shape = tuple(int(n) for n in dense_values_shape)
+    if any(n < 0 for n in shape):
+        raise invalid(f"dense_values_shape must not be negative, got {list(shape)}")
+    payloads = list(encoded_ragged_grad.flat)
+    ends = row_splits if row_splits.ndim else np.arange(len(payloads) + 1)  # of a dense tensor, each row is one
+    if not encoded_ragged_grad.ndim:
+        ends = np.array([0, shape[0] if shape else 1])
+    if len(ends) != len(payloads) + 1 or (shape and ends[-1] != shape[0]) or np.any(np.diff(ends, prepend=0) < 0):
+        raise invalid(f"row_splits {list(ends)} do not fit {len(payloads)} gradients of values of shape {list(shape)}")
     out = np.zeros(shape, Tvalues.as_numpy_dtype)
-    at = 0
-    for i, payload in enumerate(encoded_ragged_grad.flat):
-        known = isinstance(payload, RaggedVariant)
-        if not encoded_ragged_grad.ndim:
-            return payload.values.reshape(shape) if known else out
-        if not row_splits.ndim:  # a dense tensor, of which each row is one
-            count = 1
-        else:
-            count = len(payload.values) if known else int(row_splits[i + 1] - row_splits[i])
-        if known:
-            out[at : at + count] = payload.values
-        at += count
+    for begin, end, payload in zip(ends, ends[1:], payloads):
+        if not isinstance(payload, RaggedVariant):
+            continue
+        part = out[begin:end] if shape else out.reshape(1)
+        if payload.values.size != part.size:
+            raise invalid(f"a gradient of shape {payload.values.shape} is not that of values of shape {part.shape}")
+        part[...] = payload.values.reshape(part.shape)
     return out
 
 
@@ -203,6 +206,18 @@ def _(rng):
     yield Sample(rows, -1, 1, **kinds, expect=([_SPLITS], values), differentiable=False)
     yield Sample(rows, 1, 1, **kinds, raises=InvalidArgumentError)
     yield Sample(rows, 0, 1, Tvalues=dtypes.int32, raises=InvalidArgumentError)
+
+
+@RaggedTensorToVariantGradient.samples
+def _(rng):
+    values = np.array([1.0, 2.0, 3.0])
+    rows = element(_boxed(RaggedVariant([_SPLITS], values).rows(), (3,)), dtypes.variant)
+    kinds = {"Tvalues": dtypes.float64}
+    yield Sample(rows, _SPLITS, np.array([3], np.int32), **kinds, expect=values, differentiable=False)
+    yield Sample(rows, _SPLITS[:2], np.array([3], np.int32), **kinds, raises=InvalidArgumentError)
+    yield Sample(rows, _SPLITS, np.array([4], np.int32), **kinds, raises=InvalidArgumentError)
+    yield Sample(rows, np.array([0, 1, 2, 3]), np.array([3], np.int32), **kinds, raises=InvalidArgumentError)
+    yield Sample(rows, _SPLITS, np.array([-1], np.int32), **kinds, raises=InvalidArgumentError)
 
 
 @tensor_function
