@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -29,11 +30,38 @@ class MissingNameError(AttributeError):
         return AttributeError, (str(self),)
 
 
-def explain_missing_names(*loaded: ModuleType) -> None:
-    """Let modules of the package, all those that are loaded unless some are given, explain the names that they lack."""
-    for module in loaded or [m for name, m in list(sys.modules.items()) if name.partition(".")[0] == _ROOT]:
-        if isinstance(module, ModuleType) and not hasattr(module.__dict__.get("__getattr__"), "explains"):
-            module.__dict__["__getattr__"] = _lookup(module, module.__dict__.get("__getattr__"))
+def explain_missing_names() -> None:
+    """Let the modules of the package, those that are loaded and those to come, explain the names that they lack."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == _ROOT:
+            _explain_those_of(module)
+    sys.meta_path.insert(0, _Finder)
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Loads a module of the package."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        _explain_those_of(module)
+
+
+class _Finder:
+    """Finds the modules of the package as Python does."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if not name.startswith(f"{_ROOT}."):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def _explain_those_of(module: ModuleType) -> None:
+    if isinstance(module, ModuleType) and not hasattr(module.__dict__.get("__getattr__"), "explains"):
+        module.__dict__["__getattr__"] = _lookup(module, module.__dict__.get("__getattr__"))
 
 
 def _lookup(module: ModuleType, own: Callable[[str], Any] | None) -> Callable[[str], Any]:
@@ -42,13 +70,10 @@ def _lookup(module: ModuleType, own: Callable[[str], Any] | None) -> Callable[[s
     def attribute(name: str) -> Any:
         if own is not None:
             try:
-                value = own(name)
+                return own(name)
             except AttributeError as error:
                 if error.name not in (None, name):  # not about this module
                     raise
-            else:
-                explain_missing_names()
-                return value
         if name.startswith("__"):
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}") from None
         raise MissingNameError(module, name) from None
