@@ -67,14 +67,14 @@ class ByRule:
 
     def _apply_dense(self, grad: Any, var: Any) -> None:
         """Changes a variable by its gradient."""
-        update = self._update_of(var.dtype)
+        update = self._update_of(var._dtype)
         slots = self._slots_for(update, var)
         update.rule.apply(var, slots, update.scalars, grad, **update.attrs)
 
     def _apply_sparse(self, values: Any, indices: Any, var: Any) -> None:
         """Changes a variable by the gradients of rows. Where there is no way for rows, they are made dense."""
         if self._has_rule():
-            update = self._update_of(var.dtype)
+            update = self._update_of(var._dtype)
             rule = update.rule
             row = (rule.rows or rule.sparse) if self._decays else (rule.sparse or rule.rows)
             if row is not None:
@@ -145,7 +145,7 @@ def name_wrong_gradient(pairs: Any, error: Exception) -> None:
 
 
 def _fits(grad: Any, var: Any) -> bool:
-    return isinstance(grad, Tensor) and grad.dtype == getattr(var, "dtype", None)
+    return isinstance(grad, Tensor) and grad.dtype == getattr(var, "_dtype", None)
 
 
 class Group:
@@ -181,7 +181,7 @@ class Groups:
             if several or type(var) not in (Variable, VariableV1) or var.constraint is not None:
                 self.single.append(i)
             else:
-                by_dtype.setdefault(var.dtype, Group(var.dtype)).places.append(i)
+                by_dtype.setdefault(var._dtype, Group(var._dtype)).places.append(i)
         self.groups = list(by_dtype.values())
         for group in self.groups:
             group.is_all = len(group.places) == len(variables)

@@ -153,12 +153,12 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """A setting as a scalar tensor (or variable) of a dtype."""
         variable = self._hyper_variables.get(name)
         if variable is not None:
-            return variable if variable.dtype == dtype else cast(variable, dtype)
+            return variable if variable._dtype == dtype else cast(variable, dtype)
         value = self._hyper[name]
         if type(value) is float and name == "learning_rate" and context.inside_graph():
             # What is traced reads the rate of the moment, which callbacks change.
             variable = self._hyper_variable(name)
-            return variable if variable.dtype == dtype else cast(variable, dtype)
+            return variable if variable._dtype == dtype else cast(variable, dtype)
         if type(value) is float:
             key = (name, dtype)
             found = self._numbers.get(key)
@@ -366,7 +366,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             elif is_sparse(grad):
                 self._apply_slices(grad, var)
             elif isinstance(var, Variable):
-                self._apply_dense(convert_to_tensor(grad, var.dtype), var)
+                self._apply_dense(convert_to_tensor(grad, var._dtype), var)
             else:
                 raise TypeError(f"{var!r} is not a variable that {self._name} could update")
             if var.constraint is not None:
@@ -385,7 +385,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """The step of `iterations` as a tensor, which needs no conversion."""
         found = self._numbers.get("one")
         if found is None:
-            found = self._numbers["one"] = self._number(1, self._counter.dtype)
+            found = self._numbers["one"] = self._number(1, self._counter._dtype)
         return found
 
     def _clipped(self, pairs):
@@ -516,7 +516,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """A slot variable beside `reference_variable`."""
         start = initializers.get(initializer)
         like = reference_variable
-        return self._slot(like, name, lambda: start(shape or like.shape, like.dtype))
+        return self._slot(like, name, lambda: start(shape or like.shape, like._dtype))
 
     def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
         """A list of slot variables, one beside each variable; for several names, several lists."""
@@ -606,7 +606,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             return self._slot(var, slot_name)
         start = initializers.get(initializer)
         sizes = var.shape.as_list() if shape is None else list(shape)
-        return self._slot(var, slot_name, lambda: start(sizes, dtype=var.dtype))
+        return self._slot(var, slot_name, lambda: start(sizes, dtype=var._dtype))
 
     def _slot(self, var, name, value=0.0):
         slots = self._slots.of(var)
@@ -617,7 +617,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             def start():
                 if callable(value):
                     return value()
-                return fill(sizes, cast(value, var.dtype)) if value else zeros(sizes, var.dtype)
+                return fill(sizes, cast(value, var._dtype)) if value else zeros(sizes, var._dtype)
 
             slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
         return slot

@@ -96,7 +96,7 @@ class Lamb(Optimizer):
         return (("m", 0.0), ("v", 0.0))
 
     def _apply_dense(self, grad, var):
-        dtype, m, v = var.dtype, self._slot(var, "m"), self._slot(var, "v")
+        dtype, m, v = var._dtype, self._slot(var, "m"), self._slot(var, "v")
         beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
         step = cast(self.iterations + 1, dtype)
         m.assign(m * beta1 + grad * (1 - beta1))
@@ -141,13 +141,13 @@ class Adafactor(Optimizer):
         if len(sizes) < 2:  # unused, but in the checkpoints of Keras 3
             return (("r", lambda: zeros([], int32)), ("c", lambda: zeros([], int32)), ("v", 0.0))
         return (
-            ("r", lambda: zeros(sizes[:-1], var.dtype)),
-            ("c", lambda: zeros([*sizes[:-2], sizes[-1]], var.dtype)),
+            ("r", lambda: zeros(sizes[:-1], var._dtype)),
+            ("c", lambda: zeros([*sizes[:-2], sizes[-1]], var._dtype)),
             ("v", 0.0),
         )
 
     def _apply_dense(self, grad, var):
-        dtype = var.dtype
+        dtype = var._dtype
         step = cast(self.iterations + 1, dtype)
         rate = self._rate(dtype)
         if not callable(self._hyper["learning_rate"]) and self.relative_step:
@@ -252,7 +252,7 @@ class Muon(Optimizer):
         return (("momentum", 0.0), *([("velocity", 0.0)] if self._is_by_adam(var) else []))
 
     def _apply_dense(self, grad, var):
-        dtype, rate, mean = var.dtype, self._rate(var.dtype), self._slot(var, "momentum")
+        dtype, rate, mean = var._dtype, self._rate(var._dtype), self._slot(var, "momentum")
         if not self._is_by_adam(var):
             mean.assign(mean * self.momentum + grad)
             ahead = grad + self.momentum * mean if self.nesterov else mean.read_value()
@@ -311,7 +311,7 @@ class ScheduleFreeAdamW(Optimizer):
         return (("momentum", var.read_value), ("velocity", 0.0))
 
     def _apply_dense(self, grad, var):
-        dtype = var.dtype
+        dtype = var._dtype
         leading, square_mean = [self._slot(var, name, value) for name, value in self._slot_values(var)]
         beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
         step, rate = cast(self.iterations + 1, dtype), self._rate(dtype)

@@ -61,7 +61,7 @@ class SGD(Optimizer):
         if self._momentum:
             super()._apply_sparse(values, indices, var)
         else:
-            var.scatter_sub(IndexedSlices(values * self._rate(var.dtype), indices))
+            var.scatter_sub(IndexedSlices(values * self._rate(var._dtype), indices))
 
     def get_config(self):
         return {**self._config_of("momentum"), "nesterov": self.nesterov}
@@ -201,7 +201,7 @@ class Nadam(_Moments):
 
     def _prepare(self, var):
         super()._prepare(var)
-        dtype = var.dtype
+        dtype = var._dtype
         whole = self._product_of(dtype)
         beta1 = self._setting("beta_1", dtype)
         now, after = (

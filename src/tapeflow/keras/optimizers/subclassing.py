@@ -64,7 +64,7 @@ class Subclassed:
             self._create_slots(variables)
         shared = {}
         for var in variables:
-            kind = (var.device, var.dtype.base_dtype)
+            kind = (var.device, var._dtype.base_dtype)
             if kind not in shared:
                 shared[kind] = {}
                 self._prepare_local(*kind, shared)

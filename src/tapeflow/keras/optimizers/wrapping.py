@@ -39,7 +39,7 @@ def update(optimizer, pairs):
 def _accumulated(optimizer, pairs, many):
     sums = [optimizer._slot(var, _SUM) for _, var in pairs]
     for total, (grad, var) in zip(sums, pairs):
-        total.assign_add(cast(convert_to_tensor(grad), var.dtype))
+        total.assign_add(cast(convert_to_tensor(grad), var._dtype))
     trained = [var for _, var in pairs]
     if keras_2():
         optimizer.build(trained)  # slots must be there before a branch is traced
@@ -75,7 +75,7 @@ def _decayed_step(optimizer, pairs):
     for _, var in pairs:
         decay = optimizer._weight_decay_of(var)
         if decay and _is_decayed(optimizer, var):
-            var.assign_sub(var * cast(decay, var.dtype) * optimizer._rate(var.dtype))
+            var.assign_sub(var * cast(decay, var._dtype) * optimizer._rate(var._dtype))
     first = equal(optimizer.iterations, 0) if optimizer.use_ema else None
     result = optimizer._update_once(pairs)
     if optimizer.use_ema:
@@ -92,7 +92,7 @@ def _average(optimizer, trained, first):
     momentum = optimizer.ema_momentum
     for var in trained:
         average = optimizer._slot(var, _AVERAGE)
-        kept = momentum * (1 - cast(first, var.dtype))
+        kept = momentum * (1 - cast(first, var._dtype))
         average.assign(kept * average + (1 - kept) * var)
     frequency = optimizer.ema_overwrite_frequency
     if not frequency:
