@@ -232,7 +232,7 @@ def make_functional(subclass: type) -> None:
 
 
 def _check_input(model, tensor, value, number):
-    want = tensor.shape
+    want = tensor._shape
     if not hasattr(value, "shape") or want.rank is None:
         return
     have = TensorShape(value.shape)

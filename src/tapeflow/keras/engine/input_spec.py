@@ -121,19 +121,19 @@ def _problem(x, spec):
 
 def conformed(tensor, value):
     """An input with the rank that was declared, where a last axis of size 1 makes the difference; and its dtype."""
-    if not isinstance(value, Tensor) or tensor.shape.rank is None or value.shape.rank is None:
+    if not isinstance(value, Tensor) or tensor._shape.rank is None or value.shape.rank is None:
         return value
-    have, want = value.shape.rank, tensor.shape.rank
+    have, want = value.shape.rank, tensor._shape.rank
     if have == want + 1 and value.shape.as_list()[-1] == 1:
         value = squeeze(value, [-1])
-    elif have == want - 1 and tensor.shape.as_list()[-1] == 1:
+    elif have == want - 1 and tensor._shape.as_list()[-1] == 1:
         value = expand_dims(value, -1)
     if (
-        value.dtype != tensor.dtype
+        value.dtype != tensor._dtype
         and value.dtype != dtypes.string
-        and tensor.dtype != dtypes.string
+        and tensor._dtype != dtypes.string
     ):
-        value = cast(value, tensor.dtype)
+        value = cast(value, tensor._dtype)
     return value
 
 
