@@ -59,6 +59,9 @@ def _accumulated(optimizer, pairs, many):
             step()
     else:
         cond(due, step, lambda: convert_to_tensor(0))
+    if optimizer.use_ema and not keras_2():  # at each call, whether it changes the variables or not
+        number = optimizer.iterations
+        _average(optimizer, trained, equal(number, 0), number + 1)
     calls.assign_add(1)
     return optimizer.iterations
 
@@ -76,10 +79,11 @@ def _decayed_step(optimizer, pairs):
         decay = optimizer._weight_decay_of(var)
         if decay and _is_decayed(optimizer, var):
             var.assign_sub(var * cast(decay, var._dtype) * optimizer._rate(var._dtype))
-    first = equal(optimizer.iterations, 0) if optimizer.use_ema else None
+    if not optimizer.use_ema or (optimizer.gradient_accumulation_steps and not keras_2()):
+        return optimizer._update_once(pairs)
+    first = equal(optimizer.iterations, 0)
     result = optimizer._update_once(pairs)
-    if optimizer.use_ema:
-        _average(optimizer, [var for _, var in pairs], first)
+    _average(optimizer, [var for _, var in pairs], first, optimizer.iterations)
     return result
 
 
@@ -88,7 +92,8 @@ def _is_decayed(optimizer, var):
     return id(var) not in excluded and not any(re.search(p, var.name) for p in patterns)
 
 
-def _average(optimizer, trained, first):
+def _average(optimizer, trained, first, number):
+    """Updates the averages; `number` is that of the update, and decides whether they replace the variables."""
     momentum = optimizer.ema_momentum
     for var in trained:
         average = optimizer._slot(var, _AVERAGE)
@@ -97,7 +102,7 @@ def _average(optimizer, trained, first):
     frequency = optimizer.ema_overwrite_frequency
     if not frequency:
         return
-    due = equal(optimizer.iterations % frequency, 0)
+    due = equal(number % frequency, 0)
 
     def replace():
         overwrite(optimizer, trained)
