@@ -85,6 +85,8 @@ def test_products_longer_than_the_end_of_the_process(way, tmp_path):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("work", WORKS)
 def test_all_ends(work, way, tmp_path):
+    if (work, way) == ("finalizers", "interrupted"):
+        pytest.skip("Python only reports an exception that is raised in a finalizer, as that of Ctrl-C may be")
     assert wrong([f"{work}:{way}"] * 6, tmp_path) == ""
 
 
