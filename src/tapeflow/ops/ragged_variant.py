@@ -11,6 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
 from tapeflow.ops.list_payload import dtype_of, element
 from tapeflow.ops.ragged_tensor import RaggedTensor
 from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, boolean, dtype, integer, op
@@ -140,7 +141,7 @@ def _joined(parts):
 @op("RaggedTensorToVariantGradient",
     "encoded_ragged_grad: variant, row_splits: Tsplits, dense_values_shape: int32 -> dense_values_grad: Tvalues",
     types={"Tsplits": Preferring(INDEX[::-1])}, attrs={"Tvalues": dtype},
-    shape=lambda call: [None])  # fmt: skip
+    shape=lambda call: [shapes.from_value(call, 2)])  # fmt: skip
 def RaggedTensorToVariantGradient(xp, encoded_ragged_grad, row_splits, dense_values_shape, Tvalues):
     shape = tuple(int(n) for n in dense_values_shape)
     if any(n < 0 for n in shape):
