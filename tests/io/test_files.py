@@ -128,6 +128,23 @@ def test_gfile(tmp_path):
     assert gfile.listdir(root) == []
 
 
+def test_gfile_removes_a_file_as_a_tree(tmp_path):
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "b").write_text("y")
+    tf.io.gfile.rmtree(str(tmp_path / "a"))
+    assert [each.name for each in tmp_path.iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize("content", [5, None, ["a"]])
+def test_gfile_writes_text_and_bytes_only(tmp_path, content):
+    path = tmp_path / "a"
+    with tf.io.gfile.GFile(str(path), "wb") as file:
+        file.write(memoryview(b"x"))
+        with pytest.raises(TypeError):
+            file.write(content)
+    assert path.read_bytes() == b"x"
+
+
 def test_ops_read_and_write(tmp_path):
     path = str(tmp_path / "new" / "file")
     tf.io.write_file(path, "text")

@@ -35,7 +35,8 @@ def explain_missing_names() -> None:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == _ROOT:
             _explain_those_of(module)
-    sys.meta_path.insert(0, _Finder)
+    if _Finder not in sys.meta_path:  # the package may be loaded again
+        sys.meta_path.insert(0, _Finder)
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

@@ -197,7 +197,7 @@ class Functional(Model):
         inputs = nest.flatten(self._inputs)
         shapes = nest.flatten(_as_shapes(input_shape))
         outputs = self._outputs
-        if any(repr(shape) != repr(x.shape) for shape, x in zip(shapes, inputs, strict=True)):
+        if any(TensorShape(shape) != x._shape for shape, x in zip(shapes, inputs, strict=True)):
             given = [
                 KerasTensor(shape, x.dtype, sparse=x.sparse, ragged=x.ragged)
                 for shape, x in zip(shapes, inputs)
