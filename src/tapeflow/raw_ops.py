@@ -1,4 +1,4 @@
-"""tf.raw_ops: every row of the op table as a function of keywords, under TensorFlow's names."""
+"""tf.raw_ops: every op as a function of keywords, under TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from collections.abc import Callable
 from functools import cache
 
 from tapeflow import ops
+from tapeflow.core import context
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
+from tapeflow.core.spelling import snake_case
+from tapeflow.function import one_node
+from tapeflow.graph import raw_nodes
 from tapeflow.graph.conditional import Body
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
 from tapeflow.ops.resource_op import RESOURCE_OPS
@@ -38,7 +42,12 @@ _RENAMED = {
 
 
 # Modules with ops that need what is above the layer of rows: checkpoints, functions, sessions.
-_ABOVE_ROWS = ("function.batching", "graph.session_handles", "train.remapping", "train.saving_nodes")
+_ABOVE_ROWS = (
+    "function.batching",
+    "graph.session_handles",
+    "train.remapping",
+    "train.saving_nodes",
+)
 
 
 @cache
@@ -55,34 +64,16 @@ def _function(name: str) -> Callable[..., typing.Any]:
     row = REGISTRY[name]
     renamed = _RENAMED.get(name, {})
 
-    def function(**arguments: typing.Any) -> typing.Any:
-        arguments.pop("name", None)
-        given = {renamed.get(key, key): value for key, value in arguments.items()}
-        missing = [key for key in row.inputs if key not in given]
-        if missing:
-            raise TypeError(f"{name} missing required argument {missing[0]!r}")
+    def call(given: dict[str, typing.Any], name: str | None) -> typing.Any:
+        given = {renamed.get(key, key): value for key, value in given.items()}
         inputs = [given.pop(key) for key in row.inputs]
         return row(*inputs, **given)
 
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = _signature(row, renamed)  # type: ignore[attr-defined]
-    function.__doc__ = f"The op {name}: {row.signature}"
-    return public(function)
-
-
-def _signature(row: typing.Any, renamed: dict[str, str]) -> inspect.Signature:
-    """What `function` takes, all by keyword: the inputs, the attrs with their defaults, a name."""
     shown = {own: public_name for public_name, own in renamed.items()}
-    parameters = [
-        inspect.Parameter(
-            shown.get(key, key),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=row.defaults.get(key, inspect.Parameter.empty),
-        )
-        for key in (*row.inputs, *row.attrs)
-    ]
-    last = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
-    return inspect.Signature([*parameters, last])
+    parameters = {
+        shown.get(key, key): row.defaults.get(key, ...) for key in (*row.inputs, *row.attrs)
+    }
+    return _of_keywords(name, parameters, call, row.signature)
 
 
 @cache
@@ -91,21 +82,20 @@ def _resource_function(name: str) -> Callable[..., typing.Any]:
     op = RESOURCE_OPS[name]
     inputs = [argument.name for argument in op.inputs]
 
-    def function(**arguments: typing.Any) -> typing.Any:
-        missing = [key for key in inputs if key not in arguments]
-        if missing:
-            raise TypeError(f"{name} missing required argument {missing[0]!r}")
-        unknown = arguments.keys() - {*inputs, *op.attrs, "name"}
-        if unknown:
-            raise TypeError(f"{name} got an unexpected keyword argument {min(unknown)!r}")
-        given = [arguments.pop(key) for key in inputs]
-        types = {key: _as_kind(op.attrs[key][0], key, value) for key, value in arguments.items() if key in op.attrs}
-        return _by_output(op, op(*given, name=arguments.get("name"), **types))
+    def call(given: dict[str, typing.Any], name: str | None) -> typing.Any:
+        tensors = [given.pop(key) for key in inputs]
+        types = {key: _as_kind(op.attrs[key][0], key, value) for key, value in given.items()}
+        return _by_output(op, op(*tensors, name=name, **types))
 
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = _resource_signature(op)  # type: ignore[attr-defined]
-    function.__doc__ = f"The op {name}: {op.signature}"
-    return public(function)
+    inferred = {argument.type for argument in op.inputs}
+    parameters: dict[str, typing.Any] = dict.fromkeys(inputs, ...)
+    attrs = {
+        key: kind[1] if len(kind) > 1 else ...
+        for key, kind in op.attrs.items()
+        if key not in inferred
+    }
+    parameters |= dict(sorted(attrs.items(), key=lambda attr: attr[1] is not ...))
+    return _of_keywords(name, parameters, call, op.signature)
 
 
 def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
@@ -116,22 +106,6 @@ def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
     length = len(found) - len(lists) + 1  # of the one list
     at = lists.index(True)
     return [*found[:at], list(found[at : at + length]), *found[at + length :]]
-
-
-def _resource_signature(op: typing.Any) -> inspect.Signature:
-    """The inputs, the attrs that do not follow from them, and a name, all by keyword; required ones first."""
-    inferred = {argument.type for argument in op.inputs}
-    given = dict.fromkeys((argument.name for argument in op.inputs), inspect.Parameter.empty)
-    attrs = {key: kind[1] if len(kind) > 1 else inspect.Parameter.empty for key, kind in op.attrs.items()}
-    for wants_default in (False, True):
-        for key, default in attrs.items():
-            if key not in inferred and (default is not inspect.Parameter.empty) == wants_default:
-                given[key] = default
-    parameters = [
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default)
-        for key, default in {**given, "name": None}.items()
-    ]
-    return inspect.Signature(parameters)
 
 
 def _as_kind(kind: str, key: str, value: typing.Any) -> typing.Any:
@@ -151,20 +125,80 @@ def _as_kind(kind: str, key: str, value: typing.Any) -> typing.Any:
 def _composed_function(name: str) -> Callable[..., typing.Any]:
     """The function of an op that is a composition."""
     composed = RAW_FUNCTIONS[name]
-    signature = inspect.signature(composed)
-    required = [key for key, p in signature.parameters.items() if p.default is p.empty]
+    own = inspect.signature(composed).parameters
+    parameters = {
+        key: ... if p.default is p.empty else p.default for key, p in own.items() if key != "name"
+    }
 
-    def function(**arguments: typing.Any) -> typing.Any:
-        missing = [key for key in required if key not in arguments]
+    def call(given: dict[str, typing.Any], name: str | None) -> typing.Any:
+        return composed(**given, **({"name": name} if "name" in own else {}))
+
+    return _of_keywords(name, parameters, call, composed.__doc__)
+
+
+@cache
+def _node_function(name: str) -> Callable[..., typing.Any]:
+    """The function of an op that is a node of graphs only. Eagerly, a graph of this node runs."""
+
+    def call(given: dict[str, typing.Any], own_name: str | None) -> typing.Any:
+        node = raw_nodes.bound(name, given)
+        if context.runs_at_once():
+            return one_node.run(node)
+        return raw_nodes.make(node, own_name)
+
+    return _of_keywords(name, raw_nodes.parameters(name), call, None)
+
+
+def _of_keywords(
+    op: str,
+    parameters: dict[str, typing.Any],
+    call: Callable[[dict[str, typing.Any], str | None], typing.Any],
+    text: str | None,
+) -> Callable[..., typing.Any]:
+    """The function of an op.
+
+    Args:
+      parameters: the defaults of its arguments; `...` where one is required.
+      call: runs it, given values of all required arguments and of some others, and a name.
+      text: for its docstring.
+    """
+    own_name = snake_case(op)
+    required = [key for key, default in parameters.items() if default is ...]
+
+    def function(*args: typing.Any, **arguments: typing.Any) -> typing.Any:
+        if args:
+            raise TypeError(
+                f"{own_name} only takes keyword args (possible keys: {[*parameters, 'name']}). Please pass these args "
+                "as kwargs instead."
+            )
+        name = arguments.pop("name", None)
+        for key in arguments:
+            if key not in parameters:
+                raise TypeError(f"{own_name}() got an unexpected keyword argument {key!r}")
+        missing = [repr(key) for key in required if key not in arguments]
         if missing:
-            raise TypeError(f"{name} missing required argument {missing[0]!r}")
-        return composed(**arguments)
+            many = "s" if len(missing) > 1 else ""
+            listed = (
+                " and ".join(missing)
+                if len(missing) < 3
+                else f"{', '.join(missing[:-1])}, and {missing[-1]}"
+            )
+            raise TypeError(
+                f"{own_name}() missing {len(missing)} required positional argument{many}: {listed}"
+            )
+        return call(arguments, name)
 
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values()]
+    function.__name__ = function.__qualname__ = op
+    kind = inspect.Parameter.KEYWORD_ONLY
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                key, kind, default=inspect.Parameter.empty if default is ... else default
+            )
+            for key, default in {**parameters, "name": None}.items()
+        ]
     )
-    function.__doc__ = f"The op {name}: {composed.__doc__}"
+    function.__doc__ = f"The op {op}: {text}" if text else f"The op {op}."
     return public(function)
 
 
@@ -179,9 +213,11 @@ def __getattr__(name: str) -> Callable[..., typing.Any]:
         return _function(name)
     if name in RESOURCE_OPS:
         return _resource_function(name)
+    if name in raw_nodes.names():
+        return _node_function(name)
     raise AttributeError(f"module 'tapeflow.raw_ops' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     _load_all()
-    return sorted({*REGISTRY, *RESOURCE_OPS, *RAW_FUNCTIONS})
+    return sorted({*REGISTRY, *RESOURCE_OPS, *RAW_FUNCTIONS, *raw_nodes.names()})

@@ -1,7 +1,8 @@
-"""Names that are spelled like one that is not known."""
+"""How names are spelled: those near an unknown one, and `MyName` as `my_name`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 
@@ -24,3 +25,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if not found:
         return ""
     return f"Did you mean {' or '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}?"
+
+
+def snake_case(name: str) -> str:
+    """`MyLayer2D` -> `my_layer2d`."""
+    parts = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    parts = re.sub("([a-z])([A-Z])", r"\1_\2", parts).lower()
+    return f"private{parts}" if parts.startswith("_") else parts

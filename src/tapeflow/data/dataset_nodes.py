@@ -229,7 +229,7 @@ def _anonymous(graph: Any, kind: str, inputs: Any, name: str, attrs: dict[str, A
     outputs = [(dtypes.resource, ())]
     deleter = [(dtypes.variant, ())] * (len(op_defs.op_def(kind).output_arg) - 1)
 
-    def run() -> list[Any]:
+    def run(*seeds: Any) -> list[Any]:  # shuffles read the seeds themselves
         made = handle_of(_Pass(None, spec_of(attrs)) if "output_types" in attrs else None)
         return [made, *(leaves.boxed(None) for _ in deleter)]
 
@@ -394,7 +394,7 @@ def _imported(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, An
         function = attrs[key].name
         others = len(attrs.get("Targuments", ()))
         first = _first_other(node.op, attrs) if others else 0
-        count = len(maker.functions.definition(function).signature.input_arg) - others
+        count = maker.functions.arity(function) - others
         unknown = [TensorSpec(None, dtypes.float32)] * max(count, 0)
         body = maker.functions.body(function, name, [*unknown, *inputs[first : first + others]])
         attrs[key] = Body(body.graph, list(body.outputs))

@@ -56,7 +56,9 @@ def of(value: Any, kind: str, function_name: Callable[[Any], str] | None = None)
 
 def _single(value: Any, kind: str, function_name: Callable[[Any], str] | None) -> Any:
     if kind == "string":
-        return value.encode() if isinstance(value, str) else bytes(value)
+        if not isinstance(value, (str, bytes)):
+            raise TypeError(f"{value!r} is not a string")
+        return value.encode() if isinstance(value, str) else value
     if kind == "int":
         return int(value)
     if kind == "float":

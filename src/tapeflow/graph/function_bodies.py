@@ -80,6 +80,10 @@ class Functions:
             raise ValueError(f"Function '{name}' is not in the library of the GraphDef.")
         return self._definitions[name]
 
+    def arity(self, name: str) -> int:
+        """The number of arguments of a function. Raises ValueError if there is none of this name."""
+        return len(self.definition(name).signature.input_arg)
+
     def fresh(self, name: str, given: Sequence[Any]) -> Body:
         """A new body of a function, which is the caller's own; else as `body`."""
         self.definition(name)

@@ -7,7 +7,8 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
-from tapeflow.keras.registry import from_config_dict, snake_case, to_config
+from tapeflow.core.spelling import snake_case
+from tapeflow.keras.registry import from_config_dict, to_config
 from tapeflow.ops.arithmetic import maximum, minimum
 from tapeflow.ops.casting import cast
 from tapeflow.ops.clip import clip_by_value

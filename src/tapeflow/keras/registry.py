@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import re
 
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
-from tapeflow.core.spelling import did_you_mean
+from tapeflow.core.spelling import did_you_mean, snake_case
 from tapeflow.keras import function_code
 from tapeflow.keras.unknown_arguments import name_of
 
@@ -195,13 +194,6 @@ def to_config(value):
 def snake_name(cls):
     """The name of the objects of a class, to which a number is added."""
     return cls.__dict__.get("_snake_name") or snake_case(cls.__name__)
-
-
-def snake_case(name):
-    """`MyLayer2D` -> `my_layer2d`."""
-    parts = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
-    parts = re.sub("([a-z])([A-Z])", r"\1_\2", parts).lower()
-    return f"private{parts}" if parts.startswith("_") else parts
 
 
 custom_object_scope = CustomObjectScope

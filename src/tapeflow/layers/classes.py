@@ -11,9 +11,9 @@ from tapeflow.compat.v1.variable_scoping import variable_scope
 from tapeflow.core import nest
 from tapeflow.core.context import current_graph, executing_eagerly, init_scope
 from tapeflow.core.dtypes import as_dtype
+from tapeflow.core.spelling import snake_case
 from tapeflow.keras import initializers
 from tapeflow.keras import layers as keras_layers
-from tapeflow.keras.registry import snake_case
 from tapeflow.layers import style
 from tapeflow.ops.variable import VariableAggregation, VariableSynchronization
 from tapeflow.train.trackable import attached

@@ -10,12 +10,13 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.module import SetByInit
 from tapeflow.core.release import keras_2
+from tapeflow.core.spelling import snake_case
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import make_weight
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
-from tapeflow.keras.registry import snake_case, to_config
+from tapeflow.keras.registry import to_config
 from tapeflow.keras.session import set_values
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.array import size

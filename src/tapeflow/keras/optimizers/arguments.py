@@ -6,8 +6,8 @@ import functools
 import inspect
 
 from tapeflow.core.release import keras_2
+from tapeflow.core.spelling import snake_case
 from tapeflow.keras import settings
-from tapeflow.keras.registry import snake_case
 
 _SHARED = {
     "weight_decay": None,
