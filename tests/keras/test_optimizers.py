@@ -178,3 +178,20 @@ def test_nadam_of_keras_2_keeps_its_schedule(monkeypatch):
         steps.append(float(w))
         assert ("decay" in optimizer.get_config()) == legacy
     assert abs(steps[0] - steps[1]) > 1e-3
+
+
+def test_optimizers_create_variables_in_the_first_trace_only():
+    """As in Keras 3; optimizers of Keras 2 create theirs outside of all traces."""
+
+    @tf.function
+    def step(v, optimizer):
+        optimizer.apply_gradients([(v * 0 + 1, v)])
+
+    v = tf.Variable(2.0)
+    first, second = (optimizers.SGD(0.5, momentum=0.9) for _ in range(2))
+    step(v, first)
+    with pytest.raises(ValueError, match=r"only supports singleton tf\.Variables created on the first call"):
+        step(v, second)
+    second.build([v])
+    step(v, second)
+    assert v.numpy() == pytest.approx(1.0)

@@ -36,12 +36,6 @@ watchers: list[Callable[[ConcreteFunction], None]] = []
 # The last of them runs the calls, given as functions without arguments.
 runners: list[Callable[[ConcreteFunction, Callable[[], Any]], Any]] = []
 
-CREATED_TWICE = (
-    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
-    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
-    "for more information."
-)
-
 
 class _OwnSignature:
     """The signature of a function as its `__signature__`, which the class itself does not have."""

@@ -98,13 +98,24 @@ class Creation:
         return after
 
 
+def _root(graph: FuncGraph) -> FuncGraph:
+    """The trace that has begun the others around `graph`."""
+    while isinstance(graph.enclosing_graph, FuncGraph):
+        graph = graph.enclosing_graph
+    return graph
+
+
+def check_may_create() -> None:
+    """Raises ValueError in a trace that is not the first one of its function: it may not create variables."""
+    graph = context.current_graph()
+    if isinstance(graph, FuncGraph) and _root(graph).created_variables is None:
+        raise ValueError(CREATED_TWICE)
+
+
 def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> None:
     """A variable that outlives the function whose trace creates it."""
-    root = graph
-    while isinstance(root.enclosing_graph, FuncGraph):
-        root = root.enclosing_graph
-    if root.created_variables is None:
-        raise ValueError(CREATED_TWICE)
+    check_may_create()
+    root = _root(graph)
     value = given["initial_value"]
     lifted: Any = None
     late = None

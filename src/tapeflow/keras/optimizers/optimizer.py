@@ -15,6 +15,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.module import SetByInit
 from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.release import keras_2
+from tapeflow.graph.variables import check_may_create
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.optimizers import schedules, variables, wrapping
@@ -505,7 +506,12 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return made
 
     def _make(self, start, name, dtype=None):
-        """A variable of this optimizer, the last in its order; of the dtype of what it begins with by default."""
+        """A variable of this optimizer, the last in its order; of the dtype of what it begins with by default.
+
+        Raises ValueError in Keras 3 where a function is traced that has been traced before.
+        """
+        if not keras_2() and not self._by_resources:
+            check_may_create()
         made = variables.make(start, name, dtype, self._by_resources)
         self._made.add(made)
         return made
