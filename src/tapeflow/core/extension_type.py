@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from tapeflow import _native
-from tapeflow.core import field_types, structure
+from tapeflow.core import field_types, structure, type_spec_registry
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import TensorSpec, TypeSpec, _equal
 
@@ -79,6 +79,10 @@ class _Fields(type):
                     "annotation."
                 )
         cls.Spec = _spec_class(cls, namespace.get("Spec"))
+        if "__name__" in namespace:
+            if not isinstance(namespace["__name__"], str):
+                raise ValueError(f"{cls.__qualname__}.__name__ must be a string, not {namespace['__name__']!r}.")
+            type_spec_registry.register(f"{namespace['__name__']}.Spec")(cls.Spec)
 
     @property
     def fields(cls) -> dict[str, Any]:
@@ -179,7 +183,7 @@ class _Frozen:
         return {name: self.__dict__[name] for name in self._fields_of()}
 
 
-def _with_values(cls: Any, values: dict[str, Any]) -> Any:
+def with_values(cls: Any, values: dict[str, Any]) -> Any:
     """An instance of these field values, as they are: what the constructor checks was checked when they were made."""
     made: Any = cls.__new__(cls)
     made.__dict__.update(values)
@@ -192,7 +196,8 @@ class ExtensionType(_Frozen, metaclass=_Fields):
     A field may be of `tf.Tensor`, of another extension type or composite tensor, `int`, `float`, `str`, `bytes`,
     `bool`, `None`, `tf.TensorShape`, `tf.DType`, or a `Tuple`, `Mapping`, `Union` or `Optional` of such. Arguments
     are converted to what the annotations say; `__validate__` may check more. The constructor takes the fields in
-    their order, unless the class has its own, which sets them.
+    their order, unless the class has its own, which sets them. A class with `__name__ = "project.Name"` in its body can
+    be in the signatures of functions of a SavedModel.
 
     Raises TypeError for arguments that do not fit.
     """
@@ -219,7 +224,7 @@ class ExtensionType(_Frozen, metaclass=_Fields):
     @property
     def _type_spec(self) -> Any:
         cls: Any = type(self)
-        return _with_values(
+        return with_values(
             cls.Spec, {k: field_types.described(v) for k, v in self._values().items()}
         )
 
@@ -271,7 +276,7 @@ def _unflatten(like: Any, parts: list[Any]) -> Any:
         cls: Any = type(like).Spec
     else:
         cls = type(like)
-    return _with_values(
+    return with_values(
         cls, {k: field_types.with_components(v, each) for k, v in like._values().items()}
     )
 
@@ -305,6 +310,23 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
     def _parts(self) -> tuple[Any, ...]:
         return tuple(self._values().values())
 
+    def _serialize(self) -> tuple[Any, ...]:
+        """(name, value) of each field."""
+        return tuple((name, field_types.plain(value)) for name, value in self._values().items())
+
+    @classmethod
+    def _deserialize(cls, serialization: Any) -> Any:
+        """The spec of what `_serialize` gave. Raises ValueError where these are not the fields of the class."""
+        values, fields = dict(serialization), cls._value_class.fields
+        if values.keys() != fields.keys():
+            raise ValueError(f"{cls.__qualname__} has the fields {list(fields)}, not {list(values)}")
+        try:
+            return with_values(
+                cls, {name: field_types.convert(values[name], kind, name, True) for name, kind in fields.items()}
+            )
+        except TypeError as error:
+            raise ValueError(f"{cls.__qualname__}: {error}") from None
+
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value, or one that a spec describes, agrees with this."""
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
@@ -322,7 +344,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
             if common is NotImplemented:
                 return None
             found[name] = common
-        return _with_values(type(self), found)
+        return with_values(type(self), found)
 
     def is_subtype_of(self, other: Any) -> bool:
         """Whether each value that agrees with this spec agrees with `other`."""
@@ -339,7 +361,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
     def _from_components(self, parts: Any) -> Any:
         """A value of this spec of the tensors of its components."""
         each = iter(parts)
-        return _with_values(
+        return with_values(
             self._value_class, {k: _composed(v, each) for k, v in self._values().items()}
         )
 
@@ -356,7 +378,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
         return f"{type(self).__qualname__}({shown})"
 
     def __reduce__(self) -> Any:
-        return _with_values, (type(self), self._values())
+        return with_values, (type(self), self._values())
 
     __hash__ = TypeSpec.__hash__
 
@@ -393,7 +415,7 @@ def _spec_class(cls: Any, own: Any) -> Any:
     )
     base = _spec_base(cls)
     made: Any = type(
-        "Spec", (base, *bases) if base not in bases else bases, {**body, "_value_class": cls}
+        "Spec", (*bases, base) if base not in bases else bases, {**body, "_value_class": cls}
     )
     made.__qualname__ = name
     return made
@@ -480,13 +502,13 @@ class BatchableExtensionTypeSpec(ExtensionTypeSpec):
 
     def _batch(self, batch_size: int | None) -> Any:
         """The spec of several values in a stack."""
-        return _with_values(
+        return with_values(
             type(self), {k: _batched(v, batch_size) for k, v in self._values().items()}
         )
 
     def _unbatch(self) -> Any:
         """The spec of one value of a stack."""
-        return _with_values(type(self), {k: _unbatched(v) for k, v in self._values().items()})
+        return with_values(type(self), {k: _unbatched(v) for k, v in self._values().items()})
 
 
 def _batched(field: Any, size: int | None) -> Any:

@@ -41,6 +41,20 @@ class ImmutableDict(Mapping):
         return f"ImmutableDict({self._items})"
 
 
+def immutable(value: Any) -> Any:
+    """A value of a field of any type, with `ImmutableDict`s in the place of dicts."""
+    if isinstance(value, Mapping):
+        return ImmutableDict((key, immutable(item)) for key, item in value.items())
+    return tuple(map(immutable, value)) if isinstance(value, (list, tuple)) else value
+
+
+def plain(value: Any) -> Any:
+    """A value of a field with dicts in the place of `ImmutableDict`s."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+
 def _is_composite(annotation: Any) -> bool:
     return isinstance(annotation, type) and hasattr(annotation, "_type_spec")
 

@@ -116,6 +116,7 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
     """A variable that outlives the function whose trace creates it."""
     check_may_create()
     root = _root(graph)
+    assert root.created_variables is not None
     value = given["initial_value"]
     lifted: Any = None
     late = None

@@ -11,12 +11,15 @@ import numpy as np
 
 from tapeflow import _native, protos
 from tapeflow.core import nest, tensor_proto, type_spec_registry
+from tapeflow.core.anonymous_extension_type import AnonymousExtensionTypeSpec
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.extension_type import ExtensionTypeSpec
 from tapeflow.core.indexed_slices import IndexedSlicesSpec
 from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
 from tapeflow.graph import attributes
+from tapeflow.ops import api_dispatch  # noqa: F401 (compares values of extension types)
 from tapeflow.ops.ragged_math import RaggedTensorSpec
 from tapeflow.ops.tensor_array_spec import TensorArraySpec
 
@@ -28,6 +31,7 @@ _SPECS: dict[int, Any] = {
     4: TensorArraySpec,
 }
 _REGISTERED = 12  # a class that the program has registered under a name
+_EXTENSION = 13  # an extension type that has a name
 # How deep values may be nested: what comes from a file must not exhaust the stack.
 _DEEPEST = 100
 
@@ -128,7 +132,7 @@ def _put_type_spec(spec: Any, made: Any) -> None:
             return
     name = type_spec_registry.name_of(type(spec))
     if name is not None:
-        made.type_spec_class = _REGISTERED
+        made.type_spec_class = _EXTENSION if isinstance(spec, ExtensionTypeSpec) else _REGISTERED
         made.type_spec_class_name = name
         made.num_flat_components = len(nest.flatten(spec._component_specs, expand_composites=True))
         _encode(spec._serialize(), made.type_state)
@@ -184,6 +188,8 @@ def _dtype(number: int, _: int = 0) -> DType:
 
 def _type_spec(value: Any, depth: int) -> Any:
     kind = _SPECS.get(value.type_spec_class)
+    if value.type_spec_class == _EXTENSION:
+        return _extension(value, depth)
     if value.type_spec_class == _REGISTERED:
         registered = type_spec_registry.lookup(value.type_spec_class_name)
         return registered._deserialize(decode(value.type_state, depth))
@@ -195,6 +201,19 @@ def _type_spec(value: Any, depth: int) -> Any:
         return kind(*parts)
     except (TypeError, ValueError) as error:
         raise ValueError(f"A {kind.__name__} cannot be made of {parts}: {error}") from None
+
+
+def _extension(value: Any, depth: int) -> Any:
+    fields = decode(value.type_state, depth)
+    if not isinstance(fields, tuple) or not all(
+        isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], str) for each in fields
+    ):
+        raise ValueError(f"The fields of the extension type '{value.type_spec_class_name}' are malformed")
+    try:
+        registered = type_spec_registry.lookup(value.type_spec_class_name)
+    except ValueError:
+        return AnonymousExtensionTypeSpec._deserialize(fields)
+    return registered._deserialize(fields)
 
 
 def _named_tuple(value: Any, depth: int) -> Any:
