@@ -84,25 +84,8 @@ def optimize_loss(
         if updates:
             with control_dependencies(updates):
                 loss = identity(loss)
-        rate = None
-        if learning_rate is not None:
-            if isinstance(learning_rate, (int, float)):
-                if learning_rate < 0.0:
-                    raise ValueError(f"Invalid learning_rate {learning_rate}.")
-                rate = Variable(float(learning_rate), trainable=False, name="learning_rate")
-            else:
-                rate = learning_rate
-        if summaries is None:
-            summaries = ["loss", "learning_rate", "global_gradient_norm"]
-        unknown = [each for each in summaries if each not in OPTIMIZER_SUMMARIES]
-        if unknown:
-            raise ValueError(
-                f"Summaries should be one of [{', '.join(OPTIMIZER_SUMMARIES)}], you provided {unknown[0]}."
-            )
-        if rate is not None and learning_rate_decay_fn is not None:
-            if global_step is None:
-                raise ValueError("global_step is required for learning_rate_decay_fn.")
-            rate = learning_rate_decay_fn(rate, global_step)
+        summaries = _checked_summaries(summaries)
+        rate = _rate(learning_rate, learning_rate_decay_fn, global_step)
         if rate is not None and "learning_rate" in summaries:
             summary.scalar("learning_rate", rate)
         opt = _optimizer(optimizer, rate)
@@ -116,32 +99,65 @@ def optimize_loss(
             ]
         if gradient_multipliers is not None:
             pairs = _multiplied(pairs, gradient_multipliers)
-        if "global_gradient_norm" in summaries or "gradient_norm" in summaries:
+        norms = "global_gradient_norm" in summaries or "gradient_norm" in summaries
+        if norms:
             summary.scalar("global_norm/gradient_norm", global_norm([g for g, _ in pairs]))
-        if isinstance(clip_gradients, float):
-            clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
-            pairs = list(zip(clipped, [v for _, v in pairs]))
-        elif callable(clip_gradients):
-            pairs = clip_gradients(pairs)
-        elif clip_gradients is not None:
-            raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
+        pairs = _clipped(pairs, clip_gradients)
         if "loss" in summaries:
             summary.scalar("loss", loss)
-        for g, v in pairs:
-            values = g.values if isinstance(g, IndexedSlices) else g
-            if values is not None and "gradients" in summaries:
-                summary.histogram(f"gradients/{v.op.name}", values)
-            if values is not None and "gradient_norm" in summaries:
-                summary.scalar(f"gradient_norm/{v.op.name}", global_norm([values]))
-        if clip_gradients is not None and (
-            "global_gradient_norm" in summaries or "gradient_norm" in summaries
-        ):
+        _summarize(pairs, summaries)
+        if clip_gradients is not None and norms:
             summary.scalar("global_norm/clipped_gradient_norm", global_norm([g for g, _ in pairs]))
         step = opt.apply_gradients(
             pairs, global_step=global_step if increment_global_step else None, name="train"
         )
         with control_dependencies([step]):
             return identity(loss)
+
+
+def _rate(learning_rate, decay, global_step):
+    """The learning rate of the step: a variable for a number; None if none is given."""
+    if learning_rate is None:
+        return None
+    rate = learning_rate
+    if isinstance(learning_rate, (int, float)):
+        if learning_rate < 0.0:
+            raise ValueError(f"Invalid learning_rate {learning_rate}.")
+        rate = Variable(float(learning_rate), trainable=False, name="learning_rate")
+    if decay is None:
+        return rate
+    if global_step is None:
+        raise ValueError("global_step is required for learning_rate_decay_fn.")
+    return decay(rate, global_step)
+
+
+def _checked_summaries(summaries):
+    if summaries is None:
+        return ["loss", "learning_rate", "global_gradient_norm"]
+    unknown = [each for each in summaries if each not in OPTIMIZER_SUMMARIES]
+    if unknown:
+        raise ValueError(f"Summaries should be one of [{', '.join(OPTIMIZER_SUMMARIES)}], you provided {unknown[0]}.")
+    return summaries
+
+
+def _clipped(pairs, clip_gradients):
+    if isinstance(clip_gradients, float):
+        clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
+        return list(zip(clipped, [v for _, v in pairs]))
+    if callable(clip_gradients):
+        return clip_gradients(pairs)
+    if clip_gradients is not None:
+        raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
+    return pairs
+
+
+def _summarize(pairs, summaries):
+    for g, v in pairs:
+        values = g.values if isinstance(g, IndexedSlices) else g
+        if values is not None and "gradients" in summaries:
+            summary.histogram(f"gradients/{v.op.name}", values)
+        if values is not None and "gradient_norm" in summaries:
+            summary.scalar(f"gradient_norm/{v.op.name}", global_norm([values]))
 
 
 def _multiplied(pairs, multipliers):

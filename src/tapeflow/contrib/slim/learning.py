@@ -87,69 +87,35 @@ def train(
     Raises ValueError for no train operation, an invalid number of steps, a folder that is missing where something
     is to be saved, and a delay beside a `sync_optimizer`; RuntimeError for variables that have no value.
     """
-    if train_op is None:
-        raise ValueError("train_op cannot be None.")
-    if number_of_steps is not None and number_of_steps <= 0:
-        raise ValueError("`number_of_steps` must be either None or a positive number.")
-    if logdir is None and trace_every_n_steps is not None:
-        raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
+    _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, saver)
     optimizers = sync_optimizer if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer]
     optimizers = [optimizer for optimizer in optimizers if optimizer is not None]
     if optimizers and startup_delay_steps > 0:
         raise ValueError("startup_delay_steps must be zero when sync_optimizer is supplied.")
-    if logdir is None and ((summary_op is not _USE_DEFAULT and summary_op is not None) or saver is not None):
-        raise ValueError("Cannot provide summary_op or saver because logdir=None")
     from tapeflow.compat import v1
 
     graph = graph or v1.get_default_graph()
     with graph.as_default():
         step = get_or_create_global_step() if global_step is None else global_step
-        begin = v1.global_variables_initializer() if init_op is _USE_DEFAULT else init_op
-        local = (
-            v1.group(v1.local_variables_initializer(), v1.tables_initializer())
-            if local_init_op is _USE_DEFAULT
-            else local_init_op
-        )
-        ready = v1.report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
+        starting = _Starting(init_op, init_feed_dict, local_init_op, init_fn, ready_op)
         hooks = [optimizer.make_session_run_hook(is_chief) for optimizer in optimizers]
         for hook in hooks:
             hook.begin()
         merged = v1.summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         if logdir is not None and saver is None and v1.global_variables():
             saver = _train.Saver()
-        kwargs = dict(train_step_kwargs) if isinstance(train_step_kwargs, dict) else {}
-        if train_step_kwargs is _USE_DEFAULT:
-            if number_of_steps:
-                kwargs["should_stop"] = v1.greater_equal(step, number_of_steps)
-            if log_every_n_steps > 0:
-                kwargs["should_log"] = v1.equal(v1.mod(step, log_every_n_steps), 0)
         writer = summary_writer
         if writer is _USE_DEFAULT:
             writer = v1.summary.FileWriter(logdir, graph) if logdir is not None else None
-        if train_step_kwargs is _USE_DEFAULT and trace_every_n_steps is not None:
-            kwargs["should_trace"] = v1.equal(v1.mod(step, trace_every_n_steps), 0)
-            kwargs["logdir"], kwargs["summary_writer"] = logdir, writer
+        kwargs = dict(train_step_kwargs) if isinstance(train_step_kwargs, dict) else {}
+        if train_step_kwargs is _USE_DEFAULT:
+            kwargs = _step_kwargs(step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir, writer)
         session = v1.Session(master, config=session_config, graph=graph)
         if session_wrapper is not None:
             session = session_wrapper(session)
         loss = None
         with session:
-            restored = logdir and _train.latest_checkpoint(logdir)
-            if restored and saver is not None:
-                session.run(begin, init_feed_dict) if begin is not None else None
-                saver.restore(session, restored)
-            else:
-                if begin is not None:
-                    session.run(begin, init_feed_dict)
-                if init_fn is not None:
-                    init_fn(session)
-            if local is not None:
-                session.run(local)
-            missing = [] if ready is None else [name.decode() for name in session.run(ready)]
-            if missing:
-                raise RuntimeError(
-                    f"Init operations did not make model ready. Variables not initialized: {', '.join(missing)}"
-                )
+            starting.run(session, saver, logdir)
             if not is_chief and startup_delay_steps > 0:
                 least = min(startup_delay_steps, number_of_steps or startup_delay_steps)
                 while session.run(step) < least:
@@ -160,18 +126,16 @@ def train(
             for hook in hooks:
                 hook.after_create_session(session, waiting)
             threads = _train.start_queue_runners(sess=session, coord=coordinator)
-            saved = summed = time.time()
+            summing = _Regularly(save_summaries_secs, writer is not None and merged is not None)
+            saving = _Regularly(save_interval_secs, saver is not None and bool(logdir))
             try:
                 should_stop = False
                 while not (should_stop or coordinator.should_stop() or waiting.should_stop()):
                     loss, should_stop = train_step_fn(session, train_op, step, kwargs)
-                    now = time.time()
-                    if writer is not None and merged is not None and now - summed >= save_summaries_secs:
+                    if summing.due():
                         writer.add_summary(session.run(merged), session.run(step))
-                        summed = now
-                    if saver is not None and logdir and now - saved >= save_interval_secs:
+                    if saving.due():
                         saver.save(session, f"{logdir}/model.ckpt", global_step=step)
-                        saved = now
             finally:
                 coordinator.request_stop()
                 waiting.request_stop()
@@ -185,3 +149,77 @@ def train(
         if hooks:
             waiting.join()
         return loss
+
+
+def _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, saver):
+    if train_op is None:
+        raise ValueError("train_op cannot be None.")
+    if number_of_steps is not None and number_of_steps <= 0:
+        raise ValueError("`number_of_steps` must be either None or a positive number.")
+    if logdir is not None:
+        return
+    if trace_every_n_steps is not None:
+        raise ValueError("Cannot provide trace_every_n_steps because logdir=None")
+    if (summary_op is not _USE_DEFAULT and summary_op is not None) or saver is not None:
+        raise ValueError("Cannot provide summary_op or saver because logdir=None")
+
+
+def _step_kwargs(step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir, writer):
+    """What `train_step` is given where the caller gives nothing."""
+    from tapeflow.compat import v1
+
+    found = {}
+    if number_of_steps:
+        found["should_stop"] = v1.greater_equal(step, number_of_steps)
+    if log_every_n_steps > 0:
+        found["should_log"] = v1.equal(v1.mod(step, log_every_n_steps), 0)
+    if trace_every_n_steps is not None:
+        found["should_trace"] = v1.equal(v1.mod(step, trace_every_n_steps), 0)
+        found |= {"logdir": logdir, "summary_writer": writer}
+    return found
+
+
+class _Starting:
+    """How the variables of a session get their first values; the arguments are those of `train`."""
+
+    def __init__(self, init_op, init_feed_dict, local_init_op, init_fn, ready_op):
+        from tapeflow.compat import v1
+
+        self._feed, self._function = init_feed_dict, init_fn
+        self._begin = v1.global_variables_initializer() if init_op is _USE_DEFAULT else init_op
+        self._local = local_init_op
+        if local_init_op is _USE_DEFAULT:
+            self._local = v1.group(v1.local_variables_initializer(), v1.tables_initializer())
+        self._ready = v1.report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
+
+    def run(self, session, saver, logdir):
+        """Initialises, and restores the last checkpoint if there is one. Raises RuntimeError if something is left."""
+        restored = logdir and saver is not None and _train.latest_checkpoint(logdir)
+        if self._begin is not None:
+            session.run(self._begin, self._feed)
+        if restored:
+            saver.restore(session, restored)
+        elif self._function is not None:
+            self._function(session)
+        if self._local is not None:
+            session.run(self._local)
+        missing = [] if self._ready is None else [name.decode() for name in session.run(self._ready)]
+        if missing:
+            raise RuntimeError(
+                f"Init operations did not make model ready. Variables not initialized: {', '.join(missing)}"
+            )
+
+
+class _Regularly:
+    """Says every so many seconds, if at all, that something is due."""
+
+    def __init__(self, seconds, wanted):
+        self._seconds, self._wanted = seconds, wanted
+        self._last = time.time()
+
+    def due(self):
+        now = time.time()
+        if not self._wanted or now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
