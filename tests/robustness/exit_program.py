@@ -441,7 +441,7 @@ def one_of(cases):
             if pid == 0:
                 os.dup2(errors.fileno(), 2)
                 return case
-            code = _ended(pid, 60)
+            code = _ended(pid, 300)  # on a busy machine a program that spawns another one takes a minute
             errors.seek(0)
             print(json.dumps([case, code, errors.read().decode()]), flush=True)
     sys.exit()

@@ -46,7 +46,7 @@ def ends_of(cases, folder):
         "PYTHONPATH": str(pathlib.Path(tf.__file__).parents[1]),
     }
     command = [sys.executable, str(PROGRAM), *cases]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120 * len(cases))
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300 * len(cases))
 
 
 def wrong(cases, folder):
