@@ -32,7 +32,7 @@ if [ ! -e cpython/bin/python"$version" ]; then
   export TSAN_OPTIONS="report_bugs=0 exitcode=0"
   setarch -R make -j "$jobs"
   setarch -R make inclinstall sharedinstall bininstall
-  setarch -R make libinstall COMPILEALL_OPTS=-h >/dev/null || true  # compiling the library ahead is not needed
+  setarch -R make libinstall PYTHON_FOR_BUILD=true >/dev/null  # compiling the library ahead is not needed
   cd ..
 fi
 
