@@ -15,13 +15,14 @@ import crosses
 import ctc_losses
 import dataset_functions
 import everything
+import loops
 import old_parsers
 import parsers
 import training_steps
 
 PARTS = {
     "checks": checks, "crosses": crosses, "datasets": dataset_functions, "parsers": parsers, "old_parsers": old_parsers,
-    "training": training_steps, "ctc": ctc_losses,
+    "training": training_steps, "ctc": ctc_losses, "loops": loops,
 }  # fmt: skip
 
 if sys.argv[1].startswith("save_"):

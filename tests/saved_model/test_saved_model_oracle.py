@@ -73,7 +73,7 @@ def test_written_by_tensorflow(tmp_path):
 @pytest.mark.parametrize(
     ("part", "script"),
     [("checks", "checks.py"), ("crosses", "crosses.py"), ("datasets", "dataset_functions.py"),
-     ("parsers", "parsers.py")],
+     ("parsers", "parsers.py"), ("loops", "loops.py")],
 )
 def test_parts_mean_the_same_on_both_sides(part, script, tmp_path):
     functions = runpy.run_path(str(SCRIPT.with_name(script)))

@@ -10,7 +10,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph import attributes, op_defs
+from tapeflow.graph import attributes, op_defs, written_loops
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
@@ -115,6 +115,7 @@ def write_node(
     node: Any,
     function_name: Callable[[Any], str],
     refer: Callable[[SymbolicTensor], str],
+    in_function: bool = False,
 ) -> None:
     """Fills a `NodeDef`.
 
@@ -137,6 +138,9 @@ def write_node(
     node.device = op.device or ""
     own = WRITTEN_AS.get(op.type)
     inputs, given = (op.inputs, None) if own is None else own[1](op)
+    if in_function and written_loops.leading(op):
+        given = written_loops.counted_values(op)
+        node.input.extend(written_loops.first_inputs(op))
     node.input.extend(map(refer, inputs))
     node.input.extend(sorted(f"^{other.name}" for other in op.control_inputs))
     definition = op_def(op)
@@ -171,7 +175,7 @@ def _write_table(table: Table, node: Any) -> None:
 
 def _add_shapes(op: Operation, node: Any) -> None:
     shapes = (
-        _loop_shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
+        written_loops.shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
     )
     if op.type.startswith("FusedBatchNormGrad"):
         # The last two are scalars; TensorFlow's rule says vectors, and would refuse the graph.
@@ -262,21 +266,6 @@ def _branches(op: Operation) -> dict[str, Any]:
     }
 
 
-def _loop(op: Operation) -> dict[str, Any]:
-    return {
-        "T": [x.dtype for x in op.inputs],
-        "cond": Whole(op.attrs["cond"], 0),
-        "body": Whole(op.attrs["body"], op.attrs["n_vars"]),
-        "output_shapes": _loop_shapes(op),
-        "parallel_iterations": 10,
-    }
-
-
-def _loop_shapes(op: Operation) -> list[TensorShape]:
-    """Those of the outputs, and of what TensorFlow's loop returns unchanged."""
-    return [TensorShape(x.shape_tuple) for x in (*op.outputs, *op.inputs[op.attrs["n_vars"] :])]
-
-
 def _call(op: Operation) -> dict[str, Any]:
     return _call_of(op, op.attrs["branches"][0])
 
@@ -306,22 +295,8 @@ def _call_of(op: Operation, body: Any) -> dict[str, Any]:
 
 
 _BODIES: dict[str, Callable[[Operation], dict[str, Any]]] = {
-    "If": _branches, "Case": _branches, "While": _loop, "PartitionedCall": _call,
+    "If": _branches, "Case": _branches, "While": written_loops.values, "PartitionedCall": _call,
 }  # fmt: skip
-
-
-class Whole:
-    """A body of a loop as TensorFlow has it: what does not change from one iteration to the next is returned as well.
-
-    Args:
-      variables: how many of the inputs the body returns anew; 0 for a condition.
-    """
-
-    def __init__(self, body: Any, variables: int):
-        self.graph = body.graph
-        self.outputs = (
-            [*body.outputs, *body.graph.inputs[variables:]] if variables else list(body.outputs)
-        )
 
 
 # Functions.
@@ -379,7 +354,9 @@ def function_def(body: Any, name: str, name_of: Callable[[Any], str]) -> Any:
     for op in needed(graph, outputs, ops, graph.inputs):
         if op.outputs and id(op.outputs[0]) in arguments:
             continue
-        write_node(op, made.node_def.add(), name_of, refer)
+        if written_loops.leading(op):
+            written_loops.add_constants(op, made.node_def)
+        write_node(op, made.node_def.add(), name_of, refer, in_function=True)
         made.signature.is_stateful |= op.stateful
         if op.effects:
             made.control_ret[op.name] = op.name
@@ -408,6 +385,8 @@ def _inner_reference(tensor: SymbolicTensor) -> str:
     """How nodes of a function name a tensor: by the output of the op's definition, and the place in it."""
     op = tensor.op
     at = tensor.value_index
+    if op.type == "While":
+        return f"{op.name}:output:{written_loops.leading(op) + at}"
     for argument, count in output_sizes(op):
         if at < count:
             return f"{op.name}:{argument}:{at}"

@@ -234,8 +234,9 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     graph = context.current_graph()
     body, count = op.attrs["body"], op.attrs["n_vars"]
     inputs, places = body.graph.inputs, {id(x): i for i, x in enumerate(body.graph.inputs)}
-    live = _live(body, count, [i for i, dy in enumerate(dys) if dy is not None])
-    fixed = [i for i in range(count, len(inputs)) if gradients.differentiable(inputs[i].dtype)]
+    same = _invariant(body, count)
+    live = _live(body, count, [i for i, dy in enumerate(dys) if dy is not None and i not in same], same)
+    fixed = [i for i in sorted(same) if gradients.differentiable(inputs[i].dtype)]
     back, found = conditional.backward(body, live, live + fixed)
     dxs = dict(zip(live + fixed, found, strict=True))
     sums = [i for i in fixed if dxs[i] is not None]
@@ -245,7 +246,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     given: dict[int, Any] = {}  # id of an input of `back` -> outer tensor, or the place in `lists`
     for tensor, inner in back.captures:
         place = places.get(id(tensor))
-        if place is not None and place >= count:
+        if place is not None and place in same:
             given[id(inner)] = outer[place]
         else:
             given[id(inner)] = len(lists)
@@ -299,12 +300,34 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     result: list[Any] = [None] * len(outer)
     for i, dx in zip([*live, *sums], node.outputs[1:], strict=False):
         result[i] = dx
+    for i in same:
+        if i < count and dys[i] is not None:  # it is an output, too
+            result[i] = dys[i] if result[i] is None else operators._accumulate(result[i], dys[i])
     return result
 
 
-def _live(body: Body, count: int, given: list[int]) -> list[int]:
-    """The variables that gradients reach when they come to the outputs `given`, in any number of iterations."""
-    places = {id(x): i for i, x in enumerate(body.graph.inputs[:count])}
+def _invariant(body: Body, count: int) -> set[int]:
+    """The inputs of a body that are the same in all iterations: what is captured, and variables that it hands on.
+
+    Loops of a GraphDef have all that they read among their variables.
+    """
+    found = set(range(count, len(body.graph.inputs)))
+    for i, x in enumerate(body.graph.inputs[:count]):
+        y = body.outputs[i]
+        while y.op.type == "Identity":
+            y = y.op.inputs[0]
+        if y is x:
+            found.add(i)
+    return found
+
+
+def _live(body: Body, count: int, given: list[int], same: set[int]) -> list[int]:
+    """The variables that gradients reach when they come to the outputs `given`, in any number of iterations.
+
+    Args:
+      same: the inputs that are the same in all iterations.
+    """
+    places = {id(x): i for i, x in enumerate(body.graph.inputs[:count]) if i not in same}
     live = [i for i in given if gradients.differentiable(body.outputs[i].dtype)]
     todo = list(live)
     while todo:
@@ -362,8 +385,8 @@ def _extended(
         for made in op.graph.operations[first_new:]:
             made.index = op.graph.index_before(op)
         extra = [(x.dtype, x.shape_tuple) for x in start]
-        new_body, mapped = _clone(body, count, extra)
-        new_cond, _ = _clone(cond, count, extra)
+        new_body, mapped = clone(body, count, extra)
+        new_cond, _ = clone(cond, count, extra)
         fresh = new_body.graph.inputs[count : count + len(extra)]
         with new_body.graph.as_default():
             values = list(new_body.outputs)
@@ -406,7 +429,7 @@ def _element_shape(t: SymbolicTensor) -> Any:
     return np.array([-1 if d is None else d for d in t.shape_tuple], np.int32)
 
 
-def _clone(
+def clone(
     body: Body, count: int, extra: Sequence[tuple[Any, Any]]
 ) -> tuple[Body, dict[int, SymbolicTensor]]:
     """A copy of a body with further inputs after the first `count`, and where its tensors went."""

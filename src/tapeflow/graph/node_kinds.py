@@ -148,7 +148,7 @@ def _while(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
     kinds = values["T"]
     cond = maker.body(values["cond"], inputs, [dtypes.bool], name)
     body = maker.body(values["body"], inputs, kinds, name)
-    op = _plain(maker, "While", inputs, name, {"cond": cond, "body": body, "n_vars": len(kinds)})
+    op = _plain(maker, "While", inputs, name, {"cond": cond, "body": body, "n_vars": len(kinds), "as_read": True})
     shapes = _shapes(values, len(kinds))
     for i, x in enumerate(inputs):
         shape = (
