@@ -1,4 +1,4 @@
-"""Variables of classes that say what reading gives: those that wrap another one, and those that read in their own way."""
+"""Variables of classes that say what reading gives: they wrap another one, or read in their own way."""
 
 import numpy as np
 import pytest
