@@ -275,10 +275,7 @@ OWN: dict[str, dict[str, str]] = {
         "initialize_resources": "alias.stand_ins:initialize_resources",
         "shared_resources": "alias.stand_ins:shared_resources",
     },
-    "python.ops.rnn_cell_impl": {
-        "_zero_state_tensors": "alias.stand_ins:zero_state_tensors",
-        "assert_like_rnncell": "alias.stand_ins:nothing_to_check",
-    },
+    "python.ops.rnn_cell_impl": {"": "alias.recurrent_cells"},
     "python.ops.summary_ops_v2": {"": "contrib.summary"},
     "python.ops.variable_scope": {
         "_VariableStore": "compat.v1.variable_getting:EagerVariableStore",
