@@ -208,7 +208,7 @@ def test_zeros_for_states_of_cells():
 
 
 @pytest.mark.parametrize(
-    "prefix, suffix, sizes",
+    ("prefix", "suffix", "sizes"),
     [
         (3, 4, [3, 4]),
         (3, tf.TensorShape([2, 4]), [3, 2, 4]),

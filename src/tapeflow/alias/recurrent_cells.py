@@ -38,7 +38,9 @@ def _sizes(given: Any, what: str) -> tuple[Any, Any]:
         if given.shape.rank not in (0, 1):
             raise ValueError(f"{what} tensor must be either a scalar or vector, but saw tensor: {given}")
         static = get_static_value(given)
-        known = [None] * given.shape[0] if static is None and given.shape.rank == 1 and given.shape[0] else static
+        known = static
+        if static is None and given.shape.is_fully_defined():
+            known = [None] * (given.shape[0] if given.shape.rank else 1)
         vector = expand_dims(given, 0) if given.shape.rank == 0 else given
         return convert_to_tensor(vector), known
     shape = TensorShape(given)
@@ -75,7 +77,7 @@ def _zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
 
     def zero(size: Any) -> Any:
         state = zeros(_concat(batch_size, size), dtype)
-        state.set_shape(_concat(get_static_value(batch_size) if is_tensor(batch_size) else batch_size, size, static=True))
+        state.set_shape(_concat(batch_size, size, static=True))
         return state
 
     return nest.map_structure(zero, state_size)
