@@ -432,15 +432,8 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   check_stack("the conversion of a value to a tensor");
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_to_tensor(value, want, symbolic_too);
   if (PyArray_Check(value)) return array_to_tensor(value, want);
-  if (is_variable(value)) {
-    OwnedTensor t;
-    try {
-      t = read_variable(reinterpret_cast<Variable*>(value));
-    } catch (const Error&) {
-      // One of a library that holds another variable has no value of its own, and converts itself.
-      if (!PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__tf_tensor__")) throw;
-      return by_hook(value, want, symbolic_too);
-    }
+  if (is_cell(value)) {
+    OwnedTensor t = read_variable(reinterpret_cast<Variable*>(value));
     if (want != DType::kInvalid && t->dtype != want) {
       PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
                    dtype_name(want), dtype_name(t->dtype), value);
@@ -499,7 +492,7 @@ Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed,
 
 DType declared_dtype(PyObject* value) {
   if (is_tensor(value)) return reinterpret_cast<Tensor*>(value)->dtype;
-  if (is_variable(value)) return reinterpret_cast<Variable*>(value)->dtype;
+  if (is_cell(value)) return reinterpret_cast<Variable*>(value)->dtype;
   return DType::kInvalid;
 }
 

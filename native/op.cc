@@ -177,13 +177,25 @@ class Call {
     }
   }
 
+  void push_handle(Variable* v) {
+    if (v->dtype == DType::kInvalid) {  // it wraps another variable, whose handle it shows
+      const Ref handle(PyObject_GetAttrString(reinterpret_cast<PyObject*>(v), "handle"));
+      Variable* wrapped = is_tensor(handle.get()) ? variable_behind(reinterpret_cast<Tensor*>(handle.get())) : nullptr;
+      if (!wrapped || wrapped == v) type_error("The variable " + py_repr(reinterpret_cast<PyObject*>(v)) + " has no handle.");
+      const Ref owned = Ref::share(reinterpret_cast<PyObject*>(wrapped));
+      push_handle(wrapped);
+      return;
+    }
+    Tensor* h = handle_of(v);
+    if (thread_state.n_tapes) read_handle(v);
+    Py_INCREF(h);
+    in_.push_back(h);
+  }
+
   void convert_one(const Arg& arg, PyObject* v) {
     if (arg.type_var < 0) {
       if (arg.fixed == DType::kResource && is_variable(v)) {
-        Tensor* h = handle_of(reinterpret_cast<Variable*>(v));
-        if (thread_state.n_tapes) read_handle(reinterpret_cast<Variable*>(v));
-        Py_INCREF(h);
-        in_.push_back(h);
+        push_handle(reinterpret_cast<Variable*>(v));
         return;
       }
       if (is_tensor(v) && reinterpret_cast<Tensor*>(v)->dtype != arg.fixed) wrong_dtype(arg.fixed, reinterpret_cast<Tensor*>(v)->dtype);

@@ -200,6 +200,10 @@ void record(const CallRecord& c) {
 
 OwnedTensor read_variable(Variable* v) {
   OwnedTensor value = snapshot(v);
+  if (!value && v->dtype == DType::kInvalid) {
+    PyErr_SetString(PyExc_NotImplementedError, "A class of variables without cells of their own has to define value().");
+    throw PythonError();
+  }
   if (!value) throw Error(Code::kFailedPrecondition, "Error while reading a variable: it is uninitialized.");
   for (int k = 0; k < thread_state.n_tapes; ++k) {
     Tape* tape = thread_state.tapes[k];

@@ -289,6 +289,17 @@ PyType_Slot tape_slots[] = {{Py_tp_new, slot(entry<tape_new>)},
 PyType_Spec tape_spec = {"tapeflow._native.Tape", sizeof(Tape), 0,
                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, tape_slots};
 
+// are_sources(list): whether all are tensors, or variables with values of their own, which a tape knows.
+PyObject* are_sources(PyObject*, PyObject* list) {
+  if (!PyList_Check(list)) return PyErr_Format(PyExc_TypeError, "expected a list, got %.100s", Py_TYPE(list)->tp_name);
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject* o = PyList_GET_ITEM(list, i);
+    const bool symbolic = PyObject_TypeCheck(o, TensorBaseType);
+    if (!symbolic && !(is_variable(o) && reinterpret_cast<Variable*>(o)->dtype != DType::kInvalid)) Py_RETURN_FALSE;
+  }
+  Py_RETURN_TRUE;
+}
+
 // record_custom(name, outputs, inputs, backward)
 PyObject* record_custom(PyObject*, PyObject* args) {
   PyObject *name, *outputs, *inputs, *backward;
@@ -337,6 +348,7 @@ PyObject* is_watched(PyObject*, PyObject* o) {
 
 PyMethodDef module_methods[] = {
     {"record_custom", entry<record_custom>, METH_VARARGS, nullptr},
+    {"are_sources", entry<are_sources>, METH_O, nullptr},
     {"recording_tapes", entry<recording_tapes>, METH_NOARGS, "How many tapes record in this thread."},
     {"recording_persistent", entry<recording_persistent>, METH_NOARGS, "Whether one of them may be asked again."},
     {"is_watched", entry<is_watched>, METH_O, "Whether a tape that records in this thread watches the tensor."},

@@ -228,6 +228,10 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
   v->id = next_tensor_id();
   v->dtype = DType::kInvalid;
   v->trainable = true;
+  PyObject* by_class = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_reads_by_class");
+  if (!by_class) PyErr_Clear();  // no class of Python code
+  v->by_class = by_class == Py_True;
+  Py_XDECREF(by_class);
   return o;
 }
 
@@ -254,19 +258,21 @@ void destroy(PyObject* o) {
   Py_DECREF(type);
 }
 
-PyObject* new_value(PyObject* o) {
+PyObject* cell_value(PyObject* o) {
   if (thread_state.graph_scope > 0 && hooks.graph_read) return PyObject_CallOneArg(hooks.graph_read, o);
   return guarded([&] { return object(read_variable(self_of(o)).leak()); });
 }
 
-PyObject* read_value(PyObject* o, PyObject*) { return new_value(o); }
+PyObject* new_value(PyObject* o) { return is_cell(o) ? cell_value(o) : PyObject_CallMethod(o, "value", nullptr); }
+
+PyObject* read_value(PyObject* o, PyObject*) { return cell_value(o); }
 
 // f(value), which no tape sees.
 template <typename F>
 PyObject* with_value(PyObject* o, F&& f) {
   return guarded([&]() -> PyObject* {
     const OwnedTensor value = snapshot(self_of(o));
-    return value ? f(object(value.get())) : new_value(o);  // which raises
+    return value ? f(object(value.get())) : cell_value(o);  // which raises
   });
 }
 
@@ -317,7 +323,7 @@ PyObject* try_assign(PyObject* o, PyObject* value) {
 
 template <bool subtract>
 PyObject* try_update(PyObject* o, PyObject* value) {
-  if (thread_state.graph_scope > 0 || !(is_tensor(value) || is_variable(value))) Py_RETURN_FALSE;
+  if (thread_state.graph_scope > 0 || !(is_tensor(value) || is_cell(value))) Py_RETURN_FALSE;
   return guarded([&] {
     const OwnedTensor x = is_tensor(value) ? OwnedTensor::share(reinterpret_cast<Tensor*>(value))
                                            : snapshot(self_of(value));
@@ -344,7 +350,15 @@ PyObject* get_value_shape(PyObject* o, void*) {
   return with_value(o, [](PyObject* value) { return PyObject_GetAttrString(value, "shape"); });
 }
 
+PyObject* get_is_cell(PyObject* o, void*) { return PyBool_FromLong(is_cell(o)); }
+
+PyObject* get_has_cell(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->dtype != DType::kInvalid); }
+
 PyObject* get_handle(PyObject* o, void*) {
+  if (self_of(o)->dtype == DType::kInvalid) {
+    PyErr_SetString(PyExc_AttributeError, "the variable has no cell of its own");
+    return nullptr;
+  }
   return guarded([&] { return Py_NewRef(object(handle_of(self_of(o)))); });
 }
 
@@ -382,6 +396,8 @@ PyGetSetDef getset[] = {
     {"dtype", entry<get_dtype>, nullptr, "The dtype of the elements.", nullptr},
     {"trainable", entry<get_trainable>, nullptr, "Whether tapes watch the variable by themselves.", nullptr},
     {"handle", entry<get_handle>, nullptr, "A scalar resource tensor that stands for the variable.", nullptr},
+    {"_is_cell", entry<get_is_cell>, nullptr, "Whether reading gives what the cell holds, not what methods of the class say.", nullptr},
+    {"_has_cell", entry<get_has_cell>, nullptr, "Whether it holds a value of its own; one that wraps another does not.", nullptr},
     {"_is_set", entry<get_initialized>, nullptr, nullptr, nullptr},
     {"_value_shape", entry<get_value_shape>, nullptr, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},

@@ -45,6 +45,7 @@ struct Variable {
   int64_t id;          // tapes know the variable by it, and locks of several are taken in its order
   DType dtype;
   bool trainable;
+  bool by_class;       // the Python class says what reading gives
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -57,6 +58,14 @@ inline OwnedTensor snapshot(Variable* v) {
 
 extern PyTypeObject* VariableType;  // base of tf.Variable
 inline bool is_variable(PyObject* o) { return PyObject_TypeCheck(o, VariableType); }
+
+// Whether reading o gives what its cell holds. Other variables are asked by their methods: those of classes that read in
+// their own way, and those that wrap another variable, whose cell was never set up.
+inline bool is_cell(PyObject* o) {
+  if (!is_variable(o)) return false;
+  const auto* v = reinterpret_cast<const Variable*>(o);
+  return !v->by_class && v->dtype != DType::kInvalid;
+}
 
 // The tensor that stands for v as an input of type resource. Borrowed.
 Tensor* handle_of(Variable* v);

@@ -9,7 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import protos, test_case, test_combinations
-from tapeflow.alias import reachable, stand_ins
+from tapeflow.alias import reachable, recurrent_cells
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors, trackable, type_spec_registry
 from tapeflow.core.tensor_spec import BoundedTensorSpec
@@ -199,8 +199,58 @@ def test_what_a_graph_computes_from_a_tensor():
 
 
 def test_zeros_for_states_of_cells():
-    state = stand_ins.zero_state_tensors((3, tf.TensorShape([2, 4])), 5, tf.float32)
-    assert [each.shape.as_list() for each in state] == [[5, 3], [5, 2, 4]]
+    for batch in (5, tf.constant(5)):
+        state = recurrent_cells._zero_state_tensors((3, tf.TensorShape([2, 4])), batch, tf.float32)
+        assert [each.shape.as_list() for each in state] == [[5, 3], [5, 2, 4]]
+    with tf.Graph().as_default():
+        state = recurrent_cells._zero_state_tensors(3, tf.compat.v1.placeholder(tf.int32, []), tf.float32)
+        assert state.shape.as_list() == [None, 3]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "sizes"),
+    [
+        (3, 4, [3, 4]),
+        (3, tf.TensorShape([2, 4]), [3, 2, 4]),
+        (np.int32(3), 5, [3, 5]),
+        ([3, 1], [2], [3, 1, 2]),
+        (None, 4, None),
+        (tf.TensorShape(None), 3, None),
+        ([2], [None, 3], [2, None, 3]),
+    ],
+)
+def test_sizes_one_after_the_other(prefix, suffix, sizes):
+    assert recurrent_cells._concat(prefix, suffix, static=True) == sizes
+    if sizes is None or None in sizes:
+        with pytest.raises(ValueError, match="None"):
+            recurrent_cells._concat(prefix, suffix)
+        return
+    for a in (prefix, tf.constant(tf.TensorShape(prefix).as_list())):
+        found = recurrent_cells._concat(a, suffix)
+        assert found.dtype == tf.int32
+        assert found.numpy().tolist() == sizes
+        assert recurrent_cells._concat(a, suffix, static=True) == sizes
+
+
+def test_sizes_are_vectors():
+    assert recurrent_cells._concat(tf.constant(3), tf.constant(4), static=True) == [3, 4]
+    with pytest.raises(ValueError, match="scalar or vector"):
+        recurrent_cells._concat(tf.zeros([1, 1], tf.int32), 1)
+
+
+def test_checks_of_cells():
+    class Cell:
+        output_size = 2
+
+        @property
+        def state_size(self):
+            raise RuntimeError("not yet")
+
+    assert recurrent_cells._hasattr(Cell(), "state_size")
+    assert not recurrent_cells._hasattr(Cell(), "zero_state")
+    with pytest.raises(TypeError, match=recurrent_cells.ASSERT_LIKE_RNNCELL_ERROR_REGEXP):
+        recurrent_cells.assert_like_rnncell("cell", object())
+    recurrent_cells.assert_like_rnncell("cell", tf.compat.v1.nn.rnn_cell.GRUCell(2))
 
 
 def test_an_error_made_of_the_parts_of_another():

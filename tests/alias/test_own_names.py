@@ -17,3 +17,13 @@ def test_name_leads_to_something(path, name):
         places._attribute(place)
     else:
         importlib.import_module(f"tapeflow.{place}")
+
+
+@pytest.mark.parametrize("path", ["python.ops.rnn_cell", "python.ops.rnn_cell_impl", "python.ops.array_ops"])
+def test_all_names_of_a_module_can_be_imported(path):
+    module = places.Internal(path)
+    names = module.public_names()
+    known = {"rnn_cell": "RNNCell", "rnn_cell_impl": "GRUCell", "array_ops": "reshape"}
+    assert known[path.rpartition(".")[2]] in names
+    for name in names:
+        module.get(name)

@@ -71,3 +71,22 @@ def test_variables():
     K.moving_average_update(x, [0.0, 0.0], 0.5)
     assert K.get_value(x).tolist() == [1.5, 2.0]
     assert (K.dtype(x), K.ndim(x), K.count_params(x)) == ("float32", 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [((4,), [0, 1, 2, 3]), ((1, 4), [1, 2, 3]), ((0, 5, 2), [0, 2, 4]), ((5, 0, -2), [5, 3, 1]), ((-2,), [])],
+)
+def test_arange_of_numbers_and_of_tensors(args, expected):
+    traced = tf.function(lambda *given: tf.keras.backend.arange(*given))
+    found = [tf.keras.backend.arange(*args)]
+    if len(args) > 1:  # the sign of one tensor alone would have to be known
+        found += [traced(*map(tf.constant, args)), tf.keras.backend.arange(*args, dtype="float32")]
+    for each, dtype in zip(found, ["int32", "int32", "float32"], strict=False):
+        assert each.numpy().tolist() == expected
+        assert each.dtype == dtype
+
+
+def test_arange_that_ends_before_it_begins():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="start"):
+        tf.keras.backend.arange(5, 2)

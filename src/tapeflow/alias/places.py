@@ -117,7 +117,18 @@ class Internal:
         raise AttributeError(name)
 
     def public_names(self) -> list[str]:
-        return sorted({*OWN.get(self.path, ()), *_internals().get(self.path, ())} - {""})
+        own, table = OWN.get(self.path, {}), _internals()
+        names = {*own, *table.get(self.path, ()), *table.get(f"{self.path}_impl", ())} - {""}
+        if "" in own:
+            names.update(Behind(importlib.import_module(f"tapeflow.{own['']}")).public_names())
+        return sorted(name for name in names if self._has(name))
+
+    def _has(self, name: str) -> bool:
+        try:
+            self.get(name)
+        except (AttributeError, ImportError):
+            return False
+        return True
 
 
 class Messages:

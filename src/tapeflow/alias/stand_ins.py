@@ -9,13 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from tapeflow._native import Variable
-from tapeflow.core import config, nest
+from tapeflow.core import config
 from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
 from tapeflow.core.file_system import GFile
-from tapeflow.core.tensor_shape import as_shape
 from tapeflow.ops.array import identity, shape_v1
-from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import control_dependencies
 
 contextmanager = contextlib.contextmanager
@@ -189,13 +187,3 @@ def initialize_resources(resource_list: Any, name: str = "init") -> Any:
     from tapeflow.ops.control import group
 
     return group(*[each.create for each in resource_list], name=name)
-
-
-def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
-    """Zeros for the state of a recurrent cell: for each size of a nested structure a tensor [batch_size, *size]."""
-
-    def zero(size: Any) -> Any:
-        sizes = as_shape(size).as_list() if not isinstance(size, int) else [size]
-        return zeros([batch_size, *sizes], dtype)
-
-    return nest.map_structure(zero, state_size)

@@ -72,8 +72,7 @@ class GradientTape(_native.Tape):
         Raises ValueError for anything else.
         """
         for each in nest.flatten(tensor, expand_composites=True):
-            if not isinstance(each, _LEAVES):
-                each = variable_behind(each)
+            each = variable_behind(each)
             if not isinstance(each, _LEAVES):
                 raise ValueError(
                     f"Passed in object {each} of type {type(each).__name__!r}, not tf.Tensor or "
@@ -173,9 +172,9 @@ class GradientTape(_native.Tape):
         if self._in_graph is not None:
             return self._structured(target, sources, output_gradients, zero)
         if output_gradients is None and isinstance(target, _Tensor):
-            if isinstance(sources, _LEAVES):
+            if isinstance(sources, _LEAVES) and _native.are_sources([sources]):
                 return self._gradient([target], [sources], None, zero)[0]
-            if type(sources) is list and all(isinstance(s, _LEAVES) for s in sources):
+            if type(sources) is list and _native.are_sources(sources):
                 return self._gradient([target], sources, None, zero)
         return self._structured(target, sources, output_gradients, zero)
 
@@ -338,9 +337,8 @@ def _flat_sources(sources):
         if isinstance(each, IndexedSlices):
             composites = True
             each = each.values
-        if not isinstance(each, _LEAVES):
-            each = variable_behind(each)
-        if not isinstance(each, _LEAVES):
+        each = variable_behind(each)
+        if not _native.are_sources([each]):
             raise TypeError(
                 "GradientTape.gradient: sources must be tensors or variables, but got "
                 f"{each!r} of type {type(each).__name__!r}"

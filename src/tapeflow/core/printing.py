@@ -26,6 +26,31 @@ def _repr_text(value: Any) -> str:
     return repr(value)
 
 
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """Return the elements of an eager tensor as text, several lines after an empty one.
+
+    Args:
+      tensor: the tensor.
+      is_repr: whether it is the text of `repr` rather than that of `print`.
+    """
+    if not tensor.dtype.is_numpy_compatible:
+        return "<unprintable>"
+    value = tensor.numpy()
+    return _in_new_line(_repr_text(value) if is_repr else _text(value))
+
+
+def value_text(tensor: Any, is_repr: bool = False) -> str:
+    """Return the elements of an eager tensor as text after the name of the attribute that has them.
+
+    Args:
+      tensor: the tensor.
+      is_repr: whether it is the text of `repr` rather than that of `print`.
+    """
+    known = tensor.dtype.is_numpy_compatible
+    text = numpy_text(tensor, is_repr) if known else _in_new_line(_text(tensor.numpy()))
+    return f"{'numpy' if known else 'value'}={text}" if is_repr else text
+
+
 def _in_new_line(text: str) -> str:
     """Text of several lines starts in a line of its own, so that its columns stand below each other."""
     return "\n" + text if "\n" in text else text

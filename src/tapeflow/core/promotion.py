@@ -236,7 +236,8 @@ def numpy_type(*values: Any) -> DType:
     """The dtype that `values` take together by NumPy's rules, or `result_type` where that is on."""
     if automatic():
         return result_type(*values)[0]
-    return dtypes.as_dtype(np.result_type(*map(_for_numpy, _leaves(values))))
+    found = [_for_numpy(leaf) for leaf in _leaves(values)]
+    return dtypes.as_dtype(np.result_type(*(found or [_for_numpy(1.0)])))  # of no elements: that of a Python float
 
 
 # -- promoting -------------------------------------------------------------------------------------

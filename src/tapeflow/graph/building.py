@@ -71,8 +71,8 @@ def as_symbolic(
                 f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
             )
         return value if value.op.graph is graph else graph.capture(value)
-    # What only represents or holds a variable converts itself.
-    if issubclass(type(value), _Variable) and not hasattr(type(value), "__tf_tensor__"):
+    # What only represents or holds a variable, or reads it in its own way, converts itself.
+    if issubclass(type(value), _Variable) and value._is_cell:
         if dtype is not None and value.dtype != dtype:
             raise ValueError(
                 f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "

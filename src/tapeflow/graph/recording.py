@@ -13,6 +13,7 @@ from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.construction import zeros, zeros_like
+from tapeflow.ops.variable import variable_behind
 
 _Variable = _native.Variable
 
@@ -167,6 +168,7 @@ def source_in(graph: Any, x: Any) -> SymbolicTensor | None:
     """
     if isinstance(x, IndexedSlices):
         x = x.values
+    x = variable_behind(x)
     if isinstance(x, _Variable):
         return handle_of(graph, x)
     if isinstance(x, SymbolicTensor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 
 import numpy as np
@@ -66,11 +65,10 @@ def ones_like(x, dtype=None, name=None):
 @computes_tensors
 def arange(start, stop=None, step=1, dtype="int32"):
     """start, start + step, ... below stop; from 0 to start when stop is None."""
-    if stop is None:
-        start, stop = 0, start
-    return cast_tensor(
-        range_of(start, builtins.max(start, stop) if step > 0 else stop, step), dtype
-    )
+    if stop is None and start < 0:
+        start = 0
+    result = range_of(start, stop, step)
+    return result if dtype == "int32" else cast_tensor(result, dtype)
 
 
 def get_value(x):

@@ -27,7 +27,11 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.trackable import Trackable
 from tapeflow.ops import slicing, state
 from tapeflow.ops.save_slice import SaveSliceInfo
-from tapeflow.ops.variable_attributes import VariableAttributes
+from tapeflow.ops.variable_attributes import (
+    VariableAttributes,
+    delegating_getattribute,
+    reads_by_class,
+)
 
 # What makes variables while a graph is built; set by the `graph` package.
 creation: Any = None
@@ -160,11 +164,12 @@ def _no_in_place(sign: str):
 
 def variable_behind(value: Any) -> Any:
     """The variable that a value of a library's class stands for, by its handle; any other value as it is."""
-    if isinstance(value, _native.Tensor) or not hasattr(value, "_should_act_as_resource_variable"):
-        return value
     if isinstance(value, _native.Variable):
+        if value._has_cell:
+            return value
+    elif isinstance(value, _native.Tensor) or not is_resource_variable(value):
         return value
-    handle = value.handle
+    handle = getattr(value, "handle", None)
     found = handle.numpy() if isinstance(handle, _native.EagerTensor) else None
     return found() if isinstance(found, weakref.ref) else value
 
@@ -357,6 +362,9 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def __init_subclass__(cls, by_creators=False, **kwargs):
         super().__init_subclass__(**kwargs)
         cls._by_creators = by_creators
+        cls._reads_by_class = reads_by_class(cls)
+        if "__getattr__" in cls.__dict__:
+            cls.__getattribute__ = delegating_getattribute
 
     @property
     def _shared_name(self):
@@ -597,8 +605,12 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     # Parts of the value.
 
+    def _read(self):
+        """The value as the class has it."""
+        return self.value() if self._reads_by_class else self.read_value()
+
     def __getitem__(self, key):
-        part = slicing.getitem(self.read_value(), key)
+        part = slicing.getitem(self._read(), key)
         part.assign = functools.partial(self._assign_part, key)
         return part
 
@@ -612,18 +624,21 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         return assign_part(self, key, value)
 
     def __iter__(self):
-        return iter(self.read_value())
+        return iter(self._read())
 
     # Text and copies.
 
     def __repr__(self):
+        if not self._has_cell:
+            return object.__repr__(self)
         if self._parts is not None or not context.executing_eagerly():
             return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
         if not self._is_set:
             return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy=<uninitialized>>"
         return printing.variable_to_str(self.name, self.numpy(), self.shape, self.dtype)
 
-    __str__ = __repr__
+    def __str__(self):
+        return repr(self)  # that of the class
 
     def __format__(self, spec):
         return format(self._peek(), spec) if spec else str(self)

@@ -8,12 +8,46 @@ from tapeflow import _native
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 
+_has_cell = _native.Variable._has_cell.__get__  # type: ignore[attr-defined]
+
+# A class that defines one of these has a say in what reading its variables gives.
+_READERS = ("value", "__tf_tensor__", "_dense_var_to_tensor")
+
+# What a variable has because it has a cell: `tf.Variable` of TensorFlow, which has none, lacks it, so that
+# `__getattr__` of a class that wraps another variable finds that one's.
+_OF_CELLS = {
+    "_aggregation", "_cached_value", "_caching_device", "_constraint", "_declared", "_distribute_strategy",
+    "_dtype", "_graph_element", "_graph_key", "_handle", "_handle_name", "_in_graph_mode", "_initial_value",
+    "_initializer_op", "_is_set", "_parts", "_read_variable_op", "_save_slice_info", "_shape", "_shape_tuple",
+    "_synchronization", "_trainable", "_type_spec", "_unique_id", "_validate_shape", "create", "handle",
+    "is_initialized", "scatter_nd_max", "scatter_nd_min",
+}  # fmt: skip
+
+
+def delegating_getattribute(self: Any, name: str) -> Any:
+    """`__getattribute__` of a class of variables with a `__getattr__`, which finds what belongs to a cell elsewhere."""
+    if name in _OF_CELLS and not _has_cell(self):
+        raise AttributeError(name)
+    return object.__getattribute__(self, name)
+
+
+def reads_by_class(cls: type) -> bool:
+    """Whether a class of variables says what reading gives, rather than leaving it to the cell."""
+    for base in cls.__mro__:
+        if "_reads_by_class" in base.__dict__:
+            return bool(base.__dict__["_reads_by_class"])
+        if any(name in base.__dict__ for name in _READERS):
+            return True
+    return False
+
 
 class VariableAttributes:
     """Mixin of variables: their half-public attributes."""
 
     __slots__ = ()
 
+    # Whether its class says what reading gives; set for each class.
+    _reads_by_class = False
     _shape = property(lambda self: self.shape)
     _dtype = property(_native.Variable.dtype.__get__)  # a DType, whatever a class shows as `dtype`
     _synchronization = property(lambda self: self.synchronization)
@@ -63,7 +97,10 @@ class VariableAttributes:
 
     def _dense_var_to_tensor(self, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
         """The value as a tensor."""
-        return convert_to_tensor(self, dtype, name=name)
+        return convert_to_tensor(self._read(), dtype, name=name)  # type: ignore[attr-defined]
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return self._dense_var_to_tensor(dtype, name)
 
     def _read_variable_op(self) -> Any:
         return self.read_value()  # type: ignore[attr-defined]

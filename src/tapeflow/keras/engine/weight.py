@@ -67,6 +67,9 @@ class Weight(Variable, by_creators=True):
         """The number of axes."""
         return self.shape.rank
 
+    # `value` says nothing about reading.
+    _reads_by_class = False
+
     @property
     def value(self):
         """The variable itself: with Keras 3 on TensorFlow, the variable that holds the value."""
