@@ -104,6 +104,41 @@ def test_summary(capsys):
     ]
 
 
+class Block(tf.keras.Model):
+    """A model whose output is that of a model inside, which says nothing of shapes itself."""
+
+    def __init__(self, outputs=1):
+        super().__init__()
+        self.inner = tf.keras.Sequential([layers.Dense(5), layers.BatchNormalization()])
+        self.outputs_made = outputs
+
+    def call(self, x, training=None):
+        x = self.inner(x, training=training)
+        return x if self.outputs_made == 1 else [x] * self.outputs_made
+
+
+def test_summary_of_models_in_models(capsys):
+    class Outer(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.blocks = tf.keras.Sequential(name="blocks")
+            self.blocks.add(Block())
+            self.blocks.add(Block(2))
+            self.dense = layers.Dense(2)
+
+        def call(self, x, training=None):
+            return self.dense(self.blocks(x, training=training)[0])
+
+    model = Outer()
+    model.build((None, 4))
+    model.summary()
+    rows = [line.split("│")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    assert [(row[0].split()[0], row[1].strip()) for row in rows] == [
+        ("blocks", "(None, 5), (None, 5)"),
+        (model.dense.name, "(None, 2)"),
+    ]
+
+
 def test_functional_with_shared_layer():
     a, b = tf.keras.Input((3,)), tf.keras.Input((3,))
     shared = layers.Dense(2)

@@ -1,5 +1,7 @@
 """Optimizers of 1.x against their formulas, written here in NumPy."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -249,3 +251,56 @@ def test_dual_averaging_counts_steps_from_one(l1, l2):
         total, squares = total + gradient, squares + gradient**2
         cut = np.sign(total) * np.maximum(np.abs(total) - l1 * t, 0)
         np.testing.assert_allclose(w, -rate * cut / (np.sqrt(squares) + l2 * t * rate), rtol=1e-4)
+
+
+NAMES = """
+    graph  first  beta1_power beta2_power layer/w/Adam layer/w/Adam_1
+    graph  second beta1_power_1 beta2_power_1 layer/w/Adam_2 layer/w/Adam_3
+    graph  named  layer/w/Adam_4 layer/w/Adam_5 scope/beta1_power scope/beta2_power
+    graph  inside below/beta1_power below/beta2_power below/layer/w/Adam below/layer/w/Adam_1
+    graph  both   below2/in/beta1_power below2/in/beta2_power below2/layer/w/Adam below2/layer/w/Adam_1
+    eager  first  beta1_power beta2_power layer/w/Adam layer/w/Adam_1
+    eager  second beta1_power beta2_power layer/w/Adam_2 layer/w/Adam_3
+    eager  named  layer/w/Adam_4 layer/w/Adam_5 scope/beta1_power scope/beta2_power
+    eager  inside below/beta1_power below/beta2_power below/layer/w/Adam below/layer/w/Adam_1
+    eager  both   below2/in/beta1_power below2/in/beta2_power below2/layer/w/Adam below2/layer/w/Adam_1
+"""
+
+
+@pytest.mark.parametrize("mode", ["graph", "eager"])
+def test_names_of_own_variables_and_slots(mode):
+    """What checkpoints of sessions go by: names that depend on the scopes around `minimize`, as in TensorFlow."""
+    v1 = tf.compat.v1
+    expected = [line.split()[1:] for line in NAMES.splitlines() if line.split()[:1] == [mode]]
+    with tf.Graph().as_default() if mode == "graph" else contextlib.nullcontext():
+        if mode == "eager":
+            v1.reset_default_graph()  # where scopes are counted from the start
+        with tf.name_scope("layer"):
+            w = tf.Variable([1.0, 2.0], name="w")
+        around = {
+            "named": [tf.name_scope("scope")],
+            "inside": [v1.variable_scope("below")],
+            "both": [v1.variable_scope("below2"), tf.name_scope("in")],
+        }
+        for case, *names in expected:
+            with contextlib.ExitStack() as stack:
+                for scope in around.get(case, ()):
+                    stack.enter_context(scope)
+                optimizer = v1.train.AdamOptimizer(0.1)
+                loss = lambda: tf.reduce_sum(w * w)  # noqa: E731
+                optimizer.minimize(loss if mode == "eager" else loss())
+            assert (case, [v.name.removesuffix(":0") for v in optimizer.variables()]) == (case, names)
+
+
+def test_names_of_averages_follow_variable_scopes():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        w = v1.get_variable("w", [2])
+        averages = [v1.train.ExponentialMovingAverage(0.9) for _ in range(3)]
+        averages[0].apply([w])
+        with tf.name_scope("named"):
+            averages[1].apply([w])
+        with v1.variable_scope("below"):
+            averages[2].apply([w])
+        kept = "w/ExponentialMovingAverage"
+        assert [a.average(w).op.name for a in averages] == [kept, f"{kept}_1", f"below/{kept}"]

@@ -44,7 +44,7 @@ def create_global_step(graph=None):
 def _made(graph):
     """The variable: in the variable scope around, if programs have opened one, and in no name scope."""
     scopes = None if graph is None else graph.__dict__.get("_variable_state")
-    name = f"{scopes.current.name}/global_step" if scopes and scopes.current.name else "global_step"
+    name = f"{scopes.prefix if scopes else ''}global_step"
     step = Variable(0, trainable=False, name=name, dtype=dtypes.int64)
     if scopes:
         scopes.store[name] = step

@@ -11,7 +11,7 @@ from tapeflow.ops.casting import cast
 from tapeflow.ops.construction import zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable, VariableV1
-from tapeflow.train.slots import Slots, base_name
+from tapeflow.train.slots import Slots, base_name, make_slot
 
 
 class ExponentialMovingAverage:
@@ -60,13 +60,7 @@ class ExponentialMovingAverage:
                 raise TypeError(f"The variables must be half, float, or double: {var.name}")
             slots = self._shadows.of(var)
             if "average" not in slots:
-                with context.init_scope(), name_scope_v1(None):
-                    # Averages of variables begin at their values, those of other tensors at zero.
-                    start = var.read_value() if is_variable else zeros(var.shape.as_list(), var.dtype)
-                    name = f"{base_name(var)}/{self._name}"
-                    slots["average"] = Variable(start, trainable=False, name=name)
-                    if is_variable and (graph := context.current_graph()) is not None:
-                        graph.add_to_collection("moving_average_variables", var)
+                slots["average"] = self._shadow_of(var, is_variable)
                 if is_variable and context.executing_eagerly():
                     continue
             shadow, decay = slots["average"], self._current_decay()
@@ -74,6 +68,17 @@ class ExponentialMovingAverage:
                 assign_moving_average(shadow, var, decay)
             else:
                 shadow.assign_sub((shadow - var) * cast(1.0 - convert_to_tensor(decay), var.dtype))
+
+    def _shadow_of(self, var, is_variable):
+        """A new shadow: averages of variables begin at their values, those of other tensors at zero."""
+
+        def start():
+            return var.read_value() if is_variable else zeros(var.shape.as_list(), var.dtype)
+
+        with context.init_scope():
+            if is_variable and (graph := context.current_graph()) is not None:
+                graph.add_to_collection("moving_average_variables", var)
+        return make_slot(start, var, self._name, None)
 
     def _current_decay(self):
         if self._num_updates is None:

@@ -13,7 +13,7 @@ from tapeflow.ops.construction import fill, zeros
 from tapeflow.ops.control import group
 from tapeflow.ops.variable import Variable
 from tapeflow.train.protocol import Protocol
-from tapeflow.train.slots import OwnVariables, Slots, base_name, graph_of, make_slot
+from tapeflow.train.slots import OwnVariables, Slots, graph_of, make_own, make_slot
 from tapeflow.train.sparse import is_sparse
 from tapeflow.train.trackable import attached
 from tapeflow.train.updating import ByRule, name_wrong_gradient
@@ -33,6 +33,7 @@ class Optimizer(Protocol, ByRule):
     GATE_GRAPH = 2
 
     _slot_names: tuple = ()
+    _applied_in = ""  # the name scope of the last `apply_gradients`
     _decays = False  # TensorFlow's rows for sparse gradients leave other rows alone
 
     def __init__(self, use_locking, name):
@@ -139,6 +140,7 @@ class Optimizer(Protocol, ByRule):
         if global_step is not None and not hasattr(global_step, "assign_add"):
             raise TypeError(f"global_step must be a variable, got {global_step!r}")
         graph = context.current_graph()
+        self._applied_in = context.current_name_scope()
         if graph is not None and not graph.building_function:
             with context.name_scope(name or self._name) as scope:
                 updates = graph.effects_of(lambda: self._update(pairs))
@@ -219,11 +221,7 @@ class Optimizer(Protocol, ByRule):
                     return fill(var.shape.as_list(), cast(value, var.dtype))
                 return zeros(var.shape.as_list(), var.dtype)
 
-            label = self._slot_label(name)
-            number = sum(self._slot_label(other) == label for other in slots)
-            suffix = f"_{number}" if number else ""
-            slot_name = f"{base_name(var)}/{label}{suffix}"
-            slot = slots[name] = make_slot(start, slot_name, var.dtype)
+            slot = slots[name] = make_slot(start, var, self._slot_label(name), var.dtype)
         return slot
 
     def _slot_label(self, name):
@@ -235,7 +233,7 @@ class Optimizer(Protocol, ByRule):
         own = self._non_slots.here()
         variable = own.get(name)
         if variable is None:
-            variable = own[name] = make_slot(start, name, dtype)
+            variable = own[name] = make_own(start, name, dtype, self._applied_in)
             attached(self, name, variable)
         return variable
 

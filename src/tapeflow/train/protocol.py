@@ -10,8 +10,7 @@ from typing import Any
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.construction import zeros
-from tapeflow.ops.variable import Variable
-from tapeflow.train.slots import base_name, make_slot
+from tapeflow.train.slots import make_own, make_slot
 from tapeflow.train.sparse import is_sparse, without_duplicates
 
 _NAMES = ("_create_slots", "_resource_apply_dense", "_resource_apply_sparse", "_apply_dense", "_prepare", "_finish")
@@ -26,6 +25,7 @@ class Protocol:
     _slots: Any
     _non_slots: Any
     _name: str
+    _applied_in: str
 
     @classmethod
     def _overrides(cls) -> set[str]:
@@ -71,17 +71,14 @@ class Protocol:
     def _slot_beginning_with(self, var: Any, start: Any, slot_name: str, op_name: str) -> Any:
         slots = self._slots.of(var)
         if slot_name not in slots:
-            number = len(slots)
-            suffix = f"_{number}" if number else ""
-            slots[slot_name] = make_slot(start, f"{base_name(var)}/{op_name}{suffix}", var.dtype)
+            slots[slot_name] = make_slot(start, var, op_name, var.dtype)
         return slots[slot_name]
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         """The variable of the optimizer itself of that name."""
         own = self._non_slots.here()
         if name not in own:
-            with context.init_scope():
-                own[name] = Variable(initial_value, trainable=False, name=name)
+            own[name] = make_own(lambda: initial_value, name, None, self._applied_in)
         return own[name]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:

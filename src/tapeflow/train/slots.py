@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 
 from tapeflow.core import context
+from tapeflow.core.scope_state import claim
 from tapeflow.ops.variable import Variable
 
 
@@ -84,10 +85,18 @@ def base_name(variable):
     return getattr(variable, "_shared_name", variable.name).partition(":")[0]
 
 
-def make_slot(start, name, dtype):
-    """A slot variable that begins with `start()`, not trainable, whose name is `name` whatever scope is open.
+def make_slot(start, primary, label, dtype):
+    """A variable that is kept beside the variable (or tensor) `primary`, begins with `start()` and is not trained.
 
-    It is made outside of the functions that are being traced, and outlives them.
+    It is made outside of the functions that are being traced, and outlives them. Its name is that of a variable
+    scope "primary/label": names in checkpoints depend on it.
     """
     with context.init_scope(), context.name_scope(""):
+        name = claim(f"{base_name(primary)}/{label}")
+        return Variable(start(), trainable=False, name=name, dtype=dtype)
+
+
+def make_own(start, name, dtype, scope):
+    """A variable of an optimizer itself, which begins with `start()`, in the name scope where it was applied."""
+    with context.init_scope(), context.name_scope(scope):
         return Variable(start(), trainable=False, name=name, dtype=dtype)

@@ -69,9 +69,10 @@ class SyncReplicasOptimizer(Optimizer):
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
         with name_scope(self._name):
             handed, accumulators, means = self._accumulated(pairs)
-            update = self._opt.apply_gradients(
-                [(mean, var) for mean, (_, var) in zip(means, pairs, strict=True)], global_step
-            )
+            with name_scope(""):
+                update = self._opt.apply_gradients(
+                    [(mean, var) for mean, (_, var) in zip(means, pairs, strict=True)], global_step
+                )
             self._tokens = FIFOQueue(
                 -1, kind, shapes=[()], name="sync_token_q", shared_name="sync_token_q"
             )

@@ -7,24 +7,15 @@ Each graph has scopes and variables of its own, found by their names. Eagerly, w
 from __future__ import annotations
 
 import contextlib
-import enum
 import functools
 import re
-import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
-from tapeflow.core import context, dtypes
+from tapeflow.core import context, dtypes, scope_state
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public, public_methods
-
-
-class _ReuseMode(enum.Enum):
-    AUTO_REUSE = 1
-
-
-AUTO_REUSE = _ReuseMode.AUTO_REUSE
+from tapeflow.core.scope_state import AUTO_REUSE
 
 _INHERITED = (
     "initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype",
@@ -157,54 +148,22 @@ class VariableScope:
         self.use_resource = self.stated_resource = use_resource
 
 
-class State:
-    """Where one is in a graph, or eagerly in a thread: the scope, how often each name was opened, the store."""
-
-    def __init__(self, reuse: Any, store: dict[str, Any] | None) -> None:
-        self.current = VariableScope(reuse)
-        self.opened: dict[str, int] = {}
-        self.store = store
-
-
-class _Eager(threading.local):
-    """The scopes of eager code, which `tf.reset_default_graph` forgets with those of the graph."""
-
-    def __init__(self) -> None:
-        self._state = State(AUTO_REUSE, None)
-        self._graph: Any = None
-
-    @property
-    def state(self) -> State:
-        graphs = sys.modules.get("tapeflow.graph.graph")
-        graph = None if graphs is None else graphs.known_default_graph()
-        if graph is not self._graph:
-            if self._graph is not None:
-                self._state = State(AUTO_REUSE, None)
-            self._graph = graph
-        return self._state
-
-
-_eager = _Eager()
-
-
 class _Scopes:
     """The state of the graph being built, else that of the thread."""
 
-    @staticmethod
-    def state() -> State:
-        graph = context.current_graph()
-        while graph is not None and graph.building_function:
-            graph = graph.enclosing_graph
-        if graph is None:
-            return _eager.state
-        state = graph.__dict__.get("_variable_state")
-        if state is None:
-            state = graph.__dict__["_variable_state"] = State(False, {})
-        return state
+    state = staticmethod(scope_state.state)
 
-    current = property(
-        lambda self: self.state().current, lambda self, v: setattr(self.state(), "current", v)
-    )
+    @property
+    def current(self) -> VariableScope:
+        state = self.state()
+        if state.scope is None:
+            state.scope = VariableScope(state.reuse)
+        return state.scope
+
+    @current.setter
+    def current(self, scope: VariableScope) -> None:
+        self.state().scope = scope
+
     opened = property(
         lambda self: self.state().opened, lambda self, v: setattr(self.state(), "opened", v)
     )
@@ -220,15 +179,6 @@ scopes: Any = _Scopes()
 def get_variable_scope():
     """The current `VariableScope`."""
     return scopes.current
-
-
-def _unique(prefix: str, name: str) -> str:
-    """`name`, or the first of `name_1`, `name_2`... of which no scope is open under `prefix`."""
-    found, index = name, 0
-    while scopes.opened.get(prefix + found):
-        index += 1
-        found = f"{name}_{index}"
-    return found
 
 
 def wrapped(inner: Any, outer: Any) -> Any:
@@ -322,7 +272,7 @@ class variable_scope:
             source, name, own = given, given.name, given.name.split("/")[-1]
         else:
             source, own = outer, self._default_name if given is None else given
-            last = _unique(prefix, own) if given is None else own
+            last = scope_state.unique(prefix, own) if given is None else own
             name = f"{prefix}{last}" if last else outer.name
         around = context.current_name_scope()
         if self._named and own:

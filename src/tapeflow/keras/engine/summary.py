@@ -7,7 +7,7 @@ import shutil
 
 from tapeflow.core import nest
 from tapeflow.core.release import keras_2
-from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.base_layer import Layer, _as_shapes
 from tapeflow.keras.optimizers.variables import in_order
 
 _CHAIN = (88, (0.45, 0.80, 1.0))
@@ -218,7 +218,8 @@ def _shape_of_built(layer):
     seen = layer.__dict__.get("_input_shape_seen")
     if seen is None or getattr(layer.compute_output_shape, "__func__", None) is Layer.compute_output_shape:
         return None  # the base class would trace the layer
-    return nest.map_structure(lambda shape: tuple(shape.as_list()), layer.compute_output_shape(seen))
+    shapes = _as_shapes(layer.compute_output_shape(seen))
+    return nest.map_structure(lambda shape: tuple(shape.as_list()), shapes)
 
 
 def _count(weights):

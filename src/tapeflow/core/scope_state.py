@@ -1,0 +1,87 @@
+"""Where one is among the variable scopes of 1.x: in each graph, and eagerly in each thread.
+
+The scopes themselves are made far above; the names that optimizers give to what they keep depend on them, too.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+import threading
+from typing import Any
+
+from tapeflow.core import context
+
+
+class _ReuseMode(enum.Enum):
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE = _ReuseMode.AUTO_REUSE
+
+
+class State:
+    """The scope (None before the first), the reuse of the outermost, how often each name was opened, the store."""
+
+    def __init__(self, reuse: Any, store: dict[str, Any] | None) -> None:
+        self.scope: Any = None
+        self.reuse = reuse
+        self.opened: dict[str, int] = {}
+        self.store = store
+
+    @property
+    def prefix(self) -> str:
+        """What the names of variables begin with: "" or a name that ends with "/"."""
+        return f"{self.scope.name}/" if self.scope is not None and self.scope.name else ""
+
+
+class _Eager(threading.local):
+    """The scopes of eager code, which `tf.reset_default_graph` forgets with those of the graph."""
+
+    def __init__(self) -> None:
+        self._state = State(AUTO_REUSE, None)
+        self._graph: Any = None
+
+    @property
+    def state(self) -> State:
+        graphs = sys.modules.get("tapeflow.graph.graph")
+        graph = None if graphs is None else graphs.known_default_graph()
+        if graph is not self._graph:
+            if self._graph is not None:
+                self._state = State(AUTO_REUSE, None)
+            self._graph = graph
+        return self._state
+
+
+_eager = _Eager()
+
+
+def state() -> State:
+    """The state of the graph being built, not of a function in it, else that of the thread."""
+    graph = context.current_graph()
+    while graph is not None and graph.building_function:
+        graph = graph.enclosing_graph
+    if graph is None:
+        return _eager.state
+    found = graph.__dict__.get("_variable_state")
+    if found is None:
+        found = graph.__dict__["_variable_state"] = State(False, {})
+    return found
+
+
+def unique(prefix: str, name: str) -> str:
+    """`name`, or the first of `name_1`, `name_2`... of which no scope is open under `prefix`."""
+    opened = state().opened
+    found, index = name, 0
+    while opened.get(prefix + found):
+        index += 1
+        found = f"{name}_{index}"
+    return found
+
+
+def claim(name: str) -> str:
+    """The full name of a scope that is called `name`, made unique below the current one; it counts as opened."""
+    now = state()
+    full = now.prefix + unique(now.prefix, name)
+    now.opened[full] = now.opened.get(full, 0) + 1
+    return full
