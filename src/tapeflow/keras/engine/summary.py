@@ -61,7 +61,7 @@ class _Table:
         yield from self._row(self.titles, "┃", header=True)
         yield self._rule("┡", "━", "╇", "┩")
         first = True
-        for fields in self._rows(self.model, _within(self.model.layers, layer_range), 0):
+        for fields in self._rows(self.model, _within(_parts(self.model), layer_range), 0):
             if not first:
                 yield self._rule("├", "─", "┼", "┤")
             first = False
@@ -83,7 +83,7 @@ class _Table:
     def _rows(self, owner, layers, level):
         for layer in layers:
             yield self._fields(owner, layer, level)
-            inner = getattr(layer, "layers", None) if self.expand_nested else None
+            inner = _parts(layer) if self.expand_nested else None
             if inner:
                 yield from self._rows(layer, inner, level + 1)
 
@@ -167,6 +167,12 @@ def _wrapped(text, room):
             line = ""
         line += part
     return [_cut(each, room) for each in [*lines, line]]
+
+
+def _parts(model):
+    """What a model is made of, with the operations of a functional one; None of other layers."""
+    parts = getattr(model, "operations", None)
+    return getattr(model, "layers", None) if parts is None else parts
 
 
 def _made_so_far(optimizer):
