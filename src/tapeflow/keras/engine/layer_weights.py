@@ -170,8 +170,7 @@ class LayerWeights:
         return unique(self._gather_all("weights")) if self._tracked else self._own_in_order()
 
     def _own_in_order(self):
-        own = self._own_weights
-        return [w for w in own if w.trainable] + [w for w in own if not w.trainable]
+        return sorted(self._own_weights, key=lambda weight: not _made_trainable(weight))
 
     def _gather_all(self, kind):
         """The variables of this layer, those to train first, and then what the layers in it have as `kind`.
@@ -247,6 +246,11 @@ class LayerWeights:
                 f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
             )
         return int(sum(np.prod(weight.shape.as_list()) for weight in self.weights))
+
+
+def _made_trainable(weight):
+    made = getattr(weight, "made_trainable", None)
+    return weight.trainable if made is None else made
 
 
 def _aggregation(value):

@@ -24,7 +24,9 @@ def make_weight(owner, first, name, **arguments):
     if keras_2():
         return Variable(first, name=name, **arguments)
     with scope_of(owner):
-        return Weight(first, name=settings.unique_name("variable") if name is None else name, **arguments)
+        weight = Weight(first, name=settings.unique_name("variable") if name is None else name, **arguments)
+    weight.made_trainable = weight.trainable
+    return weight
 
 
 def scope_of(owner):
@@ -71,6 +73,9 @@ class Weight(Variable, by_creators=True):
     def value(self):
         """The variable itself: with Keras 3 on TensorFlow, the variable that holds the value."""
         return self
+
+    # Whether the weight was made to be trained: its place among the weights of its owner stays when that changes.
+    made_trainable: bool | None = None
 
     # The penalty that the layer adds to its losses, and whether the optimizer replaces the value by the gradient.
     regularizer = None
