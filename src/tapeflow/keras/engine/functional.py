@@ -27,7 +27,7 @@ class Functional(Model):
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
         if name is None and type(self) is Functional:
-            name = settings.unique_name("functional")
+            name = settings.unique_name("model" if keras_2() else "functional")
         super().__init__(name=name, trainable=trainable, **kwargs)
         state = self.__dict__
         if isinstance(outputs, (list, tuple)) and len(outputs) == 1:

@@ -241,9 +241,12 @@ class LayerWeights:
     def count_params(self):
         """The number of scalars in the weights. Raises ValueError before the layer is built."""
         if not self.built:
+            name, build = self.name, f"{self.name}.build(batch_input_shape)"
+            if not keras_2():
+                name, build = f"'{name}'", "layer.build(input_shape)"
             raise ValueError(
-                f"You tried to call `count_params` on layer {self.name}, but the layer isn't built. "
-                f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
+                f"You tried to call `count_params` on layer {name}, but the layer isn't built. You can build it "
+                f"manually via: `{build}`."
             )
         return int(sum(np.prod(weight.shape.as_list()) for weight in self.weights))
 
