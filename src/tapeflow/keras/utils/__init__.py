@@ -26,6 +26,7 @@ from tapeflow.keras.utils.sequence import PyDataset, Sequence
 
 # What needs layers or data is found when it is asked for: layers themselves use this package.
 _LATER = {
+    "FeatureSpace": "utils.feature_space",
     "array_to_img": "preprocessing.image.arrays",
     "audio_dataset_from_directory": "utils.directories",
     "deserialize_keras_object": "saving.serialization",
