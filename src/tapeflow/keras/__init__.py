@@ -81,6 +81,7 @@ __all__ = [
     "export",
     "initializers",
     "layers",
+    "legacy",
     "losses",
     "metrics",
     "mixed_precision",
@@ -102,7 +103,7 @@ __all__ = [
 __version__ = "3.15.1"
 
 # Rooms that few programs enter are loaded when they are asked for.
-_LATER = ("applications", "export", "ops", "preprocessing")
+_LATER = ("applications", "export", "legacy", "ops", "preprocessing")
 
 
 def version():

@@ -11,6 +11,7 @@ import sys
 from tapeflow._native import PublicFunction
 from tapeflow.core import stand_ins
 from tapeflow.core.context import current_graph
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.public import is_tensor_function
 from tapeflow.core.release import keras_2
@@ -19,7 +20,7 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.graph_tensors import graph_tensors
 from tapeflow.keras.engine.inference import infer
 from tapeflow.keras.engine.operators import FUNCTIONS, class_name, layer_name
-from tapeflow.keras.engine.symbolic import Node, any_symbolic
+from tapeflow.keras.engine.symbolic import KerasTensor, Node, any_symbolic
 
 
 def _binary(function):
@@ -62,8 +63,9 @@ class TFOpLambda(Layer):
     def __init__(self, function, name=None, **kwargs):
         kwargs["autocast"] = False
         if isinstance(function, str):
-            function = _function_of(function)
-        public_name = _name_of(function)
+            public_name, function = function, _function_of(function)
+        else:
+            public_name = _name_of(function)
         if name is None:
             of_keras = (public_name or "").startswith("keras.ops.")
             base = layer_name(function) if of_keras else f"tf.{public_name or 'function'}"
@@ -159,7 +161,19 @@ def operate(function, *operands):
     if function is operator.xor:  # in Keras 2 made of others
         either, both = operands[0] | operands[1], operands[0] & operands[1]
         return either & ~both
-    return call_function(_function_of(of_keras_2), operands, {})
+    kind = SlicingOpLambda if function is operator.getitem else TFOpLambda
+    return kind(of_keras_2)(*_of_one_dtype(*operands))
+
+
+def _of_one_dtype(*operands):
+    """The operands; a first one that is no symbolic tensor in the dtype of the second."""
+    first = operands[0]
+    if isinstance(first, KerasTensor):
+        return operands
+    dtype = operands[1]._dtype
+    if isinstance(first, (bool, int, float)) and dtype.is_floating:
+        return float(first), operands[1]
+    return convert_to_tensor(first, dtype), operands[1]
 
 
 def _stand_in(function, args, kwargs):

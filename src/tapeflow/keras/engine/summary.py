@@ -219,6 +219,8 @@ def shape_of_calls(layer):
         str(nest.map_structure(lambda t: tuple(t.shape.as_list()), node.outputs)): node
         for node in layer._nodes
     }
+    if not shapes and getattr(layer, "_is_graph_network", False):
+        return layer.output_shape
     if not shapes and not keras_2():
         return _shape_of_built(layer)
     if len(shapes) != 1:

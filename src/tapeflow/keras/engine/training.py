@@ -412,7 +412,8 @@ class Training:
             validation = as_batches(
                 *parts, validation_batch_size or batch_size, steps=validation_steps
             )
-        length = steps_per_epoch or length_of(batches)
+        length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
+        epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(
             callbacks, add_history=True, add_progbar=verbose != 0, model=self,
             verbose=verbose, epochs=epochs, steps=length,
@@ -489,7 +490,7 @@ class Training:
         if not isinstance(run, CallbackList):
             run = CallbackList(
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
-                epochs=1, steps=steps or length_of(batches),
+                epochs=1, steps=settings.at_most(steps or length_of(batches), settings.max_steps_per_epoch()),
             )  # fmt: skip
         self.reset_metrics()
         function = self.make_test_function()
@@ -529,7 +530,7 @@ class Training:
         if not isinstance(run, CallbackList):
             run = CallbackList(
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
-                epochs=1, steps=steps or length_of(batches),
+                epochs=1, steps=settings.at_most(steps or length_of(batches), settings.max_steps_per_epoch()),
             )  # fmt: skip
         function = self.make_predict_function()
         self._step("predict", batches)

@@ -71,10 +71,12 @@ __all__ = [
     "set_random_seed",
     "to_categorical",
 ]
-__all__ += sorted(_LATER)
+__all__ += ["legacy", *sorted(_LATER)]
 
 
 def __getattr__(name):
+    if name == "legacy":
+        return importlib.import_module(f"{__name__}.legacy")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"tapeflow.keras.{_LATER[name]}"), name)
