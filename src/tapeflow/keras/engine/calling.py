@@ -113,7 +113,8 @@ def call_layer(layer, args, kwargs):
             for name, x in kwargs.items()
         }
     depth, outer_training = state.depth, state.training
-    if depth == 0 and layer._losses_exist and not (state.symbolic or in_symbolic_scope()) and not settings.in_plain_graph():
+    symbolic = state.symbolic or in_symbolic_scope()
+    if depth == 0 and layer._losses_exist and not symbolic and not settings.in_plain_graph():
         layer._clear_losses()
     mask = None
     if layer.supports_masking and (masking.exist or layer._computes_mask):

@@ -15,7 +15,6 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
 
 
-
 def keras_version():
     """The version that files say they are of."""
     return "2.21.0" if keras_2() else "3.15.1"

@@ -54,8 +54,8 @@ class StatelessScope:
             if not TensorShape(value.shape).is_compatible_with(variable.shape):
                 raise ValueError(
                     "Invalid variable value in StatelessScope: all values in argument `mapping` must be tensors with a "
-                    "shape that matches the corresponding variable shape. For variable {}, received invalid value {} "
-                    "with shape {}.".format(variable, value, value.shape)
+                    f"shape that matches the corresponding variable shape. For variable {variable}, received invalid "
+                    f"value {value} with shape {value.shape}."
                 )
             self._variables[id(variable)] = variable
             self.state_mapping[id(variable)] = value

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tapeflow.keras.engine.summary import connections, count, memory, readable, shape_of_calls, within
+from tapeflow.keras.engine.summary import (
+    connections,
+    count,
+    memory,
+    readable,
+    shape_of_calls,
+    within,
+)
 
 _CHAIN = (65, (0.45, 0.85, 1.0))
 _CONNECTED = (98, (0.3, 0.6, 0.7, 1.0))
@@ -74,7 +81,7 @@ def _row(fields, positions, level):
             breaks = [shown.find(mark) + len(mark) for mark in _ENDS if mark in shown]
             shown = shown[: min(breaks)] if breaks else shown
             left[i] = text[len(shown) :]
-            line = (line + shown + " " * gap).ljust(end - level)
+            line = (line + shown + " " * gap).ljust(end - (0 if gap else level))
             start = end
         yield line + bar
 

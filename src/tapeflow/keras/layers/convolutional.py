@@ -8,6 +8,7 @@ from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 
 class _Plain(LowRank, Convolution):
     kernel = AdaptableWeight()
+    _counts_once = False  # as in Keras, unlike with other layers
 
     def __init__(
         self,
