@@ -23,9 +23,14 @@ def test_a_scope_gives_variables_values_and_takes_them_back():
 
 def test_values_come_back_after_an_error():
     variable = keras.Variable(1.0)
-    with pytest.raises(RuntimeError, match="inside"), keras.StatelessScope():
-        variable.assign(2.0)
-        raise RuntimeError("inside")
+
+    def fail():
+        with keras.StatelessScope():
+            variable.assign(2.0)
+            raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        fail()
     assert variable.numpy() == 1.0
 
 
