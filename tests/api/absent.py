@@ -28,10 +28,21 @@ REASONS: dict[str, str] = {
     "Pictures in JPEG XL, and proposals of boxes, which TensorFlow computes on GPUs only":
         "image.decode_jxl io.decode_jxl image.generate_bounding_box_proposals",
     "Layers of other frameworks": "keras.layers.FlaxLayer keras.layers.JaxLayer keras.layers.TorchModuleWrapper",
-    "Parts of Keras 3 that make it independent of its backend, and optimizers of optimizers":
-        "keras.StatelessScope keras.SymbolicScope "
-        "keras.optimizers.MultiOptimizer keras.optimizers.OptimizerMap "
+    "Parts of Keras 3 that choose another backend, or turn on what only others have":
+        "keras.config.set_backend keras.config.is_nnx_enabled keras.config.*flash_attention* "
+        "keras.callbacks.OrbaxCheckpoint",
+    "Optimizers of optimizers, teachers of models, and models as estimators of scikit-learn: not there yet":
+        "keras.optimizers.MultiOptimizer keras.optimizers.OptimizerMap keras.distillation* keras.wrappers* "
         "optimizers.MultiOptimizer optimizers.OptimizerMap",
+    "Weights of 4 bits and scales of groups: not there yet":
+        "keras.dtype_policies.AWQDTypePolicy keras.dtype_policies.GPTQDTypePolicy keras.dtype_policies.Int4DTypePolicy "
+        "keras.quantizers.AWQConfig keras.quantizers.GPTQConfig keras.quantizers.Int4QuantizationConfig "
+        "keras.quantizers.Float8QuantizationConfig keras.quantizers.abs_max_quantize_grouped_with_zero_point",
+    "Boxes in pictures, and galleries drawn with matplotlib: not there yet":
+        "keras.utils.bounding_boxes* keras.visualization*",
+    "Networks for pictures: not there yet":
+        "keras.applications.InceptionResNetV2 keras.applications.NASNet* keras.applications.inception_resnet_v2* "
+        "keras.applications.nasnet*",
     "Rewriting graphs for float16 is for GPUs": "mixed_precision.*mixed_precision_graph_rewrite "
         "mixed_precision.MixedPrecisionLossScaleOptimizer train.experimental.MixedPrecisionLossScaleOptimizer "
         "train.experimental.*mixed_precision_graph_rewrite",

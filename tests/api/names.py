@@ -2,7 +2,7 @@
 
 tf1.txt and tf2.txt list the public symbols of TensorFlow 2.21 (`tf.compat.v1` and `tf`), one a line: a function with
 its arguments (`name=` where there is a default), a class with those of its constructor, or the bare name of a constant.
-internal.txt lists what is below `tf.__internal__`, which libraries use.
+internal.txt lists what is below `tf.__internal__`, which libraries use; keras3.txt the names of Keras 3.15.1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tapeflow
 import tapeflow.compat.v1
 
 HERE = pathlib.Path(__file__).parent
-ROOTS = {"tf1": tapeflow.compat.v1, "tf2": tapeflow, "internal": tapeflow.__internal__}
+ROOTS = {"tf1": tapeflow.compat.v1, "tf2": tapeflow, "keras3": tapeflow, "internal": tapeflow.__internal__}
 
 
 @functools.cache

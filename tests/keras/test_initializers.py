@@ -56,7 +56,7 @@ def test_config(name):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="Unknown initializer: 'nope'"):
+    with pytest.raises(ValueError, match="Could not interpret initializer identifier: nope"):
         initializers.get("nope")
     with pytest.raises(ValueError, match="must be positive"):
         initializers.VarianceScaling(0.0)

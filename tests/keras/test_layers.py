@@ -250,12 +250,12 @@ BAD = {
     "activation": (
         lambda: layers.Activation("foo"),
         ValueError,
-        "Unknown activation function: 'foo'",
+        "Could not interpret activation function identifier: foo",
     ),
     "initializer": (
         lambda: layers.Dense(1, kernel_initializer="foo"),
         ValueError,
-        "Unknown initializer: 'foo'",
+        "Could not interpret initializer identifier: foo",
     ),
     "axis": (
         lambda: layers.BatchNormalization(axis=5)(tf.zeros([2, 3])),

@@ -167,3 +167,24 @@ def test_the_learning_phase_can_be_fed():
             np.testing.assert_array_equal(session.run(y, {x: ones}), ones)
             dropped = session.run(y, {x: ones, phase: True})
             assert set(np.unique(dropped)) == {0.0, 2.0}
+
+
+def test_operations_are_no_layers_of_models():
+    keras.backend.clear_session()
+    x = keras.Input((3,))
+    model = keras.Model(x, keras.layers.Dense(1)((x + 1)[:, :2] / 2))
+    assert [layer.name for layer in model.layers] == ["input_layer", "dense"]
+    names = [(type(part).__name__, part.name) for part in model.operations[1:4]]
+    assert names == [("Add", "add"), ("GetItem", "get_item"), ("TrueDivide", "true_divide")]
+    config = model.get_config()["layers"][1]
+    assert (config["module"], config["class_name"]) == ("keras.src.ops.numpy", "Add")
+
+
+def test_convolutions_of_low_rank():
+    layer = keras.layers.Conv2D(3, 2, lora_rank=2, lora_alpha=4, kernel_initializer="zeros")
+    layer.build((None, 4, 4, 5))
+    assert [w.name for w in layer.weights] == ["kernel", "bias", "lora_kernel_a", "lora_kernel_b"]
+    assert len(layer.trainable_weights) == 3
+    layer.lora_kernel_a.assign(np.ones((2, 2, 5, 2)))
+    layer.lora_kernel_b.assign(np.ones((2, 3)))
+    np.testing.assert_allclose(layer.kernel.numpy(), np.full((2, 2, 5, 3), 4.0))

@@ -140,7 +140,7 @@ BAD = {
         ValueError,
         "No gradients provided",
     ),
-    "name": (lambda w: optimizers.get("nope"), ValueError, "Unknown optimizer: 'nope'"),
+    "name": (lambda w: optimizers.get("nope"), ValueError, "Could not interpret optimizer identifier: nope"),
     "loss": (lambda w: optimizers.SGD().minimize(w * w, [w]), ValueError, "`tape` is required"),
 }
 

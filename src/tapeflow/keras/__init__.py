@@ -35,6 +35,7 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.rematerialization import RematScope, remat
 from tapeflow.keras.engine.sequential import Sequential
+from tapeflow.keras.engine.stateless import StatelessScope, SymbolicScope
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.engine.symbolic import make_input as Input
 from tapeflow.keras.engine.weight import KerasVariable as Variable
@@ -63,6 +64,8 @@ __all__ = [
     "Regularizer",
     "RematScope",
     "Sequential",
+    "StatelessScope",
+    "SymbolicScope",
     "Variable",
     "activations",
     "backend",
@@ -78,6 +81,7 @@ __all__ = [
     "export",
     "initializers",
     "layers",
+    "legacy",
     "losses",
     "metrics",
     "mixed_precision",
@@ -99,7 +103,7 @@ __all__ = [
 __version__ = "3.15.1"
 
 # Rooms that few programs enter are loaded when they are asked for.
-_LATER = ("applications", "export", "ops", "preprocessing")
+_LATER = ("applications", "export", "legacy", "ops", "preprocessing")
 
 
 def version():

@@ -1,13 +1,22 @@
 """`tf.keras.config`: settings of the whole process."""
 
 from tapeflow.core.deserialization import trust_all
+from tapeflow.core.tracebacks import (
+    disable_traceback_filtering,
+    enable_traceback_filtering,
+    is_traceback_filtering_enabled,
+)
 from tapeflow.keras.settings import (
     epsilon,
     floatx,
     image_data_format,
+    max_epochs,
+    max_steps_per_epoch,
     set_epsilon,
     set_floatx,
     set_image_data_format,
+    set_max_epochs,
+    set_max_steps_per_epoch,
 )
 from tapeflow.keras.utils.progress import (
     disable_interactive_logging,
@@ -18,17 +27,24 @@ from tapeflow.keras.utils.progress import (
 __all__ = [
     "backend",
     "disable_interactive_logging",
+    "disable_traceback_filtering",
     "dtype_policy",
     "enable_interactive_logging",
+    "enable_traceback_filtering",
     "enable_unsafe_deserialization",
     "epsilon",
     "floatx",
     "image_data_format",
     "is_interactive_logging_enabled",
+    "is_traceback_filtering_enabled",
+    "max_epochs",
+    "max_steps_per_epoch",
     "set_dtype_policy",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
+    "set_max_epochs",
+    "set_max_steps_per_epoch",
 ]
 
 

@@ -71,6 +71,13 @@ class UnknownClassError(TypeError, ValueError):
     """A config names a class that is not known."""
 
 
+# Objects that Keras 3 speaks of as identified, by what Keras 2 calls them.
+_IDENTIFIED = {
+    "activation function": "activation function", "constraint": "constraint", "initializer": "initializer",
+    "loss function": "loss", "metric function": "metric", "optimizer": "optimizer", "regularizer": "regularizer",
+}  # fmt: skip
+
+
 def find(name, table, kind, custom_objects=None, error=ValueError):
     """The class or function called `name`. Raises `error` when there is none."""
     for names in (custom_objects or {}, _custom, table):
@@ -78,8 +85,12 @@ def find(name, table, kind, custom_objects=None, error=ValueError):
             return names[name]
     known = [*table, *_custom, *(custom_objects or {})]
     hint = did_you_mean(str(name), known)
+    if keras_2() or kind not in _IDENTIFIED:
+        first = f"Unknown {kind}: {name!r}."
+    else:
+        first = f"Could not interpret {_IDENTIFIED[kind]} identifier: {name}."
     raise error(
-        f"Unknown {kind}: {name!r}. " + (f"{hint} " if hint else "") + "To use your own, enter "
+        f"{first} " + (f"{hint} " if hint else "") + "To use your own, enter "
         f"`tf.keras.utils.custom_object_scope({{{name!r}: ...}})`, or pass `custom_objects={{{name!r}: ...}}` where a "
         "model is loaded; a class decorated with `@tf.keras.utils.register_keras_serializable()` is found without "
         "either when a model that was saved with it is loaded."

@@ -15,6 +15,8 @@ _settings = {
     "epsilon": 1e-7,
     "image_data_format": "channels_last",
     "learning_phase": None,
+    "max_epochs": None,
+    "max_steps_per_epoch": None,
 }
 # For each graph of 1.x, and for eager execution, the counts of names so far.
 _name_counts: dict[str, int] = defaultdict(int)
@@ -57,6 +59,33 @@ def set_image_data_format(data_format):
     if data_format not in ("channels_last", "channels_first"):
         raise ValueError(f"Unknown `data_format`: {data_format}")
     _settings["image_data_format"] = data_format
+
+
+def max_epochs():
+    """The most epochs that `fit` runs; None for as many as it is asked for."""
+    return _settings["max_epochs"]
+
+
+def set_max_epochs(max_epochs):
+    """Limits the epochs of all calls of `fit`; None for no limit."""
+    _settings["max_epochs"] = max_epochs
+
+
+def max_steps_per_epoch():
+    """The most steps of an epoch of `fit`, and of `evaluate` and `predict`; None for all."""
+    return _settings["max_steps_per_epoch"]
+
+
+def set_max_steps_per_epoch(max_steps_per_epoch):
+    """Limits the steps of all epochs; None for no limit."""
+    _settings["max_steps_per_epoch"] = max_steps_per_epoch
+
+
+def at_most(number, limit):
+    """A number, or the limit where that is less; None is no number and no limit."""
+    if number is None or limit is None:
+        return limit if number is None else number
+    return min(number, limit)
 
 
 def in_plain_graph():

@@ -26,7 +26,7 @@ def unknown_argument(cls: type, name: str, value: Any, kind: str = "layer") -> E
     start = "Argument(s) not recognized"
     if kind == "layer":
         start = f"Unrecognized keyword arguments passed to {cls.__name__}"
-    return ValueError(f"{start}: { {name: value} }. {hint}".rstrip())
+    return ValueError(f"{start}: { {name: value} }" + (f". {hint}" if hint else ""))
 
 
 def _parameters(cls: type) -> set[str]:

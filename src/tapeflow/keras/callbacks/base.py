@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core.public import Bounded
-from tapeflow.keras.utils.progress import Progbar
+from tapeflow.keras.utils.progress import Progbar, in_order_of_release
 
 _EPOCHS = ("on_epoch_begin", "on_epoch_end")
 _STAGES = tuple(
@@ -166,7 +166,7 @@ class ProgbarLogger(Callback):
     def _step(self, batch, logs):
         if self._bar is not None and self._bar.verbose == 1 and self._bar.is_due():
             self._bar.stateful_metrics |= set(logs or ())
-            values = {name: as_number(value) for name, value in sorted((logs or {}).items())}
+            values = {name: as_number(value) for name, value in in_order_of_release(logs or {}).items()}
             self._bar.update(batch + 1, list(values.items()), finalize=False)
         self._seen = batch + 1
 
@@ -176,7 +176,7 @@ class ProgbarLogger(Callback):
         if self._bar is not None:
             self._bar.stateful_metrics |= set(logs or ())
             self._bar.target = self._bar.target or self._seen
-            self._bar.update(self._bar.target, sorted((logs or {}).items()), finalize=True)
+            self._bar.update(self._bar.target, in_order_of_release(logs or {}).items(), finalize=True)
             self._bar = None
 
 

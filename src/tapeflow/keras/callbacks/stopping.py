@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 
+from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback
 from tapeflow.keras.session import values_of
 from tapeflow.ops.variable import Variable
@@ -150,7 +151,7 @@ class LearningRateScheduler(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         if logs is not None:
-            logs["learning_rate"] = rate_of(self.model.optimizer)
+            logs[_rate_in_logs()] = rate_of(self.model.optimizer)
 
 
 class ReduceLROnPlateau(Callback):
@@ -183,7 +184,7 @@ class ReduceLROnPlateau(Callback):
         optimizer = self.model.optimizer
         rate = rate_of(optimizer)
         if logs is not None:
-            logs["learning_rate"] = rate
+            logs[_rate_in_logs()] = rate
         current = self._monitor.of(logs)
         if current is None:
             return
@@ -202,3 +203,8 @@ class ReduceLROnPlateau(Callback):
                         f"\nEpoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}."
                     )
                 self.cooldown_counter, self.wait = self.cooldown, 0
+
+
+def _rate_in_logs():
+    """The name of the learning rate in logs."""
+    return "lr" if keras_2() else "learning_rate"

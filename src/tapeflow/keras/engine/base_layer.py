@@ -59,6 +59,7 @@ class Layer(Connections, Protocol, Tracked):
     _plain_call = False
     _checks_inputs = True
     _is_layer = True
+    _is_layer_of_models = True  # whether the models that it is part of have it among their `layers`
     # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
     _computes_mask = False
     _masks_itself = False

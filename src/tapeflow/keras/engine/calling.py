@@ -19,6 +19,7 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.rematerialization import rematerialize
+from tapeflow.keras.engine.stateless import in_symbolic_scope
 from tapeflow.keras.engine.symbolic import KerasTensor, any_symbolic, call_symbolically
 from tapeflow.ops.array import shape as shape_of
 from tapeflow.ops.casting import cast
@@ -112,7 +113,8 @@ def call_layer(layer, args, kwargs):
             for name, x in kwargs.items()
         }
     depth, outer_training = state.depth, state.training
-    if depth == 0 and layer._losses_exist and not state.symbolic and not settings.in_plain_graph():
+    symbolic = state.symbolic or in_symbolic_scope()
+    if depth == 0 and layer._losses_exist and not symbolic and not settings.in_plain_graph():
         layer._clear_losses()
     mask = None
     if layer.supports_masking and (masking.exist or layer._computes_mask):

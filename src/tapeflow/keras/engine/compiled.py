@@ -87,6 +87,13 @@ class CompiledLoss:
             self._reported = [made[name] for name in order if made.get(name) is not None]
 
     def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
+        total = self.sum(y_true, y_pred, sample_weight, regularization_losses)
+        self.seen(total, y_pred)
+        self._last = total
+        return total
+
+    def sum(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
+        """The weighted sum, without taking it into its mean."""
         if self._functions is None:
             self.build(y_pred)
         parts = []
@@ -106,10 +113,7 @@ class CompiledLoss:
         parts += regularization_losses or ()
         if not parts:
             raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
-        total = parts[0] if len(parts) == 1 else add_n(parts)
-        self.total.update_state(total, batch)
-        self._last = total
-        return total
+        return parts[0] if len(parts) == 1 else add_n(parts)
 
     def seen(self, loss, y_pred):
         """Takes in a loss that was computed without this object."""
@@ -145,6 +149,12 @@ class CompiledMetrics:
             given = nest.flatten([self._given or [], self._weighted or []])
             return [m for m in given if isinstance(m, metrics_of_keras.Metric)]
         return [metric for pairs in self._made for metric, _ in pairs]
+
+    @property
+    def prefixed(self):
+        """The names of metrics that begin with the name of an output."""
+        several = self._made is not None and len(self._made) > 1
+        return {metric.name for metric in self.metrics} if several else set()
 
     def build(self, names):
         """Makes the metrics that are named, for outputs of these names."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from tapeflow.keras import settings
+
 
 def length_of(batches):
     """How many batches there are; None if that is not known."""
@@ -35,6 +37,7 @@ class Epochs:
         self._taken = 0
         # Where the end is known, no step is begun for which there is no batch.
         end = length_of(self._batches) if self._steps is None else self._steps
+        end = settings.at_most(end, settings.max_steps_per_epoch())
         while end is None or self._taken < end:
             before = self._taken
             yield before, self

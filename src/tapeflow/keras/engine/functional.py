@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from tapeflow.core import nest
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
@@ -15,6 +16,7 @@ from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.network import Network
 from tapeflow.keras.engine.network_config import network_config
 from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.tracking import listed
 
 
 class Functional(Model):
@@ -25,7 +27,7 @@ class Functional(Model):
 
     def __init__(self, inputs=None, outputs=None, name=None, trainable=True, **kwargs):
         if name is None and type(self) is Functional:
-            name = settings.unique_name("functional")
+            name = settings.unique_name("model" if keras_2() else "functional")
         super().__init__(name=name, trainable=trainable, **kwargs)
         state = self.__dict__
         if isinstance(outputs, (list, tuple)) and len(outputs) == 1:
@@ -89,8 +91,16 @@ class Functional(Model):
 
     @property
     def layers(self):
-        """The layers, input layers first, each before those that use its outputs."""
+        """The layers, input layers first, each before those that use its outputs; without operations in Keras 3."""
+        return [layer for layer in self._layers if layer._is_layer_of_models]
+
+    @property
+    def operations(self):
+        """The layers and the operations in their order."""
         return self._layers[:]
+
+    def _numbered_operations(self):
+        return listed(self._layers)
 
     @property
     def inputs(self):
@@ -206,7 +216,13 @@ class Functional(Model):
         return nest.map_structure(lambda x: x.shape, outputs)
 
     def get_config(self):
-        return network_config(self) if takes_tensors(type(self)) else super().get_config()
+        if not takes_tensors(type(self)):
+            return super().get_config()
+        if keras_2():
+            return network_config(self)
+        from tapeflow.keras.saving.network3 import functional_config
+
+        return functional_config(self)
 
 
 def takes_tensors(kind: type) -> bool:

@@ -6,6 +6,7 @@ from tapeflow.core import nest
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
+from tapeflow.keras.engine.stateless import current_scope
 from tapeflow.keras.engine.tracking import unique
 
 
@@ -18,9 +19,12 @@ class LayerLosses:
 
     def add_loss(self, losses, **kwargs):
         """Adds scalar tensors, or functions that give them, to what `losses` returns."""
+        collecting = current_scope()
         for loss in nest.flatten(losses):
             if callable(loss):
                 self._loss_functions.append(loss)
+            elif loss is not None and collecting is not None and collecting.collect_losses:
+                collecting.add_loss(convert_to_tensor(loss))
             elif loss is not None:
                 self._losses.append(convert_to_tensor(loss))
                 LayerLosses._losses_exist = True

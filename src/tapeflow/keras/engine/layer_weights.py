@@ -170,8 +170,7 @@ class LayerWeights:
         return unique(self._gather_all("weights")) if self._tracked else self._own_in_order()
 
     def _own_in_order(self):
-        own = self._own_weights
-        return [w for w in own if w.trainable] + [w for w in own if not w.trainable]
+        return sorted(self._own_weights, key=lambda weight: not _made_trainable(weight))
 
     def _gather_all(self, kind):
         """The variables of this layer, those to train first, and then what the layers in it have as `kind`.
@@ -242,11 +241,19 @@ class LayerWeights:
     def count_params(self):
         """The number of scalars in the weights. Raises ValueError before the layer is built."""
         if not self.built:
+            name, build = self.name, f"{self.name}.build(batch_input_shape)"
+            if not keras_2():
+                name, build = f"'{name}'", "layer.build(input_shape)"
             raise ValueError(
-                f"You tried to call `count_params` on layer {self.name}, but the layer isn't built. "
-                f"You can build it manually via: `{self.name}.build(batch_input_shape)`."
+                f"You tried to call `count_params` on layer {name}, but the layer isn't built. You can build it "
+                f"manually via: `{build}`."
             )
         return int(sum(np.prod(weight.shape.as_list()) for weight in self.weights))
+
+
+def _made_trainable(weight):
+    made = getattr(weight, "made_trainable", None)
+    return weight.trainable if made is None else made
 
 
 def _aggregation(value):

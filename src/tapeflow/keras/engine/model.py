@@ -152,6 +152,8 @@ class Model(Training, Layer):
                     "layers."
                 )
             return layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index at `get_layer`.")
         for layer in layers:
             if layer.name == name:
                 return layer

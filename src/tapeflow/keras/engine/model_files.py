@@ -101,10 +101,10 @@ def _load_saved_model(path, custom_objects, compile, options, safe_mode):
 
 
 def _write(file, model, include_optimizer):
-    described = json.loads(saving.to_json(model))
-    file.attrs["keras_version"] = described.pop("keras_version").encode()
-    file.attrs["backend"] = described.pop("backend").encode()
-    file.attrs["model_config"] = json.dumps(described).encode()
+    described = {"class_name": type(model).__name__, "config": model.get_config()}
+    file.attrs["keras_version"] = saving.keras_version().encode()
+    file.attrs["backend"] = b"tensorflow"
+    file.attrs["model_config"] = json.dumps(described, default=saving.plain).encode()
     weight_files.save_to_group(file.create_group("model_weights"), model)
     optimizer = model.optimizer
     if not include_optimizer or not isinstance(optimizer, optimizers.Optimizer):

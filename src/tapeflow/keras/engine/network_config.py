@@ -44,12 +44,12 @@ def network_config(model, numbers=None):
         "name": model.name,
         "trainable": model.trainable,
         "layers": layers,
-        "input_layers": _references(model._inputs, reference),
-        "output_layers": _references(model._outputs, reference),
+        "input_layers": references(model._inputs, reference),
+        "output_layers": references(model._outputs, reference),
     }
 
 
-def _references(tensors, reference):
+def references(tensors, reference):
     """References of tensors in their structure; one alone is in a list in Keras 2."""
     if isinstance(tensors, KerasTensor):
         return [reference(tensors)] if keras_2() else reference(tensors)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import inspect
 import operator
 import sys
@@ -9,13 +11,16 @@ import sys
 from tapeflow._native import PublicFunction
 from tapeflow.core import stand_ins
 from tapeflow.core.context import current_graph
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.public import is_tensor_function
+from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.graph_tensors import graph_tensors
 from tapeflow.keras.engine.inference import infer
-from tapeflow.keras.engine.symbolic import Node, any_symbolic
+from tapeflow.keras.engine.operators import FUNCTIONS, class_name, layer_name
+from tapeflow.keras.engine.symbolic import KerasTensor, Node, any_symbolic
 
 
 def _binary(function):
@@ -58,11 +63,13 @@ class TFOpLambda(Layer):
     def __init__(self, function, name=None, **kwargs):
         kwargs["autocast"] = False
         if isinstance(function, str):
-            function = _function_of(function)
-        public_name = _name_of(function)
+            public_name, function = function, _function_of(function)
+        else:
+            public_name = _name_of(function)
         if name is None:
-            path, _, last = (public_name or "function").rpartition(".")
-            name = settings.unique_name(last if path.startswith("keras.ops") else f"tf.{public_name or 'function'}")
+            of_keras = (public_name or "").startswith("keras.ops.")
+            base = layer_name(function) if of_keras else f"tf.{public_name or 'function'}"
+            name = settings.unique_name(base)
         super().__init__(name=name, **kwargs)
         self.function = function
         self.__dict__["call"] = function
@@ -97,6 +104,34 @@ class SlicingOpLambda(TFOpLambda):
     """x[...] as a layer."""
 
 
+class Operation(TFOpLambda):
+    """A call of a function of `keras.ops`: part of a model, but in Keras 3 none of its layers.
+
+    Args:
+      constants: arguments by name that every call gets.
+    """
+
+    _is_layer_of_models = False
+
+    def __init__(self, function, constants=None, name=None):
+        super().__init__(function, name=name)
+        self.__dict__["constants"] = constants or {}
+
+    def __call__(self, *args, **kwargs):
+        if self.constants:
+            free = [name for name in inspect.signature(self.function).parameters if name not in self.constants]
+            kwargs = {**self.constants, **kwargs}
+            if len(args) > 1:
+                args, kwargs = args[:1], {**dict(zip(free[1:], args[1:])), **kwargs}
+        return super().__call__(*args, **kwargs)
+
+
+@functools.cache
+def operation_class(name):
+    """The class of operations that Keras 3 calls by `name`."""
+    return type(name, (Operation,), {})
+
+
 def _first_positional(function, kwargs):
     """(args, kwargs) with the first parameter's argument in args, for keywords only."""
     kwargs = dict(kwargs)
@@ -112,10 +147,33 @@ def _first_positional(function, kwargs):
 
 def call_function(function, args, kwargs):
     """function(*args, **kwargs), with symbolic tensors among the arguments, as a new layer."""
-    kind = SlicingOpLambda if function is operator.getitem else TFOpLambda
-    if function in _OPERATORS:
-        function = _OPERATORS[function][1]
+    if not keras_2() and (_name_of(function) or "").startswith("keras.ops."):
+        return operation_class(class_name(function))(function)(*args, **kwargs)
+    kind = SlicingOpLambda if function is _OPERATORS[operator.getitem][1] else TFOpLambda
     return kind(function)(*args, **kwargs)
+
+
+def operate(function, *operands):
+    """A function of the `operator` module of operands among which there are symbolic tensors, as a layer."""
+    of_keras_2, of_keras_3 = FUNCTIONS[function]
+    if not keras_2():
+        return getattr(importlib.import_module("tapeflow.keras.ops"), of_keras_3)(*operands)
+    if function is operator.xor:  # in Keras 2 made of others
+        either, both = operands[0] | operands[1], operands[0] & operands[1]
+        return either & ~both
+    kind = SlicingOpLambda if function is operator.getitem else TFOpLambda
+    return kind(of_keras_2)(*_of_one_dtype(*operands))
+
+
+def _of_one_dtype(*operands):
+    """The operands; a first one that is no symbolic tensor in the dtype of the second."""
+    first = operands[0]
+    if isinstance(first, KerasTensor):
+        return operands
+    dtype = operands[1]._dtype
+    if isinstance(first, (bool, int, float)) and dtype.is_floating:
+        return float(first), operands[1]
+    return convert_to_tensor(first, dtype), operands[1]
 
 
 def _stand_in(function, args, kwargs):

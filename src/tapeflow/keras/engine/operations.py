@@ -10,18 +10,10 @@ from __future__ import annotations
 import importlib
 import inspect
 
-from tapeflow.core import nest
-from tapeflow.keras.engine.op_layer import TFOpLambda
-from tapeflow.keras.engine.symbolic import KerasTensor
+from tapeflow.keras.engine.op_layer import TFOpLambda, operation_class
+from tapeflow.keras.engine.operators import FUNCTIONS, class_name
+from tapeflow.keras.engine.symbolic import any_symbolic
 
-# The operators of symbolic tensors, by the functions of `keras.ops` that they are.
-_OPERATORS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
-    "mod": "mod", "pow": "power", "matmul": "matmul", "lt": "less", "le": "less_equal", "gt": "greater",
-    "ge": "greater_equal", "and": "logical_and", "or": "logical_or", "xor": "logical_xor", "neg": "negative",
-    "abs": "absolute",
-    "invert": "logical_not", "getitem": "get_item",
-}  # fmt: skip
 # The names of parameters that are tensors, besides the first one.
 _TENSORS = frozenset((
     "array", "x", "x1", "x2", "y", "xs", "operands", "key", "q", "indices", "values", "condition", "condlist",
@@ -30,10 +22,9 @@ _TENSORS = frozenset((
     "data", "segment_ids", "targets", "predictions", "updates", "start_indices", "images", "transform", "coordinates",
     "start_points", "end_points", "translation", "image1", "image2", "sorted_sequence", "scale", "bias",
 ))  # fmt: skip
-_ACRONYMS = frozenset((
-    "ctc", "fft", "fft2", "hsv", "ifft2", "irfft", "istft", "jvp", "psnr", "rfft", "rgb", "ssim", "stft", "svd",
-))  # fmt: skip
 _PREFIX = "keras.src.ops."
+# The functions of `keras.ops` that operators are, by the names that configs of Keras 2 have for these.
+_OPERATORS = {function.__name__.strip("_"): name for function, (_, name) in FUNCTIONS.items()}
 
 
 def _ops():
@@ -67,44 +58,26 @@ def _is_tensor(name, names):
 def describe(layer, node):
     """Return the description of a layer that calls a function of `keras.ops`, and the arguments of the call.
 
-    None for other layers, and for functions whose arguments have no names.
+    None for other layers.
     """
     function = _function_of(layer)
     if function is None:
         return None
-    signature = inspect.signature(function)
-    names = list(signature.parameters)
-    if any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
-        return None
-    given = dict(zip(names, [node.inputs, *node.args])) | dict(node.kwargs)
-    words = function.__name__.split("_")
-    config = {"name": layer.name, **{name: value for name, value in given.items() if not _is_tensor(name, names)}}
-    if any(isinstance(value, KerasTensor) for value in nest.flatten(list(config.values()))):
-        return None
-    described = {
-        "module": _module_of(function),
-        "class_name": "".join(word.upper() if word in _ACRONYMS else word.capitalize() for word in words),
-        "config": config,
-    }
-    described["registered_name"] = described["class_name"]
-    tensors = {name: value for name, value in given.items() if _is_tensor(name, names)}
-    return described, tensors
+    parameters = inspect.signature(function).parameters
+    names = list(parameters)
+    given = [node.inputs, *node.args]
+    rest = next((i for i, p in enumerate(parameters.values()) if p.kind is p.VAR_POSITIONAL), len(given))
+    arguments = dict(zip(names, given[:rest])) | dict(node.kwargs)
+    tensors = {n: v for n, v in arguments.items() if _is_tensor(n, names) or any_symbolic(v)}
+    config = {"name": layer.name, **{n: v for n, v in arguments.items() if n not in tensors}}
+    kind = class_name(function)
+    described = {"module": _module_of(function), "class_name": kind, "config": config, "registered_name": kind}
+    return described, [*tensors.values(), *given[rest:]]
 
 
 def is_operation(data):
     """Whether the description of a layer is that of an operation of Keras 3."""
     return str(data.get("module")).startswith(_PREFIX)
-
-
-class Operation(TFOpLambda):
-    """A function of `keras.ops` with some of its arguments, as a layer."""
-
-    def __init__(self, function, constants, name=None):
-        super().__init__(function, name=name)
-        self.__dict__["constants"] = constants
-
-    def __call__(self, *args, **kwargs):
-        return super().__call__(*args, **{**self.constants, **kwargs})
 
 
 def restore(data):
@@ -116,7 +89,8 @@ def restore(data):
     for path, namespace in namespaces:
         for known in namespace.__all__:
             if known.replace("_", "") == wanted:
-                return Operation(f"{path}.{known}", _arguments(config, getattr(namespace, known)), name)
+                function = getattr(namespace, known)
+                return operation_class(class_name(function))(f"{path}.{known}", _arguments(config, function), name)
     raise ValueError(f"Unknown function in a config: the operation {data['class_name']!r} of {data['module']!r}")
 
 

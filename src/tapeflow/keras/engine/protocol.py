@@ -10,6 +10,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
+from tapeflow.keras.engine.stateless import values_after
 
 
 def _plain(shape):
@@ -126,22 +127,20 @@ class Protocol(LayerWeights, LayerLosses):
         Returns (outputs, values of the non-trainable variables after the call), with `return_losses` also losses.
         Raises ValueError for wrong numbers of values.
         """
+        for kind, values in (
+            ("trainable_variables", trainable_variables), ("non_trainable_variables", non_trainable_variables),
+        ):  # fmt: skip
+            if len(values) != len(getattr(self, kind)):
+                raise ValueError(
+                    f"Argument `{kind}` must be a list of tensors corresponding 1:1 to {type(self).__name__}().{kind}. "
+                    f"Received list with length {len(values)}, but expected {len(getattr(self, kind))} variables."
+                )
         variables = [*self.trainable_variables, *self.non_trainable_variables]
         values = [*trainable_variables, *non_trainable_variables]
-        if len(variables) != len(values):
-            raise ValueError(
-                f"stateless_call of {self.name} takes {len(variables)} values of variables, got {len(values)}"
-            )
-        before = [variable.numpy() for variable in variables]
-        try:
-            for variable, value in zip(variables, values):
-                variable.assign(value)
-            outputs = self(*args, **kwargs)
-            losses = self.losses if return_losses else []
-            after = [variable.read_value() for variable in self.non_trainable_variables]
-        finally:
-            for variable, value in zip(variables, before):
-                variable.assign(value)
+        (outputs, losses), after = values_after(
+            lambda: (self(*args, **kwargs), self.losses if return_losses else []),
+            variables, values, self.non_trainable_variables,
+        )  # fmt: skip
         return (outputs, after, losses) if return_losses else (outputs, after)
 
     def save_own_variables(self, store):

@@ -10,18 +10,26 @@ import numpy as np
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
 
-_KERAS_VERSION = "2.21.0"
+
+def keras_version():
+    """The version that files say they are of."""
+    return "2.21.0" if keras_2() else "3.15.1"
 
 
 def to_json(model, **kwargs):
     """A JSON text of the model's class and config."""
+    if not keras_2():
+        from tapeflow.keras.saving.network3 import serialize_model
+
+        return json.dumps(serialize_model(model), default=plain, **kwargs)
     described = {
         "class_name": type(model).__name__,
         "config": model.get_config(),
-        "keras_version": _KERAS_VERSION,
+        "keras_version": keras_version(),
         "backend": "tensorflow",
     }
     return json.dumps(described, default=plain, **kwargs)
@@ -62,7 +70,11 @@ def model_from_config(config, custom_objects=None):
             "`model_from_config` expects a dictionary, not a list. Received: "
             f"config={config}. Did you meant to use `Sequential.from_config(config)`?"
         )
-    return deserialize(config, custom_objects)
+    if keras_2() or "module" not in config:
+        return deserialize(config, custom_objects)
+    from tapeflow.keras.saving.network3 import deserialize_model
+
+    return deserialize_model(config, custom_objects)
 
 
 def copy_of(layer, config=None):
@@ -94,7 +106,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
             f"instead: {model}"
         )
     copies = {}
-    for layer in model.layers:
+    for layer in model.operations:
         plain = isinstance(layer, InputLayer)
         copies[layer] = copy_of(layer) if plain else copy(layer)
     values = {}

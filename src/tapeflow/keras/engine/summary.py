@@ -24,9 +24,14 @@ def print_summary(
     layer_range=None,
 ):
     """Prints the table by print_fn, one call per line. See `Model.summary`."""
-    table = _Table(model, line_length, positions, expand_nested, show_trainable)
     out = print if print_fn is None else print_fn
-    for line in table.lines(layer_range):
+    if keras_2():
+        from tapeflow.keras.engine.summary2 import lines_of_keras_2
+
+        lines = lines_of_keras_2(model, line_length, positions, expand_nested, show_trainable, layer_range)
+    else:
+        lines = _Table(model, line_length, positions, expand_nested, show_trainable).lines(layer_range)
+    for line in lines:
         out(line)
 
 
@@ -61,7 +66,7 @@ class _Table:
         yield from self._row(self.titles, "┃", header=True)
         yield self._rule("┡", "━", "╇", "┩")
         first = True
-        for fields in self._rows(self.model, _within(self.model.layers, layer_range), 0):
+        for fields in self._rows(self.model, within(_parts(self.model), layer_range), 0):
             if not first:
                 yield self._rule("├", "─", "┼", "┤")
             first = False
@@ -71,19 +76,20 @@ class _Table:
         optimizer = getattr(self.model, "optimizer", None)
         state = []
         if getattr(optimizer, "_known", None) is not None and hasattr(optimizer, "build"):
-            state = in_order(getattr(optimizer, "inner_optimizer", optimizer))
+            inner = getattr(optimizer, "inner_optimizer", None)
+            state = in_order(optimizer) if inner is None else list(optimizer.variables)
         elif optimizer is not None:
             state = _made_so_far(optimizer)
         titles = [
             ("Total", trainable + other + state), ("Trainable", trainable), ("Non-trainable", other),
         ]  # fmt: skip
         for title, weights in titles + ([("Optimizer", state)] if state else []):
-            yield f" {title} params: {_count(weights):,} ({readable(_memory(weights))})"
+            yield f" {title} params: {count(weights):,} ({readable(memory(weights))})"
 
     def _rows(self, owner, layers, level):
         for layer in layers:
             yield self._fields(owner, layer, level)
-            inner = getattr(layer, "layers", None) if self.expand_nested else None
+            inner = _parts(layer) if self.expand_nested else None
             if inner:
                 yield from self._rows(layer, inner, level + 1)
 
@@ -96,7 +102,7 @@ class _Table:
             name, self._shape(owner, layer), "0 (unbuilt)" if unbuilt else f"{layer.count_params():,}",
         ]  # fmt: skip
         if self.connected:
-            fields.append("-" if level else self._connections(layer))
+            fields.append("-" if level else connections(self.network, layer))
         if self.show_trainable:
             fields.append(("Y" if layer.trainable else "N") if layer.weights else "-")
         return fields
@@ -107,17 +113,9 @@ class _Table:
         shape = shape_of_calls(layer) if find is None else find(layer)
         if isinstance(shape, list) and len(shape) == 1:
             shape = shape[0]
-        if isinstance(shape, list):
-            return ", ".join(str(s) for s in shape)
+        if isinstance(shape, tuple) and any(isinstance(part, (tuple, list)) for part in shape):
+            shape = list(shape)  # several outputs
         return "?" if shape is None else str(shape)
-
-    def _connections(self, layer):
-        nodes = [node for node in layer._nodes if node in self.network.depths]
-        return ", ".join(
-            f"{parent.layer.name}[{parent.layer._nodes.index(parent.node)}][{parent.index}]"
-            for node in nodes
-            for parent in node.parents()
-        ) or "-"  # fmt: skip
 
     def _rule(self, left, line, cross, right):
         return left + cross.join(line * width for width in self.widths) + right
@@ -134,6 +132,17 @@ class _Table:
                 placed = {"left": text.ljust, "right": text.rjust, "center": text.center}[side]
                 parts.append(f" {placed(room)} ")
             yield bar + bar.join(parts) + bar
+
+
+def connections(network, layer, quoted=False):
+    """The outputs of layers that the calls of a layer read, as "dense[0][0]"; with `quoted` as a list of texts."""
+    found = [
+        f"{parent.layer.name}[{parent.layer._nodes.index(parent.node)}][{parent.index}]"
+        for node in layer._nodes
+        if node in network.depths
+        for parent in node.parents()
+    ]
+    return str(found) if quoted else ", ".join(found) or "-"
 
 
 def _widths(positions, width):
@@ -169,6 +178,12 @@ def _wrapped(text, room):
     return [_cut(each, room) for each in [*lines, line]]
 
 
+def _parts(model):
+    """What a model is made of, with the operations of a functional one; None of other layers."""
+    parts = getattr(model, "operations", None)
+    return getattr(model, "layers", None) if parts is None else parts
+
+
 def _made_so_far(optimizer):
     """The variables of an optimizer, without making any."""
     state = optimizer.__dict__
@@ -178,7 +193,7 @@ def _made_so_far(optimizer):
     return [*optimizer.weights, *([] if rate is None else [rate])]
 
 
-def _within(layers, layer_range):
+def within(layers, layer_range):
     """The layers from the first to the last name (or pattern) of layer_range."""
     if layer_range is None:
         return layers
@@ -204,6 +219,8 @@ def shape_of_calls(layer):
         str(nest.map_structure(lambda t: tuple(t.shape.as_list()), node.outputs)): node
         for node in layer._nodes
     }
+    if not shapes and getattr(layer, "_is_graph_network", False):
+        return layer.output_shape
     if not shapes and not keras_2():
         return _shape_of_built(layer)
     if len(shapes) != 1:
@@ -222,17 +239,17 @@ def _shape_of_built(layer):
     return nest.map_structure(lambda shape: tuple(shape.as_list()), shapes)
 
 
-def _count(weights):
+def count(weights):
     return sum(weight.shape.num_elements() for weight in weights)
 
 
-def _memory(weights):
+def memory(weights):
     return sum(weight.shape.num_elements() * weight.dtype.size for weight in weights)
 
 
-def readable(size):
+def readable(size, smallest="B"):
     """A number of bytes in words: "288.00 B"."""
-    for unit in ("B", "KB", "MB", "GB", "TB"):
+    for unit in (smallest, "KB", "MB", "GB", "TB"):
         if size < 1024 or unit == "TB":
             break
         size /= 1024

@@ -211,9 +211,9 @@ class KerasTensor:
 
 
 def _operation(function, *args):
-    from tapeflow.keras.engine.op_layer import call_function
+    from tapeflow.keras.engine.op_layer import operate
 
-    return call_function(function, args, {})
+    return operate(function, *args)
 
 
 def _add_operators():

@@ -20,6 +20,7 @@ from tapeflow.keras.engine.batches import as_batches, as_tensor, pack, split_val
 from tapeflow.keras.engine.compiled import CompiledLoss, CompiledMetrics
 from tapeflow.keras.engine.epochs import Epochs, length_of
 from tapeflow.keras.engine.stepping import Step
+from tapeflow.keras.utils.progress import in_order_of_release
 from tapeflow.ops.joining import concat
 from tapeflow.ops.sparse import concat as sparse_concat
 from tapeflow.ops.variable import Variable
@@ -152,9 +153,11 @@ class Training:
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The compiled loss plus the losses of layers."""
+        # In Keras 3 the steps take the sum into its mean.
+        compute = self.compiled_loss if keras_2() else self.compiled_loss.sum
         if self.loss is None or y is None:
-            return self.compiled_loss([None], [y_pred], None, self.losses)
-        return self.compiled_loss(y, y_pred, sample_weight, self.losses)
+            return compute([None], [y_pred], None, self.losses)
+        return compute(y, y_pred, sample_weight, self.losses)
 
     def stateless_compute_loss(
         self,
@@ -255,7 +258,9 @@ class Training:
     def _loss_of(self, x, y, y_pred, sample_weight, training):
         """compute_loss, which a program may have overridden with fewer arguments."""
         if type(self).compute_loss is Training.compute_loss:
-            return self.compute_loss(x, y, y_pred, sample_weight)
+            loss = self.compute_loss(x, y, y_pred, sample_weight)
+            self.compiled_loss.seen(loss, y_pred)
+            return loss
         compute = self.compute_loss
         names = compile_config.arguments_of(compute)
         given = {"x": x, "y": y, "y_pred": y_pred, "sample_weight": sample_weight}
@@ -407,7 +412,8 @@ class Training:
             validation = as_batches(
                 *parts, validation_batch_size or batch_size, steps=validation_steps
             )
-        length = steps_per_epoch or length_of(batches)
+        length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
+        epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(
             callbacks, add_history=True, add_progbar=verbose != 0, model=self,
             verbose=verbose, epochs=epochs, steps=length,
@@ -435,7 +441,7 @@ class Training:
             if logs is None:
                 _accept_no_data(x, "train", f"there was no batch of data in epoch {epoch + 1}")
             run.set_steps(source.length)
-            logs = {} if logs is None else dict(sorted(_numbers(logs).items()))
+            logs = {} if logs is None else in_order_of_release(_numbers(logs))
             if validation is not None and _is_due(epoch, validation_freq):
                 results = self.evaluate(
                     validation, verbose=0, steps=validation_steps, return_dict=True,
@@ -484,7 +490,7 @@ class Training:
         if not isinstance(run, CallbackList):
             run = CallbackList(
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
-                epochs=1, steps=steps or length_of(batches),
+                epochs=1, steps=settings.at_most(steps or length_of(batches), settings.max_steps_per_epoch()),
             )  # fmt: skip
         self.reset_metrics()
         function = self.make_test_function()
@@ -503,7 +509,7 @@ class Training:
             _accept_no_data(x, "test", "there was no data")
         numbers = {} if logs is None else _numbers(logs)
         run.on_test_end(numbers)
-        return dict(sorted(numbers.items())) if return_dict else _one_or_all(numbers)
+        return in_order_of_release(numbers) if return_dict else self._one_or_all(numbers)
 
     def predict(
         self,
@@ -524,7 +530,7 @@ class Training:
         if not isinstance(run, CallbackList):
             run = CallbackList(
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
-                epochs=1, steps=steps or length_of(batches),
+                epochs=1, steps=settings.at_most(steps or length_of(batches), settings.max_steps_per_epoch()),
             )  # fmt: skip
         function = self.make_predict_function()
         self._step("predict", batches)
@@ -571,7 +577,17 @@ class Training:
         if class_weight is not None:
             data = next(iter(as_batches(iter([data]), class_weight=class_weight)))
         numbers = _numbers(self._step(kind)(data))
-        return numbers if return_dict else _one_or_all(numbers)
+        return numbers if return_dict else self._one_or_all(numbers)
+
+    def _one_or_all(self, numbers):
+        """Results without their names: in the order of the metrics, and those of no metric by name."""
+        names = list(numbers)
+        if not keras_2() and self.compiled_metrics is not None:
+            # Keras 3 knows the metrics of an output by their names alone, which results do not have.
+            known = [m.name for m in self.metrics if m.name not in self.compiled_metrics.prefixed]
+            names = [n for n in known if n in numbers] + sorted(n for n in numbers if n not in known)
+        values = [numbers[name] for name in names]
+        return values[0] if len(values) == 1 else values
 
     def predict_on_batch(self, x):
         """The outputs for one batch as NumPy arrays."""
@@ -669,8 +685,3 @@ def _accept_no_data(x, step, what):
             "When passing a Python generator to a Keras model, the generator must yield at least one batch. "
             "Received an empty generator."
         )
-
-
-def _one_or_all(numbers):
-    values = list(numbers.values())
-    return values[0] if len(values) == 1 else values

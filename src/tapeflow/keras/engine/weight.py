@@ -8,6 +8,8 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
+from tapeflow.keras.engine import stateless
+from tapeflow.keras.engine.stateless import open_scopes as _scopes
 from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.ops.variable import Variable, VariableAggregation, VariableSynchronization
 
@@ -24,7 +26,9 @@ def make_weight(owner, first, name, **arguments):
     if keras_2():
         return Variable(first, name=name, **arguments)
     with scope_of(owner):
-        return Weight(first, name=settings.unique_name("variable") if name is None else name, **arguments)
+        weight = Weight(first, name=settings.unique_name("variable") if name is None else name, **arguments)
+    weight.made_trainable = weight.trainable
+    return weight
 
 
 def scope_of(owner):
@@ -75,6 +79,9 @@ class Weight(Variable, by_creators=True):
         """The variable itself: with Keras 3 on TensorFlow, the variable that holds the value."""
         return self
 
+    # Whether the weight was made to be trained: its place among the weights of its owner stays when that changes.
+    made_trainable: bool | None = None
+
     # The penalty that the layer adds to its losses, and whether the optimizer replaces the value by the gradient.
     regularizer = None
     overwrite_with_gradient = False
@@ -84,18 +91,24 @@ class Weight(Variable, by_creators=True):
 
         Raises ValueError for a value of another dtype or a shape that is not the variable's.
         """
+        if _scopes.stateless:
+            stateless.keep(self)
         if self._try_assign(value):
             return self.read_value()
         return _value_after(super().assign(value, use_locking, name, read_value))
 
     def assign_add(self, value, use_locking=None, name=None, read_value=True):
         """Adds `value`. Returns the new value, a tensor."""
+        if _scopes.stateless:
+            stateless.keep(self)
         if self._assign_add(value):
             return self.read_value()
         return _value_after(super().assign_add(value, use_locking, name, read_value))
 
     def assign_sub(self, value, use_locking=None, name=None, read_value=True):
         """Subtracts `value`. Returns the new value, a tensor."""
+        if _scopes.stateless:
+            stateless.keep(self)
         if self._assign_sub(value):
             return self.read_value()
         return _value_after(super().assign_sub(value, use_locking, name, read_value))

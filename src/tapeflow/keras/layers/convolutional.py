@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tapeflow.keras.engine.base_layer import Unbuilt
 from tapeflow.keras.layers.convolution_base import Convolution
+from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 
 
-class _Plain(Convolution):
-    kernel = Unbuilt()
+class _Plain(LowRank, Convolution):
+    kernel = AdaptableWeight()
+    _counts_once = False  # as in Keras, unlike with other layers
 
     def __init__(
         self,
@@ -29,7 +30,9 @@ class _Plain(Convolution):
         bias_constraint=None,
         **kwargs,
     ):
+        rank, alpha = kwargs.pop("lora_rank", None), kwargs.pop("lora_alpha", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._set_low_rank(rank, alpha)
         self._configure(
             filters,
             kernel_size,
@@ -50,13 +53,23 @@ class _Plain(Convolution):
             },
         )
 
+    def build(self, input_shape):
+        super().build(input_shape)
+        self._build_low_rank()
+
     def convolution_op(self, inputs, kernel):
         """The convolution of inputs, with channels last, by a kernel."""
         own, self.__dict__["kernel"] = self.__dict__.get("kernel"), kernel
         try:
             return self._convolve(inputs)
         finally:
-            self.__dict__["kernel"] = own
+            if own is None:
+                del self.__dict__["kernel"]
+            else:
+                self.__dict__["kernel"] = own
+
+    def get_config(self):
+        return {**super().get_config(), **self._low_rank_config()}
 
 
 class Conv1D(_Plain):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.layers.core import SameShape
@@ -13,7 +14,10 @@ from tapeflow.ops.normalization import moments
 
 
 class LayerNormalization(SameShape):
-    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, for each example by itself."""
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta, for each example by itself.
+
+    With the keyword argument `rms_scaling` neither `mean` is subtracted nor `beta` added.
+    """
 
     _casts_weights = False
 
@@ -31,7 +35,9 @@ class LayerNormalization(SameShape):
         gamma_constraint=None,
         **kwargs,
     ):
+        rms_scaling = kwargs.pop("rms_scaling", False)
         super().__init__(**kwargs)
+        self.rms_scaling = rms_scaling
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError(
                 "Expected an int or a list/tuple of ints for the argument 'axis', but received: "
@@ -66,7 +72,7 @@ class LayerNormalization(SameShape):
             if axes == list(range(rank - len(axes), rank))
             else [sizes[i] if i in axes else 1 for i in range(rank)]
         )
-        if self.scale:
+        if self.scale or self.rms_scaling:
             self.gamma = self.add_weight(
                 "gamma",
                 shape,
@@ -74,7 +80,7 @@ class LayerNormalization(SameShape):
                 regularizer=self.gamma_regularizer,
                 constraint=self.gamma_constraint,
             )
-        if self.center:
+        if self.center and not self.rms_scaling:
             self.beta = self.add_weight(
                 "beta",
                 shape,
@@ -89,7 +95,7 @@ class LayerNormalization(SameShape):
         if x.dtype in (dtypes.float16, dtypes.bfloat16):
             x = cast(x, dtypes.float32)
         mean, variance = moments(x, self.axis, keepdims=True)
-        outputs = (x - mean) * rsqrt(variance + self.epsilon)
+        outputs = (x if self.rms_scaling else x - mean) * rsqrt(variance + self.epsilon)
         for weight, apply in ((self.gamma, _multiply), (self.beta, _add)):
             if weight is not None:
                 value = weight if self._broadcast is None else reshape(weight, self._broadcast)
@@ -103,6 +109,7 @@ class LayerNormalization(SameShape):
             "epsilon": self.epsilon,
             "center": self.center,
             "scale": self.scale,
+            **({} if keras_2() else {"rms_scaling": self.rms_scaling}),
             "beta_initializer": initializers.serialize(self.beta_initializer),
             "gamma_initializer": initializers.serialize(self.gamma_initializer),
             "beta_regularizer": regularizers.serialize(self.beta_regularizer),

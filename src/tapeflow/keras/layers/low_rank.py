@@ -25,6 +25,7 @@ class LowRank:
     """
 
     _adapted_name = "kernel"
+    _counts_once = True  # whether the product counts once where the constructor is given the rank
     lora_enabled = False
     lora_rank = lora_alpha = None
 
@@ -35,7 +36,7 @@ class LowRank:
 
     def _build_low_rank(self):
         if self.lora_rank:
-            self.enable_lora(self.lora_rank)  # as in Keras, where the product then counts once
+            self.enable_lora(self.lora_rank, None if self._counts_once else self.lora_alpha)
 
     def enable_lora(self, rank, lora_alpha=None, a_initializer="he_uniform", b_initializer="zeros"):
         """Freeze the weight, and train the product of two matrices that is added to it.

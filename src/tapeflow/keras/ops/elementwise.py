@@ -138,7 +138,8 @@ deg2rad = _of_angles("deg2rad", math.pi / 180, "Return angles given in degrees, 
 rad2deg = _of_angles("rad2deg", 180 / math.pi, "Return angles given in radians, in degrees")
 
 arctan2 = _of_two_floats("arctan2", tf_atan2, "Return the angle of the points (x2, x1)", True)
-divide = true_divide = _of_two_floats("divide", tf_divide, "Return x1 / x2")
+divide = _of_two_floats("divide", tf_divide, "Return x1 / x2")
+true_divide = _of_two_floats("true_divide", tf_divide, "Return x1 / x2")
 divide_no_nan = _of_two_floats("divide_no_nan", tf_divide_no_nan, "Return x1 / x2, and 0 where x2 is 0")
 
 maximum = _of_two("maximum", tf_maximum, "Return the greater of two elements")

@@ -239,7 +239,7 @@ class LossScaleOptimizer(Optimizer):
             "inner_optimizer": to_config(self.inner_optimizer),
             "initial_scale": self.initial_scale,
             "dynamic_growth_steps": self.dynamic_growth_steps,
-            "dynamic": self.dynamic,
+            **({"dynamic": self.dynamic} if keras_2() or not self.dynamic else {}),
         }
 
     @classmethod

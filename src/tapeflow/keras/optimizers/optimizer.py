@@ -37,6 +37,10 @@ _CLIPPING = ("clipnorm", "clipvalue", "global_clipnorm")
 _AVERAGING = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
 _MORE = {"weight_decay": None, **_AVERAGING, "loss_scale_factor": None,
          "gradient_accumulation_steps": None}  # fmt: skip
+_SHARED_OF_KERAS_3 = (
+    "weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum", "ema_overwrite_frequency",
+    "loss_scale_factor", "gradient_accumulation_steps",
+)  # fmt: skip
 # What an optimizer remembers of its last step, or of the variables that it updates together.
 _OF_ONE_STEP = ("_step", "_by_dtype", "_weights_of_step", "_groups", "_nodes")
 _OLD = ("lr", "decay", "jit_compile", "is_legacy_optimizer")
@@ -680,16 +684,15 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return value() if callable(value) else value
 
     def _config_of(self, *names):
-        config = {"name": self._name}
-        for name in ("learning_rate", *names):
-            if name in self._hyper:
-                config[name] = self._config_value(name)
+        own = {n: self._config_value(n) for n in ("learning_rate", *names) if n in self._hyper}
         if keras_2() or self._decay:
-            config["decay"] = self._decay
-        for name in (*_CLIPPING, *_MORE):
-            if not keras_2() or self.__dict__[name] != _MORE.get(name):
-                config[name] = self.__dict__[name]
-        return config
+            own["decay"] = self._decay
+        shared = {n: self.__dict__[n] for n in (*_CLIPPING, *_MORE)}
+        if keras_2():
+            return {"name": self._name, **own, **{n: v for n, v in shared.items() if v != _MORE.get(n)}}
+        # As Keras 3 writes it: what all optimizers have comes first.
+        first = {n: own[n] for n in ("learning_rate",) if n in own}
+        return {"name": self._name, **first, **{n: shared[n] for n in _SHARED_OF_KERAS_3}, **own}
 
     def get_config(self):
         """The constructor's arguments."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.keras.engine import operations
 from tapeflow.keras.engine.functional import Functional
-from tapeflow.keras.engine.network_config import network_config
+from tapeflow.keras.engine.network_config import references
 from tapeflow.keras.engine.symbolic import KerasTensor
 from tapeflow.keras.saving import serialization
 
@@ -25,8 +25,11 @@ def serialize_model(model):
 
 def functional_config(model):
     """The config of a functional model, whose calls name the tensors that they read."""
-    numbers = model._network.node_numbers(lambda layer: 0)
-    config = network_config(model, numbers)
+    network = model._network
+    numbers = network.node_numbers(lambda layer: 0)
+
+    def reference(tensor):
+        return [tensor.layer.name, numbers[tensor.node], tensor.index]
 
     def tensor(t):
         return {
@@ -34,7 +37,7 @@ def functional_config(model):
             "config": {
                 "shape": None if t.shape.rank is None else t.shape.as_list(),
                 "dtype": t.dtype.name,
-                "keras_history": [t.layer.name, numbers[t.node], t.index],
+                "keras_history": reference(t),
             },
         }
 
@@ -48,12 +51,12 @@ def functional_config(model):
         return serialization.serialize_keras_object(value)
 
     layers = []
-    for layer, data in zip(model._network.layers, config["layers"]):
+    for layer in network.layers:
         nodes = [
             {"args": [described(node.inputs), *map(described, node.args)],
              "kwargs": described(dict(node.kwargs))}
             for node in layer._nodes
-            if node in model._network.depths and node.parents()
+            if node in network.depths and node.parents()
         ]  # fmt: skip
         inner = (
             serialize_model(layer) if isinstance(layer, Functional)
@@ -63,13 +66,19 @@ def functional_config(model):
             inner = serialization.complete(
                 {"class_name": "InputLayer", "config": layer.get_config()}
             )
-        operation = [operations.describe(layer, node) for node in layer._nodes if node in model._network.depths]
+        operation = [operations.describe(layer, node) for node in layer._nodes if node in network.depths]
         if len(operation) == 1 and operation[0] is not None:
             inner, tensors = operation[0]
             inner = {**inner, "config": described(inner["config"])}
-            nodes = [{"args": [described(value) for value in tensors.values()], "kwargs": {}}]
-        layers.append({**inner, "name": data["name"], "inbound_nodes": nodes})
-    return {**config, "layers": layers}
+            nodes = [{"args": [described(value) for value in tensors], "kwargs": {}}]
+        layers.append({**inner, "name": layer.name, "inbound_nodes": nodes})
+    return {
+        "name": model.name,
+        "trainable": model.trainable,
+        "layers": layers,
+        "input_layers": references(model._inputs, reference),
+        "output_layers": references(model._outputs, reference),
+    }
 
 
 def deserialize_model(config, custom_objects=None):

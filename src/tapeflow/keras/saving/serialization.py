@@ -38,6 +38,7 @@ def _modules():
     from tapeflow.keras.engine.model import Model
     from tapeflow.keras.engine.sequential import Sequential
     from tapeflow.keras.optimizers import schedules
+    from tapeflow.keras.utils import feature_space
 
     return {
         "keras.layers": layers._named,
@@ -51,6 +52,8 @@ def _modules():
         "keras.activations": activations._NAMES.get,
         "keras.dtype_policies": dtype_policies.dtype_policy.CLASSES.get,
         "keras.quantizers": quantizers._NAMES.get,
+        "keras.utils": {"FeatureSpace": feature_space.FeatureSpace}.get,
+        feature_space.MODULE: {"Cross": feature_space.Cross, "Feature": feature_space.Feature}.get,
         "keras": {"Sequential": Sequential, "Functional": Functional, "Model": Model}.get,
     }
 
@@ -164,7 +167,10 @@ def _structure(value):
 
 
 def build_config(obj):
-    """The shapes that an object was built for; None where there are none."""
+    """What `build_from_config` takes, by default the shapes that an object was built for; None where there is none."""
+    of_class = getattr(type(obj), "get_build_config", None)
+    if of_class is not None and not of_class.__module__.startswith("tapeflow.keras.engine"):
+        return serialize_keras_object(obj.get_build_config())
     shape = obj.__dict__.get("_input_shape_seen") if hasattr(obj, "__dict__") else None
     if shape is None or type(obj).__name__ == "InputLayer":
         return None

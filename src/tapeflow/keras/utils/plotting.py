@@ -94,7 +94,7 @@ def _boxes(model, shapes, dtype, names, activations, trainable, nested, prefix):
     network = getattr(model, "_network", None)
     boxes = []
     last = None
-    for layer in model.layers:
+    for layer in getattr(model, "operations", model.layers):
         words = []
         if shapes:
             words.append(_shape(model, layer))

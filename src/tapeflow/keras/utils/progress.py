@@ -6,6 +6,7 @@ import sys
 import time
 
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 
 _state = {"interactive": True}
 
@@ -27,6 +28,11 @@ def is_interactive_logging_enabled():
 
 def _out():
     return sys.stdout if _state["interactive"] else sys.stderr
+
+
+def in_order_of_release(logs):
+    """Logs in the order in which they are shown: by name in Keras 3, as they are in Keras 2."""
+    return logs if keras_2() else dict(sorted(logs.items()))
 
 
 class Progbar:
@@ -111,10 +117,14 @@ class Progbar:
             spent = _clock(per_step * (self.target - current))
         dash = "" if bar else "- "
         parts.append(_bold(spent) if bar else f"- {spent}")
-        parts.append(f"{dash}{_duration(per_step)}/{self.unit_name}")
+        old = keras_2() and not bar  # of which the times per epoch and step come last
+        if not old:
+            parts.append(f"{dash}{_duration(per_step)}/{self.unit_name}")
         for name, (total, weight) in self._sums.items():
             mean = total / max(weight, 1)
             parts.append(f"- {name}: {mean:.4f}" if abs(mean) > 1e-3 else f"- {name}: {mean:.4e}")
+        if old:
+            parts += [f"- {_duration(now - self._start)}/epoch", f"- {_duration(per_step)}/{self.unit_name}"]
         line = " ".join(parts)
         codes = line.count("\x1b[0m") * 4 + sum(line.count(c) * n for c, n in _CODES)
         return line, len(line) - codes

@@ -84,6 +84,8 @@ class Normalization(AdaptiveLayer):
                     f"axis={self.axis}, inputs.shape={tuple(sizes)}, with unknown axis at index {axis}"
                 )
         attributes = self.__dict__
+        if attributes["_input_shape_seen"] is None:  # built by `adapt`
+            attributes["_input_shape_seen"] = TensorShape(input_shape)
         attributes["_reduced"] = tuple(i for i in range(rank) if i not in kept)
         attributes["_broadcast"] = [sizes[i] if i in kept else 1 for i in range(rank)]
         shape = [sizes[i] for i in kept]
