@@ -65,18 +65,44 @@ ArgMin = _row("ArgMin", "argmin", min)
 
 @tensor_function
 def argmax(input, axis=None, output_type=dtypes.int64, name=None):
-    """The places of the largest elements along `axis` (by default the first), the first of equal ones.
+    """Find the indices of the largest elements along `axis`; of equal ones, the first.
 
-    Raises InvalidArgumentError for an axis out of range or without elements.
+    Args:
+      input: a tensor of a real dtype or of bool.
+      axis: the axis to search, in [-rank, rank); None: the first.
+      output_type: the dtype of the indices: int64, int32, int16 or uint16.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `output_type`, of the shape of `input` without the axis.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one of size zero.
+
+    >>> tf.argmax([[1, 9, 9], [7, 2, 3]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 0])>
     """
     return ArgMax(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 
 
 @tensor_function
 def argmin(input, axis=None, output_type=dtypes.int64, name=None):
-    """The places of the smallest elements along `axis` (by default the first), the first of equal ones.
+    """Find the indices of the smallest elements along `axis`; of equal ones, the first.
 
-    Raises InvalidArgumentError for an axis out of range or without elements.
+    Args:
+      input: a tensor of a real dtype or of bool.
+      axis: the axis to search, in [-rank, rank); None: the first.
+      output_type: the dtype of the indices: int64 or int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `output_type`, of the shape of `input` without the axis.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one of size zero.
+
+    >>> tf.argmin([[1, 9, 1], [7, 2, 3]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>
     """
     return ArgMin(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 

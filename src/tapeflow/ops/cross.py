@@ -51,8 +51,19 @@ Cross.reference(lambda a, b: np.cross(a, b))
 
 @tensor_function
 def cross(a, b, name=None):
-    """The cross products of the 3-vectors along the last axes of `a` and `b`, of one shape.
+    """Compute the cross products of vectors of three elements.
 
-    Raises FailedPreconditionError for vectors of another length.
+    Args:
+      a, b: real tensors `[..., 3]` of one dtype and shape.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and shape.
+
+    Raises:
+      FailedPreconditionError: for vectors of another length.
+
+    >>> tf.linalg.cross([1, 0, 0], [0, 1, 0])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 0, 1], dtype=int32)>
     """
     return Cross(a, b)

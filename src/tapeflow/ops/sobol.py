@@ -72,8 +72,25 @@ def _(dim, num_results, skip, dtype):
 
 @tensor_function
 def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
-    """`num_results` points of Sobol's sequence in `dim` dimensions, a matrix of shape [num_results, dim].
+    """Make points of Sobol's sequence, which fills the unit cube evenly.
 
-    The first is the one after `skip` others (and the origin). Raises InvalidArgumentError for sizes below one.
+    Args:
+      dim: how many coordinates a point has, a scalar int32.
+      num_results: how many points, a scalar int32.
+      skip: how many points of the sequence, after the origin, to leave out.
+      dtype: float32 or float64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix `[num_results, dim]` of numbers in [0, 1).
+
+    Raises:
+      InvalidArgumentError: for a `dim` or `num_results` below one.
+
+    >>> tf.math.sobol_sample(2, 3)
+    <tf.Tensor: shape=(3, 2), dtype=float32, numpy=
+    array([[0.5 , 0.5 ],
+           [0.75, 0.25],
+           [0.25, 0.75]], dtype=float32)>
     """
     return SobolSample(dim, num_results, skip, dtypes.as_dtype(dtype))

@@ -113,7 +113,23 @@ def tensor_diag_part(input, name=None):
 
 @tensor_function
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """Identity matrices of shape batch_shape + [num_rows, num_columns]; square where `num_columns` is None."""
+    """Make an identity matrix, or a batch of them.
+
+    Args:
+      num_rows: the number of rows.
+      num_columns: the number of columns; None: that of rows.
+      batch_shape: the dimensions before the last two, a vector of int32 (optional).
+      dtype: the dtype of the elements.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `batch_shape + [num_rows, num_columns]`.
+
+    >>> tf.eye(2, 3)
+    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
+    array([[1., 0., 0.],
+           [0., 1., 0.]], dtype=float32)>
+    """
     from tapeflow.ops.casting import cast
     from tapeflow.ops.construction import range as range_
     from tapeflow.ops.construction import zeros

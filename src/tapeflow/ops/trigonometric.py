@@ -149,7 +149,19 @@ Atan2.reference(per_element(lambda y, x: cmath.phase(complex(x, y))))
 
 @tensor_function
 def atan2(y, x, name=None):
-    """The angle of the point (x, y) from the x axis, in [-pi, pi]."""
+    """Compute the angle of the points (`x`, `y`) from the x axis, elementwise with broadcasting.
+
+    Args:
+      y: the second coordinates, a floating tensor.
+      x: the first coordinates, of the dtype of `y`.
+      name: a name for the operation (optional).
+
+    Returns:
+      Angles in radians, in [-pi, pi], of their dtype and broadcast shape.
+
+    >>> tf.atan2([1.0, -1.0], [1.0, 1.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 0.7853982, -0.7853982], dtype=float32)>
+    """
     return Atan2(y, x)
 
 
