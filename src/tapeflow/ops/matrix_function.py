@@ -441,8 +441,8 @@ def eigh_tridiagonal(
     Raises:
       ValueError: for another `select`.
 
-    >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0])
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 3.], dtype=float32)>
+    >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(3)
+    array([1., 3.], dtype=float32)
     """
     from tapeflow.ops.decomposition import eigh
 

@@ -433,10 +433,9 @@ def cholesky_solve(chol, rhs, name=None):
       X, `[..., M, K]`.
 
     >>> a = [[4.0, 2.0], [2.0, 3.0]]
-    >>> tf.linalg.cholesky_solve(tf.linalg.cholesky(a), [[8.0], [8.0]])
-    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    >>> tf.linalg.cholesky_solve(tf.linalg.cholesky(a), [[8.0], [8.0]]).numpy().round(3)
     array([[1.],
-           [2.]], dtype=float32)>
+           [2.]], dtype=float32)
     """
     chol = convert_to_tensor(chol)
     return MatrixTriangularSolve(chol, MatrixTriangularSolve(chol, rhs, True, False), True, True)
