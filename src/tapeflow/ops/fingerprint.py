@@ -57,8 +57,17 @@ def _(rng):
 
 @tensor_function
 def fingerprint(data, method="farmhash64", name=None):
-    """The fingerprint of each row of `data`, a uint8 tensor `[rows, 8]`.
+    """Compute a fingerprint of each row of a tensor.
 
-    Raises InvalidArgumentError for a scalar or a method other than "farmhash64".
+    Args:
+      data: a tensor of rank 1 at least, of any dtype.
+      method: "farmhash64" only.
+      name: a name for the operation (optional).
+
+    Returns:
+      A uint8 tensor `[rows, 8]`.
+
+    Raises:
+      InvalidArgumentError: for a scalar, and another method.
     """
     return Fingerprint(data, method)

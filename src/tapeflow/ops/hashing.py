@@ -135,5 +135,17 @@ def _(rng):
 
 @tensor_function
 def to_hash_bucket_fast(input, num_buckets, name=None):
-    """The bucket in [0, num_buckets) of each string, by a hash that is fast but not safe against attacks."""
+    """Put strings into buckets by a hash that is fast, but not safe against attacks.
+
+    Args:
+      input: a string tensor.
+      num_buckets: how many buckets there are, an int of at least 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int64 tensor of the shape of `input`, in [0, num_buckets).
+
+    >>> tf.strings.to_hash_bucket_fast(["a", "b"], 10)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([9, 2])>
+    """
     return StringToHashBucketFast(input, num_buckets)

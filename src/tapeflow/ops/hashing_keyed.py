@@ -105,16 +105,35 @@ def _(rng):
 
 @tensor_function
 def to_hash_bucket_strong(input, num_buckets, key, name=None):
-    """The bucket in [0, num_buckets) of each string, by a hash that is safe while the two numbers `key` are secret.
+    """Put strings into buckets by a hash that is safe against attacks while the key is secret.
 
-    Raises InvalidArgumentError for a key that is not two integers.
+    Args:
+      input: a string tensor.
+      num_buckets: how many buckets there are, an int of at least 1.
+      key: two integers.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int64 tensor of the shape of `input`, in [0, num_buckets).
+
+    Raises:
+      InvalidArgumentError: for another key.
     """
     return StringToHashBucketStrong(input, num_buckets, list(key))
 
 
 @tensor_function
 def to_hash_bucket(input, num_buckets, name=None):
-    """The bucket in [0, num_buckets) of each string, by the hash of TensorFlow's first years."""
+    """Put strings into buckets by the hash of TensorFlow's first years; prefer `tf.strings.to_hash_bucket_fast`.
+
+    Args:
+      input: a string tensor.
+      num_buckets: how many buckets there are, an int of at least 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int64 tensor of the shape of `input`, in [0, num_buckets).
+    """
     return StringToHashBucket(input, num_buckets)
 
 

@@ -128,16 +128,39 @@ def _(rng):
 
 @tensor_function
 def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
-    """Where `index` (a scalar or vector) comes to in a permutation of [0, max_index] that `seed` chooses.
+    """Tell where an index comes to in a permutation that a seed chooses.
 
-    `seed` has three integers, or three for each index. Raises InvalidArgumentError for an index above `max_index`.
+    Args:
+      index: a scalar or vector of int32, int64, uint32 or uint64.
+      seed: three integers, or three for each index.
+      max_index: the largest index of the permutation.
+      rounds: how many rounds the cipher has, an even number of 4 at least.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `index`, in [0, max_index].
+
+    Raises:
+      InvalidArgumentError: for an index above `max_index`.
     """
     return RandomIndexShuffle(index, seed, max_index, rounds)
 
 
 @public
 def index_shuffle(index, seed, max_index):
-    """`tf.random_index_shuffle` with a seed of two integers, or two for each index."""
+    """Tell where an index comes to in a permutation that a seed chooses.
+
+    Args:
+      index: a scalar or vector of int32, int64, uint32 or uint64.
+      seed: two integers, or two for each index.
+      max_index: the largest index of the permutation.
+
+    Returns:
+      A tensor of the dtype and shape of `index`, in [0, max_index].
+
+    >>> sorted(tf.random.experimental.index_shuffle(tf.range(5), seed=[1, 2], max_index=4).numpy().tolist())
+    [0, 1, 2, 3, 4]
+    """
     seed = convert_to_tensor(seed)
     rest = [[0, 0]] * ((seed.shape.rank or 1) - 1)
     # The number that TensorFlow puts where the row wants a third one.

@@ -74,8 +74,22 @@ def _(rng):
 
 @tensor_function
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
-    """The strings with one segment id joined, in their order; "" for segments without strings.
+    """Join the strings that have one segment id.
 
-    Raises InvalidArgumentError for ids outside of [0, num_segments).
+    Args:
+      inputs: a string tensor.
+      segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `inputs`.
+      num_segments: how many segments there are, a scalar integer.
+      separator: what stands between the strings.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor `[num_segments, ...]`; "" for segments without strings.
+
+    Raises:
+      InvalidArgumentError: for ids outside of [0, num_segments).
+
+    >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], num_segments=2, separator=":").numpy()
+    array([b'b', b'a:c'], dtype=object)
     """
     return UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator)
