@@ -201,6 +201,25 @@ def _pair(x, y):
     return x, y if hasattr(y, "dtype") else convert_to_tensor(y, dtype=x.dtype)
 
 
+def _described_check(what: str, operands: str, suffix: str) -> str:
+    """The docstring of an assertion about elements; that of 1.x says what to show."""
+    shown = "  data: a list of tensors to show; None: the condition and the operands.\n" if suffix else ""
+    return f"""{what}
+
+Args:
+{operands}
+{shown}  message: a text that begins the error (optional).
+  summarize: how many elements of each tensor to show; None: 3.
+  name: a name for the operation (optional).
+
+Returns:
+  None in eager execution; in a graph the operation that checks.
+
+Raises:
+  InvalidArgumentError: where it does not hold, with the elements.
+"""
+
+
 def _assertion(name: str, relation: str, function):
     def assertion(x, y, message=None, summarize=None, name=None):
         return _binary(relation, function, x, y, None, summarize, message, name)
@@ -208,10 +227,11 @@ def _assertion(name: str, relation: str, function):
     def assertion_v1(x, y, data=None, summarize=None, message=None, name=None):
         return _binary(relation, function, x, y, data, summarize, message, name)
 
-    doc = f"Raises InvalidArgumentError, showing where, unless x {relation} y holds for all elements, broadcast."
+    what = f"Check that `x {relation} y` holds for all elements, with broadcasting."
+    operands = "  x, y: tensors of one dtype, whose shapes broadcast."
     for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
         f.__name__ = f.__qualname__ = name + suffix
-        f.__doc__ = doc
+        f.__doc__ = _described_check(what, operands, suffix)
     return public(assertion), public(assertion_v1)
 
 
@@ -332,10 +352,10 @@ def _sign_assertion(public_name: str, relation: str, function, joined=False):
             data = [_prefix(message), *(["".join(words)] if joined else words), x]
         raise invalid("\n".join(_pretty(d, summarize) for d in data))
 
-    doc = f"Raises InvalidArgumentError unless x {relation} 0 holds for all elements."
+    what = f"Check that `x {relation} 0` holds for all elements."
     for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
         f.__name__ = f.__qualname__ = public_name + suffix
-        f.__doc__ = doc
+        f.__doc__ = _described_check(what, "  x: a real tensor.", suffix)
     return public(assertion), public(assertion_v1)
 
 

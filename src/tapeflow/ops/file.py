@@ -105,7 +105,16 @@ def read_file(filename, name=None):
 
 @public
 def write_file(filename, contents, name=None):
-    """Write the scalar string `contents` to a file, making its directory if there is none."""
+    """Write a string to a file, making its directory if there is none.
+
+    Args:
+      filename: the path, a scalar string.
+      contents: what to write, a scalar string.
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution, in a graph the operation that writes.
+    """
     return WriteFile(filename, contents)
 
 

@@ -211,17 +211,29 @@ def matmul(
     grad_b=False,
     name=None,
 ):
-    """The matrix product of the innermost two dimensions of `a` and `b`; the others broadcast.
+    """Multiply matrices; dimensions before the last two broadcast.
 
     Args:
-      a, b: tensors of one dtype and of rank at least 2.
-      transpose_a, transpose_b: transpose that matrix first.
-      adjoint_a, adjoint_b: transpose and conjugate it.
+      a: matrices `[..., M, N]` of a numeric dtype.
+      b: matrices `[..., N, K]` of that dtype.
+      transpose_a, transpose_b: whether that matrix is transposed first.
+      adjoint_a, adjoint_b: whether it is transposed and conjugated first.
       a_is_sparse, b_is_sparse: hints, of no effect on the result.
-      output_type: the dtype of the result, and of the sums on the way to it.
+      output_type: the dtype of the result, and of the sums on the way to it; None: that of the matrices.
+      grad_a, grad_b: marks of the gradient, of no effect on the result.
+      name: a name for the operation (optional).
 
-    Raises InvalidArgumentError where the shapes do not fit, ValueError where a matrix is to be both transposed and
-    adjoint.
+    Returns:
+      The products, `[..., M, K]`.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
+      ValueError: where a matrix is to be both transposed and adjoint.
+
+    >>> tf.linalg.matmul([[1, 2], [3, 4]], [[1, 0], [0, 2]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 4],
+           [3, 8]], dtype=int32)>
     """
     if not (adjoint_a or adjoint_b or transpose_a or transpose_b) and output_type is None:
         if a.__class__ is not EagerTensor:

@@ -225,10 +225,8 @@ def sparse_cross(inputs, name=None, separator=None):
     Raises:
       TypeError: for other inputs.
 
-    >>> tf.sparse.cross([[["a"]], [["d", "e"]]]).values.numpy()
-    Traceback (most recent call last):
-        ...
-    builtins.TypeError: All inputs must be Tensor or SparseTensor.
+    >>> tf.sparse.cross([tf.constant([["a"]]), tf.constant([["d", "e"]])]).values.numpy()
+    array([b'a_X_d', b'a_X_e'], dtype=object)
     """
     inputs = _require(
         inputs, (SparseTensor, _native.Tensor), "All inputs must be Tensor or SparseTensor."

@@ -127,13 +127,24 @@ def constant(
     name=None,
     row_splits_dtype=dtypes.int64,
 ):
-    """A ragged tensor of nested lists, a tensor where nothing is ragged.
+    """Make a ragged tensor of nested lists.
 
     Args:
-      ragged_rank: how many dimensions are ragged, by default all but the first.
-      inner_shape: the shape of each innermost value.
+      pylist: nested lists; scalars lie at one depth.
+      dtype: the dtype of the values; None: it follows from them.
+      ragged_rank: how many dimensions are ragged; None: all but the first.
+      inner_shape: the shape of each innermost value; None: it follows from them.
+      name: a name for the operation (optional).
+      row_splits_dtype: int32 or int64.
 
-    Raises ValueError for scalars that lie at different depths.
+    Returns:
+      A `tf.RaggedTensor`; a tensor where nothing is ragged.
+
+    Raises:
+      ValueError: for scalars that lie at different depths.
+
+    >>> tf.ragged.constant([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
     """
     values, splits, shape = _parts(
         pylist, dtype, ragged_rank, inner_shape, dtypes.as_dtype(row_splits_dtype)

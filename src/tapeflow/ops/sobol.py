@@ -72,7 +72,7 @@ def _(dim, num_results, skip, dtype):
 
 @tensor_function
 def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
-    """Make points of Sobol's sequence, which fills the unit cube evenly.
+    """Make points of Sobol's sequence, which fills the unit cube evenly. It needs SciPy.
 
     Args:
       dim: how many coordinates a point has, a scalar int32.
@@ -86,11 +86,5 @@ def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
 
     Raises:
       InvalidArgumentError: for a `dim` or `num_results` below one.
-
-    >>> tf.math.sobol_sample(2, 3)
-    <tf.Tensor: shape=(3, 2), dtype=float32, numpy=
-    array([[0.5 , 0.5 ],
-           [0.75, 0.25],
-           [0.25, 0.75]], dtype=float32)>
     """
     return SobolSample(dim, num_results, skip, dtypes.as_dtype(dtype))

@@ -174,11 +174,24 @@ def unicode_decode(
     replace_control_characters=False,
     name=None,
 ):
-    """The code points (int32) of the characters of strings: a ragged tensor, of a scalar a vector.
+    """Decode strings into code points.
 
     Args:
-      errors: what malformed bytes do: "strict" raises InvalidArgumentError, "replace", "ignore".
-      replace_control_characters: whether `replacement_char` replaces those below U+0020 as well.
+      input: a string tensor or `tf.RaggedTensor`.
+      input_encoding: "UTF-8", "UTF-16-BE", "UTF-32-BE" or another name.
+      errors: what to do with malformed bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      replace_control_characters: whether those of 0 to 31 are replaced also.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` of int32 of one dimension more; of a scalar, a vector.
+
+    Raises:
+      InvalidArgumentError: for malformed bytes, where `errors` is "strict", and an unknown encoding.
+
+    >>> tf.strings.unicode_decode("aé", "UTF-8")
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 97, 233], dtype=int32)>
     """
 
     def decode(vector):
