@@ -214,8 +214,8 @@ def decode_csv(
     Raises:
       InvalidArgumentError: for a line with another number of fields, and for a field that is no number.
 
-    >>> tf.io.decode_csv(["1,a", "2,b"], [[0], [""]])
-    [<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>, <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a', b'b'], dtype=object)>]
+    >>> [column.numpy().tolist() for column in tf.io.decode_csv(["1,a", "2,b"], [[0], [""]])]
+    [[1, 2], [b'a', b'b']]
     """
     return _decoded(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
 

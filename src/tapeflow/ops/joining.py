@@ -330,8 +330,8 @@ def unstack(value, num=None, axis=0, name="unstack"):
     Raises:
       ValueError: for an axis out of range, and where `num` is needed.
 
-    >>> tf.unstack([[1, 2], [3, 4]])
-    [<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>, <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 4], dtype=int32)>]
+    >>> [row.numpy().tolist() for row in tf.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
     """
     if num is None:
         value = convert_to_tensor(value)

@@ -101,8 +101,8 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
     Raises:
       InvalidArgumentError: for a number outside of [0, num_partitions), and shapes that do not start alike.
 
-    >>> tf.dynamic_partition([10, 20, 30], [0, 1, 0], 2)
-    [<tf.Tensor: shape=(2,), dtype=int32, numpy=array([10, 30], dtype=int32)>, <tf.Tensor: shape=(1,), dtype=int32, numpy=array([20], dtype=int32)>]
+    >>> [part.numpy().tolist() for part in tf.dynamic_partition([10, 20, 30], [0, 1, 0], 2)]
+    [[10, 30], [20]]
     """
     return DynamicPartition(data, partitions, num_partitions)
 
