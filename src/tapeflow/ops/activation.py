@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -94,7 +96,7 @@ ReluGrad.reference(
 
 
 @tensor_function
-def relu(features, name=None):
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(features, 0), elementwise."""
     return Relu(features)
 
@@ -137,7 +139,7 @@ Relu6Grad.reference(
 
 
 @tensor_function
-def relu6(features, name=None):
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6), elementwise."""
     return Relu6(features)
 
@@ -263,7 +265,7 @@ EluGrad.reference(
 
 
 @tensor_function
-def elu(features, name=None):
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """`features` where not negative, else exp(features) - 1."""
     return Elu(features)
 
@@ -328,7 +330,7 @@ def _(gradients, outputs):
 
 
 @tensor_function
-def selu(features, name=None):
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """The self-normalising exponential linear unit of Klambauer et al. (2017)."""
     return Selu(features)
 
@@ -373,7 +375,7 @@ def _(gradients, features):
 
 
 @tensor_function
-def softplus(features, name=None):
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + exp(features)), without overflow."""
     return Softplus(features)
 
@@ -420,7 +422,7 @@ SoftsignGrad.reference(
 
 
 @tensor_function
-def softsign(features, name=None):
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """features / (1 + |features|)."""
     return Softsign(features)
 

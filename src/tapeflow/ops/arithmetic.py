@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, promotion
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -100,7 +102,7 @@ Sub.reference(lambda x, y: x + y * -1.0)
 
 
 @tensor_function
-def subtract(x, y, name=None):
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Subtract `y` from `x` elementwise, with broadcasting.
 
     Args:
@@ -137,7 +139,7 @@ Mul.reference(per_element(lambda x, y: x * y, lambda x, y: x * y))
 
 
 @tensor_function
-def multiply(x, y, name=None):
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Multiply two tensors elementwise, with broadcasting.
 
     Args:
@@ -256,7 +258,7 @@ TruncateDiv.reference(per_element(_exact_quotient))
 
 
 @tensor_function
-def truncatediv(x, y, name=None):
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divide two tensors elementwise and round towards zero, with broadcasting.
 
     Args:
@@ -295,7 +297,7 @@ FloorDiv.reference(per_element(lambda x, y: x // y))
 
 
 @tensor_function
-def floordiv(x, y, name=None):
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divide two tensors elementwise and round down, with broadcasting.
 
     Args:
@@ -336,7 +338,7 @@ FloorMod.reference(per_element(lambda x, y: x - y * math.floor(x / y)))
 
 
 @tensor_function
-def floormod(x, y, name=None):
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute the remainder of `tf.math.floordiv`, which has the sign of `y`.
 
     Args:
@@ -382,7 +384,7 @@ TruncateMod = _remainder("TruncateMod")
 
 
 @tensor_function
-def truncatemod(x, y, name=None):
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute the remainder of `tf.truncatediv`, which has the sign of `x`.
 
     Args:
@@ -476,7 +478,7 @@ def divide(x, y, name=None):
 
 
 @tensor_function
-def realdiv(x, y, name=None):
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Divide two floating or complex tensors elementwise, with broadcasting.
 
     Args:
@@ -534,7 +536,7 @@ Pow.reference(per_element(lambda x, y: x**y, lambda x, y: x**y))
 
 
 @tensor_function
-def pow(x, y, name=None):
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Raise `x` to the power `y` elementwise, with broadcasting.
 
     Args:
@@ -584,7 +586,7 @@ Minimum = _extreme(
 
 
 @tensor_function
-def maximum(x, y, name=None):
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Take the larger of two elements, with broadcasting; NaN where either is NaN.
 
     Args:
@@ -601,7 +603,7 @@ def maximum(x, y, name=None):
 
 
 @tensor_function
-def minimum(x, y, name=None):
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Take the smaller of two elements, with broadcasting; NaN where either is NaN.
 
     Args:
@@ -640,7 +642,7 @@ SquaredDifference.reference(
 
 
 @tensor_function
-def squared_difference(x, y, name=None):
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `conj(x - y) * (x - y)` elementwise, with broadcasting.
 
     Args:

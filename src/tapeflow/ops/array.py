@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -42,7 +44,7 @@ def _(input):
 
 
 @tensor_function
-def identity(input, name=None):
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the value of `input`, of any dtype and shape."""
     return Identity(input)
 
@@ -75,7 +77,7 @@ def _(input):
 
 
 @tensor_function
-def guarantee_const(input, name=None):
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`; kept for programs that promise that it never changes."""
     return GuaranteeConst(input)
 
@@ -119,7 +121,7 @@ def _(input):
 
 
 @tensor_function
-def stop_gradient(input, name=None):
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`, through which no gradient flows."""
     return StopGradient(input)
 
@@ -197,7 +199,7 @@ def _(input, shape):
 
 
 @tensor_function
-def ensure_shape(x, shape, name=None):
+def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Check that a tensor has a shape, when the program runs, and return the tensor.
 
     Args:

@@ -9,6 +9,8 @@ import struct
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.table import Sample, op
@@ -180,7 +182,7 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
 
 
 @public
-def encode_wav(audio, sample_rate, name=None):
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """Write sound as the bytes of a WAV file of 16 bit.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -90,7 +92,7 @@ PopulationCount.reference(per_element(lambda v: f"{v:b}".count("1")))
 
 
 @tensor_function
-def bitwise_and(x, y, name=None):
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Keep the bits that are set in both numbers, elementwise with broadcasting.
 
     Args:
@@ -107,7 +109,7 @@ def bitwise_and(x, y, name=None):
 
 
 @tensor_function
-def bitwise_or(x, y, name=None):
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Set the bits that are set in either number, elementwise with broadcasting.
 
     Args:
@@ -124,7 +126,7 @@ def bitwise_or(x, y, name=None):
 
 
 @tensor_function
-def bitwise_xor(x, y, name=None):
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Set the bits that are set in just one of the numbers, elementwise with broadcasting.
 
     Args:
@@ -141,13 +143,13 @@ def bitwise_xor(x, y, name=None):
 
 
 @tensor_function
-def invert(x, name=None):
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """All bits flipped."""
     return Invert(x)
 
 
 @tensor_function
-def left_shift(x, y, name=None):
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Shift the bits of `x` to the left, elementwise with broadcasting.
 
     Args:
@@ -166,7 +168,7 @@ def left_shift(x, y, name=None):
 
 
 @tensor_function
-def right_shift(x, y, name=None):
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Shift the bits of `x` to the right, elementwise with broadcasting; negative numbers keep their sign.
 
     Args:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow import _native
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
@@ -173,7 +175,7 @@ def _(input, shape):
 
 
 @tensor_function
-def broadcast_to(input, shape, name=None):
+def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Repeat a tensor along dimensions of size 1, and along new first dimensions, to give it a shape.
 
     Args:
@@ -196,7 +198,7 @@ def broadcast_to(input, shape, name=None):
 
 
 @tensor_function
-def broadcast_dynamic_shape(shape_x, shape_y):
+def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
     """Compute the shape that two shapes broadcast to, when the program runs.
 
     Args:
@@ -315,7 +317,7 @@ def _(input, multiples):
 
 
 @tensor_function
-def tile(input, multiples, name=None):
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeat a whole tensor along its dimensions.
 
     Args:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
@@ -74,7 +76,7 @@ CheckNumericsV2.reference(lambda tensor, message: tensor)
 
 
 @public
-def check_numerics(tensor, message, name=None):
+def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tensor:
     """Check that no element is NaN or infinite, and return the tensor.
 
     Args:
@@ -95,7 +97,7 @@ def check_numerics(tensor, message, name=None):
 
 
 @public
-def assert_all_finite(x, message, name=None):
+def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor:
     """Check that no element is NaN or infinite, and return the tensor.
 
     Args:

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -42,7 +44,7 @@ GreaterEqual = _ordering("GreaterEqual", "greater_equal", lambda x, y: y <= x)
 
 
 @tensor_function
-def less(x, y, name=None):
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x < y`, elementwise with broadcasting.
 
     Args:
@@ -59,7 +61,7 @@ def less(x, y, name=None):
 
 
 @tensor_function
-def less_equal(x, y, name=None):
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x <= y`, elementwise with broadcasting.
 
     Args:
@@ -73,7 +75,7 @@ def less_equal(x, y, name=None):
 
 
 @tensor_function
-def greater(x, y, name=None):
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x > y`, elementwise with broadcasting.
 
     Args:
@@ -90,7 +92,7 @@ def greater(x, y, name=None):
 
 
 @tensor_function
-def greater_equal(x, y, name=None):
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x >= y`, elementwise with broadcasting.
 
     Args:
@@ -164,7 +166,7 @@ NotEqual = _equality("NotEqual", "not_equal", True)
 
 
 @tensor_function
-def equal(x, y, name=None):
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compare two tensors for equality elementwise, with broadcasting.
 
     NaN equals nothing, not even itself.
@@ -183,7 +185,7 @@ def equal(x, y, name=None):
 
 
 @tensor_function
-def not_equal(x, y, name=None):
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compare two tensors for inequality elementwise, with broadcasting.
 
     NaN differs from everything, itself included.
@@ -252,7 +254,7 @@ LogicalOr = _logic("LogicalOr", "logical_or", lambda x, y: max(x, y))
 
 
 @tensor_function
-def logical_and(x, y, name=None):
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where both `x` and `y` are true, elementwise with broadcasting.
 
     Args:
@@ -269,7 +271,7 @@ def logical_and(x, y, name=None):
 
 
 @tensor_function
-def logical_or(x, y, name=None):
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x` or `y` or both are true, elementwise with broadcasting.
 
     Args:
@@ -303,13 +305,13 @@ LogicalNot.reference(lambda x: x != np.array(True))
 
 
 @tensor_function
-def logical_not(x, name=None):
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """The opposite of each element of a boolean tensor."""
     return LogicalNot(x)
 
 
 @tensor_function
-def logical_xor(x, y, name="LogicalXor"):
+def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
     """Return where just one of `x` and `y` is true, elementwise with broadcasting.
 
     Args:
@@ -368,19 +370,19 @@ IsFinite = _kind_of_float("IsFinite", "isfinite", lambda v: v - v == 0)
 
 
 @tensor_function
-def is_nan(x, name=None):
+def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is NaN."""
     return IsNan(x)
 
 
 @tensor_function
-def is_inf(x, name=None):
+def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is an infinity."""
     return IsInf(x)
 
 
 @tensor_function
-def is_finite(x, name=None):
+def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is neither an infinity nor NaN."""
     return IsFinite(x)
 

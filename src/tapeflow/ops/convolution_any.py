@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.convolution import IMAGE_ATTRS, convolve, filter_gradient, input_gradient
@@ -199,17 +201,17 @@ def _(input, filter, out_backprop, strides, **_):
 
 @tensor_function
 def conv(
-    input,
-    filter,
+    input: TensorLike,
+    filter: TensorLike,
     strides,
     padding,
     explicit_paddings=(),
-    data_format="CHANNELS_LAST",
+    data_format: str = "CHANNELS_LAST",
     dilations=(),
     batch_dims=1,
     groups=1,
-    name=None,
-):
+    name: str | None = None,
+) -> Tensor:
     """Convolve images or volumes, the first dimensions of which are a batch.
 
     It has no gradient; `tf.nn.convolution` has.

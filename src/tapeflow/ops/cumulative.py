@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, shapes
@@ -80,7 +82,13 @@ def _(call, dy):
 
 
 @tensor_function
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumsum(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Compute the running sum along `axis`.
 
     Args:
@@ -117,7 +125,13 @@ def _(call, dy):
 
 
 @tensor_function
-def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumprod(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Compute the running product along `axis`.
 
     Args:
@@ -175,7 +189,13 @@ def _(call, dy):
 
 
 @tensor_function
-def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumulative_logsumexp(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Compute the running `log(sum(exp(x)))` along `axis` without overflow.
 
     Args:

@@ -10,7 +10,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -98,7 +100,7 @@ def _(input):
 
 
 @tensor_function
-def cholesky(input, name=None):
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L of L @ adjoint(L) = A, for positive definite matrices A, of which the lower triangles are
     read. The root of a matrix that is not positive definite is NaN."""
     return Cholesky(input)

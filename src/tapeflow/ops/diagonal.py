@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -339,7 +341,13 @@ MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 
 
 @tensor_function
-def set_diag(input, diagonal, name="set_diag", k=0, align=DEFAULT_ALIGN):
+def set_diag(
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str = "set_diag",
+    k: TensorLike = 0,
+    align=DEFAULT_ALIGN,
+) -> Tensor:
     """Replace diagonals of matrices.
 
     Args:
@@ -590,7 +598,9 @@ def _(input, num_lower, num_upper):
 
 
 @tensor_function
-def band_part(input, num_lower, num_upper, name=None):
+def band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """Set what is outside of a band around the main diagonal to zero.
 
     Args:

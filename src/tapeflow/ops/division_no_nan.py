@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -86,7 +88,7 @@ def divide_no_nan(x, y, name=None):
 
 
 @tensor_function
-def reciprocal_no_nan(x, name=None):
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, elementwise, but 0 where `x` is 0."""
     return DivNoNan(1, convert_to_tensor(x))
 
@@ -111,7 +113,7 @@ MulNoNan.reference(per_element(lambda x, y: x * y if y else 0.0, lambda x, y: x 
 
 
 @tensor_function
-def multiply_no_nan(x, y, name=None):
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Multiply two tensors elementwise, with 0 where `y` is 0 even if `x` is infinite or NaN; with broadcasting.
 
     Args:
@@ -178,7 +180,7 @@ def _log(v):
 
 
 @tensor_function
-def xdivy(x, y, name=None):
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `x / y` elementwise, with 0 where `x` is 0 even if `y` is; with broadcasting.
 
     Args:
@@ -192,7 +194,7 @@ def xdivy(x, y, name=None):
 
 
 @tensor_function
-def xlogy(x, y, name=None):
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `x * log(y)` elementwise, with 0 where `x` is 0 even if `y` is; with broadcasting.
 
     Args:
@@ -209,7 +211,7 @@ def xlogy(x, y, name=None):
 
 
 @tensor_function
-def xlog1py(x, y, name=None):
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Compute `x * log(1 + y)` elementwise, with 0 where `x` is 0; with broadcasting.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -56,7 +58,9 @@ def _(rng):
 
 
 @tensor_function
-def fingerprint(data, method="farmhash64", name=None):
+def fingerprint(
+    data: TensorLike, method: str = "farmhash64", name: str | None = None
+) -> Tensor:
     """Compute a fingerprint of each row of a tensor.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -134,7 +136,7 @@ def _(rng):
 
 
 @tensor_function
-def to_hash_bucket_fast(input, num_buckets, name=None):
+def to_hash_bucket_fast(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is fast, but not safe against attacks.
 
     Args:

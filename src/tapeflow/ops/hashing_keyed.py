@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -104,7 +106,7 @@ def _(rng):
 
 
 @tensor_function
-def to_hash_bucket_strong(input, num_buckets, key, name=None):
+def to_hash_bucket_strong(input: TensorLike, num_buckets, key, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is safe against attacks while the key is secret.
 
     Args:
@@ -123,7 +125,7 @@ def to_hash_bucket_strong(input, num_buckets, key, name=None):
 
 
 @tensor_function
-def to_hash_bucket(input, num_buckets, name=None):
+def to_hash_bucket(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
     """Put strings into buckets by the hash of TensorFlow's first years; prefer `tf.strings.to_hash_bucket_fast`.
 
     Args:

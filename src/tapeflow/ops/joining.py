@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow import _native
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -262,7 +264,7 @@ def stack(values, axis=0, name="stack"):
 
 
 @tensor_function
-def parallel_stack(values, name="parallel_stack"):
+def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
     """`stack` along the first dimension."""
     return Pack(list(values))
 

@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -126,7 +128,7 @@ def _(tensor, shape):
 
 
 @tensor_function
-def reshape(tensor, shape, name=None):
+def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Give the elements of a tensor another shape, in row-major order.
 
     Args:
@@ -207,7 +209,7 @@ def _(input, dim):
 
 
 @tensor_function
-def expand_dims(input, axis, name=None):
+def expand_dims(input: TensorLike, axis, name: str | None = None) -> Tensor:
     """Insert a dimension of size 1.
 
     Args:
@@ -304,7 +306,7 @@ def _(input, squeeze_dims):
 
 
 @tensor_function
-def squeeze(input, axis=None, name=None):
+def squeeze(input: TensorLike, axis=None, name: str | None = None) -> Tensor:
     """Remove dimensions of size 1.
 
     Args:
@@ -542,7 +544,7 @@ def _(x):
 
 
 @tensor_function
-def invert_permutation(x, name=None):
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of the permutation `x`, a 1-D int32 or int64 tensor."""
     return InvertPermutation(x)
 
@@ -625,7 +627,7 @@ def _(input, type):
 
 
 @tensor_function
-def bitcast(input, type, name=None):
+def bitcast(input: TensorLike, type, name: str | None = None) -> Tensor:
     """Read the bytes of a tensor as another dtype.
 
     Args:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, construction, elementwise, layout, matmul, shapes
@@ -123,7 +125,9 @@ def _(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
 
 
 @tensor_function
-def local_response_normalization(input, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name=None):
+def local_response_normalization(
+    input: TensorLike, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name: str | None = None
+) -> Tensor:
     """Divide each element by a power of the sum of squares of neighbouring channels.
 
     It is `input / (bias + alpha * sum(input**2))**beta`, the sum over the channels at most `depth_radius` away.

@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -93,7 +95,7 @@ def _(input):
 
 
 @tensor_function
-def expm(input, name=None):
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponentials of square matrices."""
     return MatrixExponential(input)
 
@@ -128,7 +130,7 @@ def _(input):
 
 
 @tensor_function
-def logm(input, name=None):
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithms of complex square matrices."""
     return MatrixLogarithm(input)
 
@@ -180,7 +182,7 @@ def _(input):
 
 
 @tensor_function
-def sqrtm(input, name=None):
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square roots of square matrices."""
     return MatrixSquareRoot(input)
 
@@ -342,7 +344,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
             )
         if ord not in ORDERS:
             raise ValueError(f"'ord' must be a supported matrix norm in {list(ORDERS)}, got {ord}")
-    elif ord not in ORDERS and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
+    elif ord == "fro" or (ord not in ORDERS and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0)):
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     tensor = convert_to_tensor(tensor)
     keep = bool(keepdims)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import gather, shapes
@@ -205,7 +207,7 @@ ParallelDynamicStitch.reference(_stitch_reference)
 
 
 @tensor_function
-def dynamic_stitch(indices, data, name=None):
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
     """Put slices from several tensors in their places in one.
 
     Args:

@@ -81,9 +81,8 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
       input: a real tensor `[batch, spatial..., channels]` of 1 to 3 spatial dimensions.
       ksize: the size of the window, an int or a list of one int or one for each spatial (or each) dimension.
       strides: how far windows are apart, likewise.
-      padding: "VALID": windows inside of the input only; "SAME": as many as strides; for images also a list of
-        (before, after)
-        for each dimension.
+      padding: "VALID": windows inside of the input only (none, where they are larger); "SAME": as many as strides;
+        for images also a list of (before, after) for each dimension.
       data_format: "NWC", "NHWC" or "NDHWC", or the same with the channels second, such as "NCHW"; None: channels
         last.
       name: a name for the operation (optional).
@@ -92,7 +91,7 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
       A tensor of the dtype of `input`, with the same layout.
 
     Raises:
-      InvalidArgumentError: for windows or strides that are not positive, and a window larger than the input.
+      InvalidArgumentError: for windows or strides that are not positive.
 
     >>> tf.nn.max_pool(tf.constant([[[1.0], [3.0], [5.0], [7.0]]]), ksize=2, strides=2, padding="VALID")
     <tf.Tensor: shape=(1, 2, 1), dtype=float32, numpy=
@@ -110,9 +109,8 @@ def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
       input: a floating tensor `[batch, spatial..., channels]` of 1 to 3 spatial dimensions.
       ksize: the size of the window, an int or a list of one int or one for each spatial (or each) dimension.
       strides: how far windows are apart, likewise.
-      padding: "VALID": windows inside of the input only; "SAME": as many as strides; for images also a list of
-        (before, after)
-        for each dimension.
+      padding: "VALID": windows inside of the input only (none, where they are larger); "SAME": as many as strides;
+        for images also a list of (before, after) for each dimension.
       data_format: "NWC", "NHWC" or "NDHWC", or the same with the channels second, such as "NCHW"; None: channels
         last.
       name: a name for the operation (optional).
@@ -121,7 +119,7 @@ def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
       A tensor of the dtype of `input`, with the same layout.
 
     Raises:
-      InvalidArgumentError: for windows or strides that are not positive, and a window larger than the input.
+      InvalidArgumentError: for windows or strides that are not positive.
 
     >>> tf.nn.avg_pool(tf.constant([[[1.0], [3.0], [5.0], [7.0]]]), ksize=2, strides=2, padding="VALID")
     <tf.Tensor: shape=(1, 2, 1), dtype=float32, numpy=

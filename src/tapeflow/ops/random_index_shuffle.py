@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import padding
@@ -127,7 +129,9 @@ def _(rng):
 
 
 @tensor_function
-def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
+def random_index_shuffle(
+    index: TensorLike, seed: TensorLike, max_index: TensorLike, rounds=4, name: str | None = None
+) -> Tensor:
     """Tell where an index comes to in a permutation that a seed chooses.
 
     Args:

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -44,7 +46,9 @@ StatelessShuffle.compiled(static="alg")
 
 
 @public
-def stateless_shuffle(value, seed, alg="auto_select", name=None):
+def stateless_shuffle(
+    value: TensorLike, seed, alg: str = "auto_select", name: str | None = None
+) -> Tensor:
     """Shuffle a tensor along its first dimension, in an order that depends on a seed alone.
 
     Args:
@@ -82,7 +86,13 @@ def _(rng):
 
 
 @public
-def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+def stateless_categorical(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """Draw classes by their log-probabilities, as a seed alone says.
 
     Args:

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
@@ -150,8 +152,14 @@ def _(rng):
 
 @public
 def stateless_parameterized_truncated_normal(
-    shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
-):
+    shape: TensorLike,
+    seed: TensorLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
+    name: str | None = None,
+) -> Tensor:
     """Draw normally distributed numbers of an interval, that depend on a seed alone.
 
     Args:

@@ -7,7 +7,9 @@ import zlib
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, tensor_bytes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.expansion import expanded
 from tapeflow.core.public import public, tensor_function
@@ -176,7 +178,9 @@ def _(rng):
 
 
 @tensor_function
-def decode_compressed(bytes, compression_type="", name=None):
+def decode_compressed(
+    bytes: TensorLike, compression_type: str = "", name: str | None = None
+) -> Tensor:
     """Decompress strings.
 
     Args:
@@ -248,13 +252,13 @@ def _(rng):
 
 
 @tensor_function
-def serialize_tensor(tensor, name=None):
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as the bytes of a TensorProto message, a scalar string."""
     return SerializeTensor(tensor)
 
 
 @tensor_function
-def parse_tensor(serialized, out_type, name=None):
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """Read a serialized tensor, see `tf.io.serialize_tensor`.
 
     Args:

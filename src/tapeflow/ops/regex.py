@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -281,7 +283,7 @@ def _(rng):
 
 
 @tensor_function
-def encode_base64(input, pad=False, name=None):
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Write strings in the base64 alphabet that is safe in URLs.
 
     Args:
@@ -299,6 +301,6 @@ def encode_base64(input, pad=False, name=None):
 
 
 @tensor_function
-def decode_base64(input, name=None):
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """The bytes that base64 strings stand for; InvalidArgumentError for what is no base64."""
     return DecodeBase64(input)

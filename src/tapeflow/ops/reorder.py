@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -68,7 +70,7 @@ def _(tensor, axis):
 
 
 @tensor_function
-def reverse(tensor, axis, name=None):
+def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Reverse a tensor along axes.
 
     Args:
@@ -301,7 +303,7 @@ def _(input, shift, axis):
 
 
 @tensor_function
-def roll(input, shift, axis, name=None):
+def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Shift the elements of a tensor along axes, what leaves at one end coming in at the other.
 
     Args:

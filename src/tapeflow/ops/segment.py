@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -329,7 +331,7 @@ def _(call, dy):
 
 
 @tensor_function
-def segment_sum(data, segment_ids, name=None):
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Add the rows of each segment.
 
     Args:
@@ -352,7 +354,7 @@ def segment_sum(data, segment_ids, name=None):
 
 
 @tensor_function
-def segment_mean(data, segment_ids, name=None):
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Compute the means of each segment of rows.
 
     Args:
@@ -373,7 +375,7 @@ def segment_mean(data, segment_ids, name=None):
 
 
 @tensor_function
-def segment_prod(data, segment_ids, name=None):
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Multiply the rows of each segment.
 
     Args:
@@ -391,7 +393,7 @@ def segment_prod(data, segment_ids, name=None):
 
 
 @tensor_function
-def segment_max(data, segment_ids, name=None):
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Compute the largest elements of each segment of rows.
 
     Args:
@@ -409,7 +411,7 @@ def segment_max(data, segment_ids, name=None):
 
 
 @tensor_function
-def segment_min(data, segment_ids, name=None):
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Compute the smallest elements of each segment of rows.
 
     Args:
@@ -427,7 +429,9 @@ def segment_min(data, segment_ids, name=None):
 
 
 @tensor_function
-def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sum(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Add the parts of each segment; `segment_ids` need not be sorted.
 
     Args:
@@ -456,7 +460,9 @@ def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
 
 
 @tensor_function
-def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
+def unsorted_segment_prod(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Multiply the parts of each segment; `segment_ids` need not be sorted.
 
     Args:
@@ -479,7 +485,9 @@ def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
 
 
 @tensor_function
-def unsorted_segment_max(data, segment_ids, num_segments, name=None):
+def unsorted_segment_max(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Compute the largest elements of each segment; `segment_ids` need not be sorted.
 
     Args:
@@ -505,7 +513,9 @@ def unsorted_segment_max(data, segment_ids, num_segments, name=None):
 
 
 @tensor_function
-def unsorted_segment_min(data, segment_ids, num_segments, name=None):
+def unsorted_segment_min(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Compute the smallest elements of each segment; `segment_ids` need not be sorted.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -73,7 +75,13 @@ def _(rng):
 
 
 @tensor_function
-def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+def unsorted_segment_join(
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor:
     """Join the strings that have one segment id.
 
     Args:

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -559,7 +561,9 @@ def _(rng):
 
 
 @tensor_function
-def in_top_k(targets, predictions, k, name=None):
+def in_top_k(
+    targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
     """Tell whether each target class is among the `k` greatest predictions of its row.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
@@ -41,7 +42,7 @@ def _resized(x, n: int):
     if isinstance(size, int):
         if size >= n:
             return x[..., :n]
-        missing = n - size
+        missing: Any = n - size
     else:
         x = x[..., :n]
         missing = arithmetic.maximum(n - size, 0)

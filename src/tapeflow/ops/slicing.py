@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -113,7 +115,7 @@ def _(input, begin, size):
 
 
 @tensor_function
-def slice_(input_, begin, size, name=None):
+def slice_(input_, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Take the part of a tensor that starts at `begin` and has shape `size`.
 
     Args:

@@ -6,7 +6,9 @@ import warnings
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, extras
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.table import Sample, dtype, op
@@ -71,7 +73,13 @@ def _(dim, num_results, skip, dtype):
 
 
 @tensor_function
-def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
+def sobol_sample(
+    dim: TensorLike,
+    num_results: TensorLike,
+    skip: TensorLike = 0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """Make points of Sobol's sequence, which fills the unit cube evenly. It needs SciPy.
 
     Args:

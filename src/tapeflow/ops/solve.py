@@ -6,7 +6,9 @@ import importlib
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -121,7 +123,7 @@ def _eliminated(a, b):
 
 
 @tensor_function
-def inv(input, adjoint=False, name=None):
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Invert square matrices, or their adjoints.
 
     Args:
@@ -187,7 +189,7 @@ def _(input):
 
 
 @tensor_function
-def det(input, name=None):
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinants of square matrices."""
     return MatrixDeterminant(input)
 
@@ -299,7 +301,9 @@ MatrixSolve.reference(
 
 
 @tensor_function
-def solve(matrix, rhs, adjoint=False, name=None):
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """Solve systems of linear equations, `matrix @ X = rhs`.
 
     Args:
@@ -396,7 +400,13 @@ def _(matrix, rhs, lower, adjoint):
 
 
 @tensor_function
-def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+def triangular_solve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Solve systems of linear equations with triangular matrices.
 
     Args:
@@ -407,10 +417,10 @@ def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
       name: a name for the operation (optional).
 
     Returns:
-      X, `[..., M, K]`.
+      X, `[..., M, K]`; a zero on the diagonal gives what is not finite.
 
     Raises:
-      InvalidArgumentError: for a zero on the diagonal, and for shapes that do not fit.
+      InvalidArgumentError: for shapes that do not fit.
 
     >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [5.0]])
     <tf.Tensor: shape=(2, 1), dtype=float32, numpy=

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -412,7 +414,9 @@ def _(input, block_size, data_format):
 
 
 @tensor_function
-def space_to_batch_nd(input, block_shape, paddings, name=None):
+def space_to_batch_nd(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """Move blocks of the spatial dimensions into the batch dimension, after padding with zeros.
 
     Args:
@@ -437,7 +441,9 @@ def space_to_batch_nd(input, block_shape, paddings, name=None):
 
 
 @tensor_function
-def batch_to_space(input, block_shape, crops, name=None):
+def batch_to_space(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
     """Lay parts of the batch dimension out as blocks, and crop: the inverse of `tf.space_to_batch`.
 
     Args:
@@ -476,7 +482,9 @@ def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
 
 
 @tensor_function
-def space_to_depth(input, block_size, data_format="NHWC", name=None):
+def space_to_depth(
+    input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
     """Stack the pixels of blocks of an image into its channels.
 
     Args:
@@ -495,7 +503,9 @@ def space_to_depth(input, block_size, data_format="NHWC", name=None):
 
 
 @tensor_function
-def depth_to_space(input, block_size, data_format="NHWC", name=None):
+def depth_to_space(
+    input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
     """Lay channels out as blocks of pixels: the inverse of `tf.nn.space_to_depth`.
 
     Args:

@@ -8,7 +8,9 @@ from functools import cache
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -129,19 +131,19 @@ Digamma = special_row(
 
 
 @tensor_function
-def erf(x, name=None):
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The Gauss error function of each element."""
     return Erf(x)
 
 
 @tensor_function
-def erfc(x, name=None):
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), exact for large x."""
     return Erfc(x)
 
 
 @tensor_function
-def erfinv(x, name=None):
+def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `erf`; NaN outside [-1, 1]."""
     return Erfinv(x)
 
@@ -154,19 +156,19 @@ def erfcinv(x, name=None):
 
 
 @tensor_function
-def ndtri(x, name=None):
+def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The quantiles of the standard normal distribution; NaN outside [0, 1]."""
     return Ndtri(x)
 
 
 @tensor_function
-def lgamma(x, name=None):
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of |gamma(x)|."""
     return Lgamma(x)
 
 
 @tensor_function
-def digamma(x, name=None):
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of `lgamma`."""
     return Digamma(x)
 
@@ -222,7 +224,7 @@ def _(call, dz):
 
 
 @tensor_function
-def polygamma(a, x, name=None):
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the derivative of order `a` of `tf.math.digamma` at `x`, elementwise with broadcasting.
 
     Args:
@@ -256,7 +258,7 @@ def _(call, dz):
 
 
 @tensor_function
-def zeta(x, q, name=None):
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """Compute the Hurwitz zeta function, the sum of (q + n)^-x over all n >= 0, elementwise with broadcasting.
 
     Args:
@@ -318,7 +320,7 @@ def _(call, dz):
 
 
 @tensor_function
-def igamma(a, x, name=None):
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the lower regularised incomplete gamma function P(a, x), elementwise with broadcasting.
 
     Args:
@@ -333,7 +335,7 @@ def igamma(a, x, name=None):
 
 
 @tensor_function
-def igammac(a, x, name=None):
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x), elementwise with broadcasting.
 
     Args:
@@ -474,7 +476,7 @@ def _(a, b, x):
 
 
 @tensor_function
-def betainc(a, b, x, name=None):
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Compute the regularised incomplete beta function I_x(a, b), elementwise with broadcasting.
 
     Args:
@@ -530,7 +532,7 @@ def _(x1, x2):
 
 
 @tensor_function
-def nextafter(x1, x2, name=None):
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """Return the next number of the dtype after `x1` on the way to `x2`, elementwise with broadcasting.
 
     Args:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, complex_numbers, padding, shapes, slicing
@@ -268,7 +270,9 @@ def _(input, fft_length, axes, Treal):
 
 
 @tensor_function
-def raw_fftnd(input, fft_length, axes, name=None):
+def raw_fftnd(
+    input: TensorLike, fft_length: TensorLike, axes: TensorLike, name: str | None = None
+) -> Tensor:
     """Compute the discrete Fourier transform over axes; prefer `tf.signal.fftnd`.
 
     Args:
@@ -284,7 +288,9 @@ def raw_fftnd(input, fft_length, axes, name=None):
 
 
 @tensor_function
-def raw_ifftnd(input, fft_length, axes, name=None):
+def raw_ifftnd(
+    input: TensorLike, fft_length: TensorLike, axes: TensorLike, name: str | None = None
+) -> Tensor:
     """Invert the discrete Fourier transform over axes; prefer `tf.signal.ifftnd`.
 
     Args:
@@ -300,7 +306,13 @@ def raw_ifftnd(input, fft_length, axes, name=None):
 
 
 @tensor_function
-def raw_rfftnd(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None):
+def raw_rfftnd(
+    input: TensorLike,
+    fft_length: TensorLike,
+    axes: TensorLike,
+    Tcomplex=dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
     """Compute the discrete Fourier transform of a real signal over axes; prefer `tf.signal.rfftnd`.
 
     Args:
@@ -317,7 +329,13 @@ def raw_rfftnd(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None):
 
 
 @tensor_function
-def raw_irfftnd(input, fft_length, axes, Treal=dtypes.float32, name=None):
+def raw_irfftnd(
+    input: TensorLike,
+    fft_length: TensorLike,
+    axes: TensorLike,
+    Treal=dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """Invert the discrete Fourier transform of a real signal over axes; prefer `tf.signal.irfftnd`.
 
     Args:

@@ -7,7 +7,9 @@ import re
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.expansion import check_expansion
 from tapeflow.core.public import tensor_function
@@ -88,7 +90,15 @@ def _(rng):
 
 
 @tensor_function
-def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
+def as_string(
+    input: TensorLike,
+    precision=-1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width=-1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
     """Write numbers and booleans as strings.
 
     Args:
@@ -178,7 +188,9 @@ def _(rng):
 
 
 @tensor_function
-def to_number(input, out_type=dtypes.float32, name=None):
+def to_number(
+    input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """Read the numbers that strings spell.
 
     Args:

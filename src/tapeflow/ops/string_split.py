@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -360,14 +362,14 @@ def unicode_encode(
 
 @tensor_function
 def unicode_transcode(
-    input,
+    input: TensorLike,
     input_encoding,
     output_encoding,
-    errors="replace",
+    errors: str = "replace",
     replacement_char=REPLACEMENT,
-    replace_control_characters=False,
-    name=None,
-):
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
     r"""Write strings of one encoding in another.
 
     Args:
@@ -394,6 +396,6 @@ def unicode_transcode(
 
 
 @tensor_function
-def unicode_script(input, name=None):
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     """The number that ICU has for the script of each code point, -1 for what is no code point."""
     return UnicodeScript(input)

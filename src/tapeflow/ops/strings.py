@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
@@ -110,7 +112,7 @@ def _(rng):
 
 
 @tensor_function
-def length(input, unit="BYTE", name=None):
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Count the bytes or characters of strings.
 
     Args:
@@ -181,7 +183,7 @@ def _(rng):
 
 
 @tensor_function
-def lower(input, encoding="", name=None):
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Turn letters into lower case.
 
     Args:
@@ -199,7 +201,7 @@ def lower(input, encoding="", name=None):
 
 
 @tensor_function
-def upper(input, encoding="", name=None):
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Turn letters into upper case.
 
     Args:
@@ -230,7 +232,7 @@ def _(rng):
 
 
 @tensor_function
-def strip(input, name=None):
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at their ends."""
     return StringStrip(input)
 
@@ -291,7 +293,9 @@ def _(rng):
 
 
 @tensor_function
-def substr(input, pos, len, unit="BYTE", name=None):
+def substr(
+    input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
     """Take a part of each string.
 
     Args:
@@ -374,7 +378,7 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
       A string tensor of the shape of `inputs` without the axes.
 
     Raises:
-      InvalidArgumentError: for an axis out of range.
+      OutOfRangeError: for an axis out of range.
 
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator=" ").numpy()
     array([b'a b', b'c d'], dtype=object)

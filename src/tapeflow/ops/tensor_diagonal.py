@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -100,13 +102,13 @@ def _(input):
 
 
 @tensor_function
-def tensor_diag(diagonal, name=None):
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """The tensor of shape `diagonal.shape * 2` that is `diagonal[i]` at [i, i] and 0 elsewhere."""
     return Diag(diagonal)
 
 
 @tensor_function
-def tensor_diag_part(input, name=None):
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The elements [i, i] of a tensor whose shape is that of i twice. Raises InvalidArgumentError for other shapes."""
     return DiagPart(input)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
@@ -494,7 +496,9 @@ def _(matrix, rhs, lower, adjoint):
 
 
 @tensor_function
-def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
+def banded_triangular_solve(
+    bands, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """Solve systems of linear equations with triangular matrices of few diagonals.
 
     Args:

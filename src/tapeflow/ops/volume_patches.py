@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -100,7 +102,9 @@ def _(input, ksizes, strides, padding):
 
 
 @tensor_function
-def extract_volume_patches(input, ksizes, strides, padding, name=None):
+def extract_volume_patches(
+    input: TensorLike, ksizes, strides, padding, name: str | None = None
+) -> Tensor:
     """Cut blocks of voxels out of volumes.
 
     Args:
