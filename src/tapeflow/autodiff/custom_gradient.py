@@ -31,10 +31,8 @@ def custom_gradient(f=None):
 
     Args:
       f: a function that returns `(result, grad_fn)`, where `grad_fn(*upstream)` returns the gradient of each
-        argument. Where
-        `f` uses trainable variables, `grad_fn(*upstream, variables=[...])` returns the list of the gradients of the
-        arguments
-        and that of the variables. None: the decorator is returned.
+        argument. Where `f` uses trainable variables, `grad_fn(*upstream, variables=[...])` returns the list of the
+        gradients of the arguments and that of the variables. None: the decorator is returned.
 
     Returns:
       A function of the arguments of `f` that returns its result.

@@ -70,9 +70,8 @@ class GradientTape(_native.Tape):
         """Record what is computed from now on from tensors.
 
         Args:
-          tensor: a tensor or variable, or a structure of them. Those that are not floating or complex are passed over,
-            with a
-            warning.
+          tensor: a tensor or variable, or a structure of them. Those that are not floating or complex are passed
+            over, with a warning.
 
         Raises:
           ValueError: for anything else.

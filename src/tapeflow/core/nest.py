@@ -142,8 +142,7 @@ def assert_same_structure(
     Args:
       nest1, nest2: structures of lists, tuples, dicts, named tuples and the like.
       check_types: whether lists and tuples differ, and named tuples of another name or fields; mappings of all
-        types are the
-        same if they have the same keys.
+        types are the same if they have the same keys.
       expand_composites: whether composite tensors, such as sparse ones, are structures of their parts.
 
     Raises:

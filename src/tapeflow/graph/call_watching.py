@@ -160,8 +160,7 @@ def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
     """Let every operation raise an error where one of its floating results is NaN or infinite.
 
     It concerns eager operations of the thread that calls it, and graphs that are built from now on; everything is
-    slower
-    meanwhile. `tf.debugging.disable_check_numerics` ends it.
+    slower meanwhile. `tf.debugging.disable_check_numerics` ends it.
 
     Args:
       stack_height_limit: not used.

@@ -425,8 +425,7 @@ def truediv(x, y, name=None):
 
     Returns:
       A tensor of their broadcast shape: float32 for integers of 8 and 16 bits, float64 for wider ones, else of the
-      dtype
-      of the arguments.
+      dtype of the arguments.
 
     Raises:
       TypeError: for dtypes that differ.

@@ -649,9 +649,8 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
 
     Args:
       shapes: a list of pairs (tensor, shape), or a dict of those. In a shape, a number is a size; None and "."
-        stand for any;
-        every other symbol stands for one size wherever it comes; `...` at its start or end stands for any
-        dimensions.
+        stand for any; every other symbol stands for one size wherever it comes; `...` at its start or end stands
+        for any dimensions.
       data: what to show where the check fails as a graph runs; None: the condition and tensors (optional).
       summarize: how many elements of each tensor of `data` to show; None: 3.
       message: a text that begins the error (optional).

@@ -542,8 +542,7 @@ def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=Non
 
     Returns:
       (rows of `true_classes`, int32; places in `sampled_candidates`, int64; weights, the lowest float32 each, which
-      takes a
-      logit out of the game when added to it).
+      takes a logit out of the game when added to it).
     """
     return ComputeAccidentalHits(
         _int64(true_classes), _int64(sampled_candidates), num_true, *seeds(seed)

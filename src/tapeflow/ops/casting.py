@@ -87,10 +87,8 @@ def cast(x, dtype, name=None):
     """Convert the elements of a tensor to another dtype.
 
     Floating numbers are truncated towards zero on the way to integers; complex numbers lose their imaginary part;
-    numbers
-    become True where they are not zero. What is out of range of the new dtype gives a number that is not defined,
-    see
-    `tf.dtypes.saturate_cast`.
+    numbers become True where they are not zero. What is out of range of the new dtype gives a number that is not
+    defined, see `tf.dtypes.saturate_cast`.
 
     Args:
       x: a tensor, or `tf.IndexedSlices` or anything a tensor is made of.

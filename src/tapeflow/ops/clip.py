@@ -170,8 +170,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """Scale a list of tensors by one factor, so that their global norm is at most `clip_norm`.
 
     The factor is `clip_norm / max(global_norm, clip_norm)`, see `tf.linalg.global_norm`. Where the norm is infinite
-    or NaN,
-    all results are NaN.
+    or NaN, all results are NaN.
 
     Args:
       t_list: a list or tuple of tensors or `tf.IndexedSlices`; None stays None.

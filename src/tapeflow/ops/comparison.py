@@ -487,12 +487,10 @@ def where(condition, x=None, y=None, name=None):
 
     Returns:
       A tensor of the dtype of `x` and of the broadcast shape. Without `x` and `y`, an int64 tensor `[count, rank]`
-      of the
-      coordinates of the true elements, in row-major order.
+      of the coordinates of the true elements, in row-major order.
 
     Both branches are computed before one is chosen, and a NaN or an infinity in the gradient of the branch that was
-    not
-    chosen makes the whole gradient NaN: replace such inputs by safe ones first.
+    not chosen makes the whole gradient NaN: replace such inputs by safe ones first.
 
     Raises:
       ValueError: where just one of `x` and `y` is given.

@@ -40,8 +40,7 @@ def conjugate_gradient(
 
     Returns:
       A named tuple: `i`, the number of steps; `x`, the solution; `r`, the residual; `p`, the direction; `gamma`,
-      the product
-      of the residual with its preconditioned self.
+      the product of the residual with its preconditioned self.
 
     Raises:
       ValueError: for another operator.

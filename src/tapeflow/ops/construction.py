@@ -682,8 +682,7 @@ def meshgrid(*args, **kwargs):
     Args:
       *args: n vectors, the coordinates along each dimension; of other ranks, they are flattened.
       **kwargs: `indexing`, "xy" (the first two dimensions of the results swapped, as in pictures; the default) or
-        "ij";
-        and `name`.
+        "ij"; and `name`.
 
     Returns:
       A list of n tensors of n dimensions, one for each vector and of its dtype.

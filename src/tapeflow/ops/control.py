@@ -498,8 +498,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
     Args:
       func: a function that takes as many tensors as `inp` has and returns one tensor or a list; without it, a
-        decorator is
-        returned, for a function that is then called with `inp`.
+        decorator is returned, for a function that is then called with `inp`.
       inp: the list of tensors that it is called with.
       Tout: the dtype, or the list of dtypes, that it returns; empty or None: nothing.
       name: a name for the operation (optional).
@@ -525,8 +524,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
     Args:
       func: a function that takes as many arrays as `inp` has and returns one array or a list; without it, a
-        decorator is
-        returned, for a function that is then called with `inp`.
+        decorator is returned, for a function that is then called with `inp`.
       inp: the list of tensors that it is called with.
       Tout: the dtype, or the list of dtypes, that it returns.
       stateful: whether two calls with the same arrays may give different results, so that a graph does not merge

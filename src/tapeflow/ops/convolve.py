@@ -79,12 +79,10 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
     Args:
       input: a tensor `[batch..., height, width, in]` of a floating dtype or int32.
       filters: `[height, width, in / groups, out]` of that dtype. Where `in` of the filters is smaller, groups of
-        channels have
-        filters of their own.
+        channels have filters of their own.
       strides: how far windows are apart, an int or a list of one, two or four.
       padding: "VALID": windows inside of the input only; "SAME": as many as strides; or a list of (before, after)
-        for each
-        dimension.
+        for each dimension.
       data_format: "NHWC", or "NCHW" for `[batch, in, height, width]`.
       dilations: how far neighbouring taps are apart, an int or a list of one, two or four; None: 1.
       name: a name for the operation (optional).

@@ -200,8 +200,7 @@ def decode_csv(
     Args:
       records: lines, a string tensor.
       record_defaults: for each column what stands for a missing field, an empty tensor where none may be missing;
-        its dtype
-        is that of the column.
+        its dtype is that of the column.
       field_delim: the character between fields.
       use_quote_delim: whether double quotes enclose fields in which that character may stand.
       na_value: a text that also stands for a missing field.

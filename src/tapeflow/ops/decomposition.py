@@ -329,8 +329,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
     Returns:
       (s, u, v), or `s` alone: the singular values `[..., min(M, N)]`, real and in descending order, and the
-      singular vectors
-      as columns. Note that `v` is not transposed, unlike in NumPy.
+      singular vectors as columns. Note that `v` is not transposed, unlike in NumPy.
 
     >>> tf.linalg.svd([[3.0, 0.0], [0.0, 4.0]], compute_uv=False)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([4., 3.], dtype=float32)>

@@ -234,8 +234,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN
       k: which diagonal, or the lowest and the highest: 0 is the main one, positive numbers are above it.
       padding_value: fills up the shorter ones of several diagonals, a scalar of the dtype of `input`.
       align: to which side shorter diagonals are moved, first those above the main one and then those below it:
-        "RIGHT_LEFT",
-        "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
+        "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
 
     Returns:
       A tensor of the dtype of `input`: `[..., length]`, or `[..., number of diagonals, longest]` with the highest

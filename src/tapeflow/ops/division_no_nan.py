@@ -66,8 +66,7 @@ def divide_no_nan(x, y, name=None):
 
     Returns:
       A tensor of the broadcast shape: of integers of 8 and 16 bits float32, of wider ones float64, else of the
-      dtype of the
-      arguments.
+      dtype of the arguments.
 
     Raises:
       TypeError: for other dtypes, and for dtypes that differ.

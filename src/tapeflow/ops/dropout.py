@@ -22,8 +22,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
       x: a floating tensor.
       rate: the probability that an element is set to zero, in [0, 1); the others are divided by `1 - rate`.
       noise_shape: a shape that broadcasts to that of `x`: along dimensions where it is 1, elements are kept or
-        dropped
-        together (optional).
+        dropped together (optional).
       seed: an integer that makes the choice repeatable, together with `tf.random.set_seed` (optional).
       name: a name for the operation (optional).
 

@@ -140,8 +140,7 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
       hypothesis: a `tf.SparseTensor` of rank 2 at least, whose sequences run along the last dimension.
       truth: another of the same dtype and rank.
       normalize: whether to divide by the length of the truth; the result is infinite where that is empty and the
-        hypothesis
-        is not.
+        hypothesis is not.
       name: a name for the operation (optional).
 
     Returns:

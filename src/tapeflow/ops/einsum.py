@@ -290,10 +290,8 @@ def einsum(equation, *inputs, **kwargs):
 
     Args:
       equation: comma-separated labels of the axes of each input, `->`, and the labels of the result: `"ij,jk->ik"`
-        is the
-        matrix product. Without `->` the result has the labels that appear once, sorted. `...` stands for axes that
-        broadcast;
-        a label twice in one input means its diagonal.
+        is the matrix product. Without `->` the result has the labels that appear once, sorted. `...` stands for
+        axes that broadcast; a label twice in one input means its diagonal.
       *inputs: tensors of one dtype, as many as the equation has terms.
       **kwargs: `optimize` and `name`, which have no effect on the result.
 

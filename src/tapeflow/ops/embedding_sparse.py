@@ -107,8 +107,7 @@ def embedding_lookup_sparse(
         needs one.
       sp_weights: what each row counts, of the structure of `sp_ids`; None: 1.
       combiner: "sum"; "mean" (the default), divided by the sum of the weights; "sqrtn", by the root of the sum of
-        their
-        squares.
+        their squares.
       max_norm: embeddings whose 2-norm is larger are scaled down to it before they are combined (optional).
       name: a name for the operation (optional).
       allow_fast_lookup: whether ids may be taken as they are, without finding the distinct ones first.

@@ -257,10 +257,8 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
       name: a name for the operation (optional).
 
     Returns:
-      A tensor of the dtype of `params` and of shape
-      `params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`. The gradient of `params` along
-      axis 0 is a
-      `tf.IndexedSlices`.
+      A tensor of the dtype of `params` and of shape `params.shape[:axis] + indices.shape[batch_dims:] +
+      params.shape[axis + 1:]`. The gradient of `params` along axis 0 is a `tf.IndexedSlices`.
 
     Raises:
       InvalidArgumentError: for an index outside of the axis.

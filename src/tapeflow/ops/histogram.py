@@ -178,8 +178,7 @@ def bincount(
 
     Returns:
       A vector of `max(arr) + 1` counts, as far as `minlength` and `maxlength` allow; a matrix with one row for each
-      row of
-      `arr` where `axis` is -1.
+      row of `arr` where `axis` is -1.
 
     Raises:
       InvalidArgumentError: for negative integers.

@@ -517,8 +517,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     Args:
       value: a tensor of any dtype.
       num_or_size_splits: how many parts of one size, an int that divides the size of the axis; or a list or vector
-        of the
-        size of each part, of which one may be -1 for what is left.
+        of the size of each part, of which one may be -1 for what is left.
       axis: the axis, a scalar in [-rank, rank).
       num: how many parts there are, where `num_or_size_splits` is a vector of unknown size (optional).
       name: a name for the operation (optional).

@@ -134,8 +134,7 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> T
     Args:
       tensor: a tensor of any dtype.
       shape: the sizes, a vector of int32 or int64 or a list; one of them may be -1 for what is left. `[]` makes a
-        scalar of
-        one element.
+        scalar of one element.
       name: a name for the operation (optional).
 
     Returns:
@@ -633,8 +632,7 @@ def bitcast(input: TensorLike, type, name: str | None = None) -> Tensor:
     Args:
       input: a tensor of a numeric or quantized dtype.
       type: the dtype to read the bytes as. Where it is smaller, the result has a last dimension for the parts of an
-        element;
-        where it is larger, the last dimension of `input` holds the parts of one.
+        element; where it is larger, the last dimension of `input` holds the parts of one.
       name: a name for the operation (optional).
 
     Returns:

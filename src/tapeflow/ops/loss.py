@@ -203,8 +203,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """Compute the cross-entropy of distributions over classes with the softmax of logits.
 
     It is `-sum(labels * log_softmax(logits))` along `axis`. The gradient flows to both arguments: stop it where
-    labels are
-    computed and must not change.
+    labels are computed and must not change.
 
     Args:
       labels: the true probabilities of the classes, of the shape of `logits`; they should sum up to 1 along `axis`.
@@ -393,8 +392,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
       labels: the true probabilities, of the shape and dtype of `logits`.
       logits: a floating tensor.
       pos_weight: the weight, a number or a tensor that broadcasts: above 1, what is missed costs more than what is
-        wrongly
-        found.
+        wrongly found.
       name: a name for the operation (optional).
 
     Returns:

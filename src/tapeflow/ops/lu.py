@@ -126,8 +126,7 @@ def lu(input, output_idx_type=dtypes.int32, name=None):
 
     Returns:
       (lu, p): L, whose diagonal is 1, below and U on and above the diagonal of one matrix `[..., M, M]`; and the
-      order of
-      rows `[..., M]`.
+      order of rows `[..., M]`.
 
     Raises:
       InvalidArgumentError: for singular matrices.

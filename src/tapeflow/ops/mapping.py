@@ -90,8 +90,7 @@ def map_fn(
       infer_shape: whether all results must have one shape.
       name: a name for the operation (optional).
       fn_output_signature: the dtype of what `fn` returns, or a `tf.TensorSpec`, `tf.RaggedTensorSpec` or a
-        structure of
-        those; it is needed where that is not like `elems`.
+        structure of those; it is needed where that is not like `elems`.
 
     Returns:
       What `fn` returned, stacked along a new first dimension.

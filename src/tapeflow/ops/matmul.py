@@ -324,8 +324,7 @@ def tensordot(a, b, axes, name=None):
     Args:
       a, b: tensors of one floating, complex, int32 or int64 dtype.
       axes: a number n for the last n axes of `a` with the first n of `b`; or a pair of lists of axes, those of `a`
-        and those
-        of `b`, which are summed in this order. 0 gives the outer product.
+        and those of `b`, which are summed in this order. 0 gives the outer product.
       name: a name for the operation (optional).
 
     Returns:

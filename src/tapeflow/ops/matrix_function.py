@@ -314,13 +314,10 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     Args:
       tensor: a floating or complex tensor.
       ord: of vectors "euclidean" (as 2), 1, 2, inf or another positive number p, for `sum(|x|**p)**(1/p)`; of
-        matrices
-        "euclidean" and "fro" (the root of the sum of squares), 1 (the largest sum of a column), inf (of a row) or 2
-        (the
-        largest singular value).
+        matrices "euclidean" and "fro" (the root of the sum of squares), 1 (the largest sum of a column), inf (of a
+        row) or 2 (the largest singular value).
       axis: an int for norms of vectors, a pair for norms of matrices in which the first axis counts rows; None: all
-        elements
-        are one vector.
+        elements are one vector.
       keepdims: whether the axes stay, with size 1.
       name: a name for the operation (optional).
 
@@ -431,8 +428,7 @@ def eigh_tridiagonal(
       beta: the diagonal above it, `[..., M - 1]` of that dtype.
       eigvals_only: whether to leave out the eigenvectors.
       select: "a" for all, "i" for those with indices from `select_range[0]` to `select_range[1]`, both included,
-        "v" for
-        those in the interval `(select_range[0], select_range[1]]`.
+        "v" for those in the interval `(select_range[0], select_range[1]]`.
       select_range: a pair, where `select` is not "a".
       tol: not used: the results are exact to rounding.
       name: a name for the operation (optional).

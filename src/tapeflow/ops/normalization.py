@@ -32,8 +32,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
     Returns:
       (mean, variance), of the dtype of `x` and of its shape without the axes. The divisor of the variance is the
-      number of
-      elements.
+      number of elements.
 
     >>> mean, variance = tf.nn.moments(tf.constant([[1.0, 3.0], [2.0, 8.0]]), axes=[1])
     >>> mean.numpy(), variance.numpy()

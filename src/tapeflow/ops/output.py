@@ -158,10 +158,9 @@ def print_(*inputs, **kwargs):
     Args:
       *inputs: what to print.
       **kwargs: `output_stream`: `sys.stderr` (the default), `sys.stdout`, another text stream, "file://path", or a
-        function
-        or level of the log; `summarize`: how many elements at each end of a dimension are shown (3; -1: all);
-        `sep`: what
-        stands between the inputs (a space); `end`: what is written after them (a new line); `name`.
+        function or level of the log; `summarize`: how many elements at each end of a dimension are shown (3; -1:
+        all); `sep`: what stands between the inputs (a space); `end`: what is written after them (a new line);
+        `name`.
 
     Returns:
       None in eager execution; in a graph the operation that prints.

@@ -275,8 +275,7 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
       tensor: a tensor of any dtype.
       paddings: how many elements come before and after, `[rank, 2]` of int32 or int64.
       mode: "CONSTANT" adds `constant_values`; "REFLECT" mirrors without, "SYMMETRIC" with the element at the edge.
-        Upper or
-        lower case.
+        Upper or lower case.
       constant_values: a scalar of the dtype of `tensor`.
       name: a name for the operation (optional).
 

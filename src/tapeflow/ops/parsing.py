@@ -262,8 +262,8 @@ def parse_example(serialized, features, example_names=None, name=None):
     Args:
       serialized: a string vector, or a scalar for one message.
       features: a dict of `tf.io.FixedLenFeature` (gives a tensor), `tf.io.VarLenFeature` and `tf.io.SparseFeature`
-        (sparse
-        tensors), `tf.io.FixedLenSequenceFeature` (a padded tensor) and `tf.io.RaggedFeature` (a ragged tensor).
+        (sparse tensors), `tf.io.FixedLenSequenceFeature` (a padded tensor) and `tf.io.RaggedFeature` (a ragged
+        tensor).
       example_names: names of the examples, for errors (optional).
       name: a name for the operation (optional).
 
@@ -361,11 +361,9 @@ def parse_sequence_example(
     Args:
       serialized: a string vector.
       context_features: a dict of the features of an example as a whole: `tf.io.FixedLenFeature`,
-        `tf.io.VarLenFeature`,
-        `tf.io.RaggedFeature` or `tf.io.SparseFeature`.
+        `tf.io.VarLenFeature`, `tf.io.RaggedFeature` or `tf.io.SparseFeature`.
       sequence_features: a dict of the features that are lists: `tf.io.FixedLenSequenceFeature`,
-        `tf.io.VarLenFeature` or
-        `tf.io.RaggedFeature`.
+        `tf.io.VarLenFeature` or `tf.io.RaggedFeature`.
       example_names: names of the examples, for errors (optional).
       name: a name for the operation (optional).
 

@@ -217,8 +217,7 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
 
     Returns:
       A tensor with as many rows as the greatest index says; of several slices for one place the last stays, places
-      without
-      any are zero.
+      without any are zero.
 
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([10, 20, 30], dtype=int32)>

@@ -273,16 +273,14 @@ def decode_proto(
       field_names: the names of the fields to read.
       output_types: the dtype of each of them.
       descriptor_source: where its definition is: "local://" for the messages that the program has loaded, the path
-        of a
-        serialized `FileDescriptorSet`, or "bytes://" and one.
+        of a serialized `FileDescriptorSet`, or "bytes://" and one.
       message_format: "binary" or "text".
       sanitize: whether fields that are not known are dropped first; of no effect on the result.
       name: a name for the operation (optional).
 
     Returns:
       (sizes, values): how many values each message has of each field, int32 `[..., fields]`; and for each field a
-      tensor
-      `[..., most values]`.
+      tensor `[..., most values]`.
 
     Raises:
       InvalidArgumentError: for unknown messages and fields, and for dtypes that do not hold a field.
@@ -324,8 +322,7 @@ def encode_proto(
       field_names: the names of the fields.
       message_type: the full name of the message.
       descriptor_source: where its definition is: "local://" for the messages that the program has loaded, the path
-        of a
-        serialized `FileDescriptorSet`, or "bytes://" and one.
+        of a serialized `FileDescriptorSet`, or "bytes://" and one.
       name: a name for the operation (optional).
 
     Returns:

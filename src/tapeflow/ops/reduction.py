@@ -361,8 +361,7 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
 
     Returns:
       A tensor of the dtype of the input (integers wrap around on overflow), of its shape without the axes; 0 where
-      there are
-      no elements.
+      there are no elements.
 
     Raises:
       InvalidArgumentError: for an axis out of range, and one named twice.
@@ -439,8 +438,7 @@ def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
 
     Returns:
       A tensor of the dtype of the input, of its shape without the axes; NaN where one is among the elements, the
-      lowest
-      number of the dtype (-inf) where there are none. The gradient is shared by equal largest elements.
+      lowest number of the dtype (-inf) where there are none. The gradient is shared by equal largest elements.
 
     >>> x = tf.constant([[1, 5], [3, 2]])
     >>> tf.math.reduce_max(x)
@@ -464,8 +462,7 @@ def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
 
     Returns:
       A tensor of the dtype of the input, of its shape without the axes; NaN where one is among the elements, the
-      highest
-      number of the dtype (inf) where there are none. The gradient is shared by equal smallest elements.
+      highest number of the dtype (inf) where there are none. The gradient is shared by equal smallest elements.
 
     >>> x = tf.constant([[1, 5], [3, 2]])
     >>> tf.math.reduce_min(x, axis=1)
@@ -553,8 +550,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
     Returns:
       A tensor of the dtype of the input (of complex numbers, of their real part), of its shape without the axes.
-      The divisor
-      is the number of elements, not one less.
+      The divisor is the number of elements, not one less.
 
     Raises:
       TypeError: for integers.

@@ -449,8 +449,7 @@ def tensor_scatter_nd_update(
       indices: an int16, uint16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
         dimensions.
       updates: what to write, `indices.shape[:-1] + tensor.shape[n:]`. Which of several updates of the same
-        coordinates stays
-        is not defined.
+        coordinates stays is not defined.
       name: a name for the operation (optional).
 
     Returns:

@@ -437,15 +437,13 @@ def unsorted_segment_sum(
     Args:
       data: a numeric tensor.
       segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `data`; what has
-        a
-        negative number is left out.
+        a negative number is left out.
       num_segments: how many segments there are, a scalar integer.
       name: a name for the operation (optional).
 
     Returns:
       A tensor of the dtype of `data`, of shape `[num_segments] + data.shape[rank of segment_ids:]`; segments
-      without
-      elements get 0.
+      without elements get 0.
 
     Raises:
       InvalidArgumentError: for ids not below `num_segments`, and a shape that does not fit.
@@ -468,15 +466,13 @@ def unsorted_segment_prod(
     Args:
       data: a numeric tensor.
       segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `data`; what has
-        a
-        negative number is left out.
+        a negative number is left out.
       num_segments: how many segments there are, a scalar integer.
       name: a name for the operation (optional).
 
     Returns:
       A tensor of the dtype of `data`, of shape `[num_segments] + data.shape[rank of segment_ids:]`; segments
-      without
-      elements get 1.
+      without elements get 1.
 
     Raises:
       InvalidArgumentError: for ids not below `num_segments`, and a shape that does not fit.
@@ -493,15 +489,13 @@ def unsorted_segment_max(
     Args:
       data: a real tensor.
       segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `data`; what has
-        a
-        negative number is left out.
+        a negative number is left out.
       num_segments: how many segments there are, a scalar integer.
       name: a name for the operation (optional).
 
     Returns:
       A tensor of the dtype of `data`, of shape `[num_segments] + data.shape[rank of segment_ids:]`; segments
-      without
-      elements get the lowest number of the dtype.
+      without elements get the lowest number of the dtype.
 
     Raises:
       InvalidArgumentError: for ids not below `num_segments`, and a shape that does not fit.
@@ -521,15 +515,13 @@ def unsorted_segment_min(
     Args:
       data: a real tensor.
       segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `data`; what has
-        a
-        negative number is left out.
+        a negative number is left out.
       num_segments: how many segments there are, a scalar integer.
       name: a name for the operation (optional).
 
     Returns:
       A tensor of the dtype of `data`, of shape `[num_segments] + data.shape[rank of segment_ids:]`; segments
-      without
-      elements get the highest number of the dtype.
+      without elements get the highest number of the dtype.
 
     Raises:
       InvalidArgumentError: for ids not below `num_segments`, and a shape that does not fit.
@@ -552,15 +544,13 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     Args:
       data: a numeric tensor.
       segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `data`; what has
-        a
-        negative number is left out.
+        a negative number is left out.
       num_segments: how many segments there are, a scalar integer.
       name: a name for the operation (optional).
 
     Returns:
       A tensor of shape `[num_segments] + data.shape[rank of segment_ids:]`, divided as by `tf.math.truediv`;
-      segments
-      without elements get 0.
+      segments without elements get 0.
 
     Raises:
       InvalidArgumentError: for ids not below `num_segments`, and a shape that does not fit.
@@ -577,15 +567,13 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     Args:
       data: a floating or complex tensor.
       segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `data`; what has
-        a
-        negative number is left out.
+        a negative number is left out.
       num_segments: how many segments there are, a scalar integer.
       name: a name for the operation (optional).
 
     Returns:
       A tensor of the dtype of `data`, of shape `[num_segments] + data.shape[rank of segment_ids:]`; segments
-      without
-      elements get 0.
+      without elements get 0.
 
     Raises:
       InvalidArgumentError: for ids not below `num_segments`, and a shape that does not fit.

@@ -272,8 +272,7 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
 
     Returns:
       (y, idx, count): the elements in the order in which they first come, for each element of `x` where it stands
-      in `y`, and
-      how often each element of `y` occurs.
+      in `y`, and how often each element of `y` occurs.
 
     >>> y, idx, count = tf.unique_with_counts([4, 1, 4, 2])
     >>> y.numpy(), count.numpy()
@@ -574,8 +573,7 @@ def in_top_k(
 
     Returns:
       A bool vector `[batch]`. All classes equal to the `k`-th greatest count as in; a row in which the prediction
-      of the
-      target is not finite, and a target that is no class, give False.
+      of the target is not finite, and a target that is no class, give False.
 
     >>> tf.math.in_top_k([0, 1], [[0.1, 0.9], [0.2, 0.8]], k=1)
     <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>

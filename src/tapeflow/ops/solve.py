@@ -462,8 +462,7 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
       rhs: right sides `[..., M, K]` of that dtype.
       l2_regularizer: a scalar, which makes bad conditions better; only where `fast`.
       fast: whether to solve the normal equations by Cholesky's method, which needs a full rank; else by a singular
-        value
-        decomposition.
+        value decomposition.
       name: a name for the operation (optional).
 
     Returns:

@@ -46,8 +46,7 @@ def get_static_value(tensor, partial=False):
     Args:
       tensor: a tensor.
       partial: whether an integer vector, or a stack, of which only some elements are known is returned too, as an
-        array of
-        objects with None for the others.
+        array of objects with None for the others.
 
     Returns:
       A NumPy array or number, or None; what is no tensor comes back as it is.

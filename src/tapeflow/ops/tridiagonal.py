@@ -377,10 +377,8 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
       diagonals: what `diagonals_format` says, of a floating or complex dtype.
       rhs: `[..., M, K]` of that dtype.
       diagonals_format: "compact": the diagonals above, on and below the main one in a tensor `[..., 3, M]`, of
-        which the last
-        element of the first and the first of the third row are not read; "sequence": a list of the three; "matrix":
-        dense
-        matrices `[..., M, M]`.
+        which the last element of the first and the first of the third row are not read; "sequence": a list of the
+        three; "matrix": dense matrices `[..., M, M]`.
       name: a name for the operation (optional).
 
     Returns:
@@ -503,8 +501,8 @@ def banded_triangular_solve(
 
     Args:
       bands: `[..., number of diagonals, M]` of a floating or complex dtype, the main diagonal first for lower
-        triangles and
-        last for upper ones; lower diagonals end, and upper ones begin, with elements that are not read.
+        triangles and last for upper ones; lower diagonals end, and upper ones begin, with elements that are not
+        read.
       rhs: right sides `[..., M, K]` of that dtype.
       lower: whether the matrices are lower triangles, not upper ones.
       adjoint: whether they are transposed and conjugated first.

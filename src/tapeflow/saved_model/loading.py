@@ -46,10 +46,8 @@ def load(export_dir, tags=None, options=None, trusted=None, limits=None):
       tags: of the graph to load; None: the only one.
       options: a `tf.saved_model.LoadOptions` (optional).
       trusted: False refuses a model with ops that touch files, other objects of the process, or Python, and limits
-        what each
-        call of its functions may use. A SavedModel is a program: load one that you do not trust only so. None:
-        True, unless
-        the program runs by `python -m tapeflow.run --untrusted`.
+        what each call of its functions may use. A SavedModel is a program: load one that you do not trust only so.
+        None: True, unless the program runs by `python -m tapeflow.run --untrusted`.
       limits: the `tf.saved_model.Limits` of a model that is not trusted (optional).
 
     Returns:

@@ -43,8 +43,7 @@ def save(obj, export_dir, signatures=None, options=None):
       obj: a `tf.Module`, a model, a `tf.train.Checkpoint` or another object that checkpoints follow.
       export_dir: the folder, which is made.
       signatures: a `tf.function` with an input signature, a concrete function, or a dict of such by key; None: the
-        only
-        function of `obj` that can be one.
+        only function of `obj` that can be one.
       options: a `tf.saved_model.SaveOptions` (optional).
 
     Raises:

@@ -216,8 +216,7 @@ def image(name, data, step=None, max_outputs=3, description=None):
     Args:
       name: the tag, without the name scopes around.
       data: a tensor `[batch, height, width, channels]` of uint8, or of floating numbers from 0 to 1, with 1 to 4
-        channels; or
-        a function that returns one, called only if summaries are recorded.
+        channels; or a function that returns one, called only if summaries are recorded.
       step: the number of the step; None: that of `tf.summary.experimental.set_step`.
       max_outputs: how many images of the batch are written at most.
       description: a text in Markdown (optional).
@@ -276,8 +275,7 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
     Args:
       name: the tag, without the name scopes around.
       data: a floating tensor `[batch, frames, channels]`, of numbers from -1 to 1; or a function that returns one,
-        called only
-        if summaries are recorded.
+        called only if summaries are recorded.
       sample_rate: samples a second.
       step: the number of the step; None: that of `tf.summary.experimental.set_step`.
       max_outputs: how many sounds of the batch are written at most.

@@ -14,8 +14,7 @@ def where(condition, x=None, y=None):
     Args:
       condition: an array; what is not zero holds.
       x, y: arrays, which broadcast with it; without both, the indices where the condition holds are returned, one
-        tensor for
-        each axis.
+        tensor for each axis.
     """
     condition = tf.cast(tensor(condition), tf.bool)
     if x is None and y is None:

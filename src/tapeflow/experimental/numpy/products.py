@@ -128,8 +128,7 @@ def einsum(subscripts, *operands, **kwargs):
       subscripts: the equation.
       *operands: the arrays.
       **kwargs: `casting` and `order`, which must be the default, else ValueError is raised; `optimize`, which
-        changes nothing
-        in the result.
+        changes nothing in the result.
     """
     if kwargs.pop("casting", "safe") != "safe":
         raise ValueError("casting is not supported.")
