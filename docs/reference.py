@@ -123,7 +123,9 @@ def html(doc):
     out = []
     for block in re.split(r"\n\s*\n", doc.strip()):
         head, _, rest = block.partition("\n")
-        if head.rstrip(":") in SECTIONS and head.endswith(":"):
+        if head in ("Returns:", "Yields:"):  # a sentence, which goes on without being indented further
+            out.append(f"<p><strong>{head[:-1]}</strong></p><p>{prose(inspect.cleandoc(rest))}</p>")
+        elif head.rstrip(":") in SECTIONS and head.endswith(":"):
             out.append(f"<p><strong>{head[:-1]}</strong></p>{terms(inspect.cleandoc(rest))}")
         elif block.startswith((" ", ">>>")):
             out.append(f"<pre><code>{escape(inspect.cleandoc(block))}</code></pre>")

@@ -46,6 +46,13 @@ def test_docstrings_become_html():
     )
 
 
+def test_what_returns_is_a_paragraph():
+    doc = "First.\n\nReturns:\n  A tensor that goes\n  on: here.\n"
+    assert reference.html(doc) == (
+        "<p>First.</p><p><strong>Returns</strong></p><p>A tensor that goes\non: here.</p>"
+    )
+
+
 def test_signatures_are_short():
     def f(x: "int | None" = None, *, by=sorted) -> int: ...
 

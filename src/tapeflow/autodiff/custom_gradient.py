@@ -27,14 +27,29 @@ def _flat_gradients(gradients):
 
 
 def custom_gradient(f=None):
-    """Decorates a function that returns its result and the function of its gradient.
+    """Define the gradient of a function; a decorator.
 
-    `f(*args)` returns `(result, grad_fn)`, and `grad_fn(*upstream)` the gradient of each argument. Where
-    `f` uses trainable variables, `grad_fn(*upstream, variables=[...])` returns the list of the gradients
-    of the arguments and that of the variables.
+    Args:
+      f: a function that returns `(result, grad_fn)`, where `grad_fn(*upstream)` returns the gradient of each
+        argument. Where `f` uses trainable variables, `grad_fn(*upstream, variables=[...])` returns the list of the
+        gradients of the arguments and that of the variables. None: the decorator is returned.
 
-    Raises TypeError when `grad_fn` lacks `variables` though `f` uses some, and ValueError on a wrong
-    number of gradients.
+    Returns:
+      A function of the arguments of `f` that returns its result.
+
+    Raises:
+      TypeError: where `grad_fn` does not take `variables` though `f` uses some.
+      ValueError: for a wrong number of gradients.
+
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x * x, lambda dy: tf.clip_by_value(dy * 2 * x, -1.0, 1.0)
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = clipped(x)
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
     """
     if f is None:
         return custom_gradient

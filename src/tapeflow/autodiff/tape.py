@@ -67,9 +67,14 @@ class GradientTape(_native.Tape):
     _in_graph: Any = None
 
     def watch(self, tensor):
-        """Records what is computed from a tensor, a variable, or a structure of them, from now on.
+        """Record what is computed from now on from tensors.
 
-        Raises ValueError for anything else.
+        Args:
+          tensor: a tensor or variable, or a structure of them. Those that are not floating or complex are passed
+            over, with a warning.
+
+        Raises:
+          ValueError: for anything else.
         """
         for each in nest.flatten(tensor, expand_composites=True):
             each = variable_behind(each)
@@ -110,15 +115,26 @@ class GradientTape(_native.Tape):
         self._kept = None
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=_NONE):
-        """The gradients of the sum of `target` with respect to `sources`, in the structure of `sources`.
+        """Compute the gradients of the sum of `target` by `sources`.
 
         Args:
           target: a tensor or a structure of tensors.
           sources: a tensor or variable, or a structure of them.
           output_gradients: weights of the elements of `target`, in its structure; None: ones.
-          unconnected_gradients: what a source is given that `target` does not depend on.
+          unconnected_gradients: "none" or "zero", what a source gets that `target` does not depend on.
 
-        Raises RuntimeError at the second use of a tape that is not persistent.
+        Returns:
+          Tensors, `tf.IndexedSlices` or None, in the structure of `sources`.
+
+        Raises:
+          RuntimeError: at the second use of a tape that is not persistent.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.gradient(y, x)
+        <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
         """
         if self._spent:
             self._check_unused()
@@ -228,9 +244,29 @@ class GradientTape(_native.Tape):
         parallel_iterations=None,
         experimental_use_pfor=True,
     ):
-        """The derivatives of each element of `target`: shape `target.shape + source.shape`.
+        """Compute the derivatives of each element of `target` by each element of `sources`.
 
-        Raises RuntimeError at the second use of a tape that is not persistent.
+        Args:
+          target: a tensor.
+          sources: a tensor or variable, or a structure of them.
+          unconnected_gradients: "none" or "zero", what a source gets that `target` does not depend on.
+          parallel_iterations: has no effect on the result.
+          experimental_use_pfor: without it, a tape outside of a `tf.function` must be persistent.
+
+        Returns:
+          Tensors of shape `target.shape + source.shape`, in the structure of `sources`.
+
+        Raises:
+          RuntimeError: at the second use of a tape that is not persistent.
+
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x)
+        <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+        array([[2., 0.],
+               [0., 4.]], dtype=float32)>
         """
         self._check_persistent("jacobian", experimental_use_pfor)
         zero = self._begin_jacobian(unconnected_gradients)
@@ -257,9 +293,21 @@ class GradientTape(_native.Tape):
         parallel_iterations=None,
         experimental_use_pfor=True,
     ):
-        """The derivatives of `target[i]` with respect to `source[i]`: `[batch, *target[i], *source[i]]`.
+        """Compute the derivatives of each `target[i]` by `source[i]`.
 
-        Raises ValueError unless both have the same first dimension.
+        Args:
+          target: a tensor `[batch, ...]`, whose row i depends on row i of the source alone.
+          source: a tensor or variable `[batch, ...]`.
+          unconnected_gradients: "none" or "zero", what to return where `target` does not depend on `source`.
+          parallel_iterations: has no effect on the result.
+          experimental_use_pfor: without it, a tape outside of a `tf.function` must be persistent.
+
+        Returns:
+          A tensor `[batch, *target.shape[1:], *source.shape[1:]]`.
+
+        Raises:
+          ValueError: where first dimensions differ.
+          RuntimeError: at the second use of a tape that is not persistent.
         """
         self._check_persistent("batch_jacobian", experimental_use_pfor)
         target = convert_to_tensor(target)

@@ -10,13 +10,27 @@ _horizon: list[datetime.date] = []
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether the date is before the horizon: that of `forward_compatibility_horizon`, or else today."""
+    """Tell whether a date is before the horizon of compatibility.
+
+    Args:
+      year, month, day: the date.
+
+    Returns:
+      A bool: by the horizon of `tf.compat.forward_compatibility_horizon`, or else by today.
+    """
     return (_horizon[-1] if _horizon else datetime.date.today()) > datetime.date(year, month, day)
 
 
 @contextlib.contextmanager
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
-    """A context with another horizon."""
+    """Enter a context with another horizon of compatibility.
+
+    Args:
+      year, month, day: the date.
+
+    Returns:
+      A context manager.
+    """
     _horizon.append(datetime.date(year, month, day))
     try:
         yield

@@ -6,7 +6,21 @@ import os
 
 
 def as_bytes(bytes_or_text, encoding="utf-8"):
-    """Bytes from bytes or str. Raises TypeError for anything else."""
+    """Make bytes of bytes or str.
+
+    Args:
+      bytes_or_text: bytes, bytearray or str.
+      encoding: the encoding of the bytes.
+
+    Returns:
+      bytes.
+
+    Raises:
+      TypeError: for anything else.
+
+    >>> tf.compat.as_bytes("abc")
+    b'abc'
+    """
     if isinstance(bytes_or_text, bytearray):
         return bytes(bytes_or_text)
     if isinstance(bytes_or_text, str):
@@ -17,7 +31,21 @@ def as_bytes(bytes_or_text, encoding="utf-8"):
 
 
 def as_text(bytes_or_text, encoding="utf-8"):
-    """str from bytes or str. Raises TypeError for anything else."""
+    """Make a str of bytes or str.
+
+    Args:
+      bytes_or_text: bytes or str.
+      encoding: the encoding of the bytes.
+
+    Returns:
+      A str.
+
+    Raises:
+      TypeError: for anything else.
+
+    >>> tf.compat.as_str(b"abc")
+    'abc'
+    """
     if isinstance(bytes_or_text, str):
         return bytes_or_text
     if isinstance(bytes_or_text, bytes):
@@ -29,7 +57,18 @@ as_str = as_text
 
 
 def as_str_any(value, encoding="utf-8"):
-    """str from anything."""
+    """Make a str of anything.
+
+    Args:
+      value: bytes, which are decoded, or an object for `str`.
+      encoding: the encoding of the bytes.
+
+    Returns:
+      A str.
+
+    >>> tf.compat.as_str_any(3)
+    '3'
+    """
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 
 

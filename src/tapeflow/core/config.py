@@ -81,9 +81,14 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
 def set_visible_devices(
     devices: PhysicalDevice | Sequence[PhysicalDevice], device_type: str | None = None
 ) -> None:
-    """Use only these devices (of `device_type`, if given), and always the host.
+    """Choose the devices that are used; the host always is.
 
-    Raises ValueError for a device that is not in `list_physical_devices`.
+    Args:
+      devices: a `tf.config.PhysicalDevice`, or a list of those.
+      device_type: which type of devices the choice is about, such as "GPU"; None: all.
+
+    Raises:
+      ValueError: for a device that is not in `tf.config.list_physical_devices`.
     """
     wanted = [devices] if isinstance(devices, PhysicalDevice) else devices
     if not isinstance(wanted, (list, tuple)):
@@ -112,8 +117,13 @@ def set_logical_device_configuration(
 ) -> None:
     """Split a physical device into logical ones: for the CPU, further names of the host.
 
-    Raises ValueError for an unknown device, for a memory limit on the CPU, and for splitting an
-    accelerator into several.
+    Args:
+      device: a `tf.config.PhysicalDevice`.
+      logical_devices: a list of `tf.config.LogicalDeviceConfiguration`; None: one device.
+
+    Raises:
+      ValueError: for an unknown device, for a memory limit on the CPU, and for splitting an accelerator into
+        several.
     """
     dev = _device_of(device)
     parts = list(logical_devices or [])
@@ -163,7 +173,15 @@ def get_memory_growth(device: PhysicalDevice) -> bool | None:
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Whether memory of a device is taken as needed. Raises ValueError for the CPU."""
+    """Say whether memory of a device is taken as it is needed.
+
+    Args:
+      device: a `tf.config.PhysicalDevice`.
+      enable: whether it is.
+
+    Raises:
+      ValueError: for the CPU, and an unknown device.
+    """
     if _device_of(device).type == "CPU":
         raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
     _memory_growth[device] = bool(enable)

@@ -70,14 +70,23 @@ def is_registered(value: Any) -> bool:
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> Any:
-    """`value` as a tensor: a number, string, array, (nested) list of these, variable or tensor.
+    """Make a tensor of a value; a tensor stays as it is.
 
     Args:
-      dtype: the dtype of the result, else it follows from the value. Tensors are not cast.
+      value: a number, string, array, (nested) list of these, variable or tensor.
+      dtype: the dtype of the result; None: it follows from the value. Tensors are not cast.
       dtype_hint: a dtype to be used if the value can have it.
+      name: a name for the operation (optional).
 
-    Raises TypeError for a value that does not fit `dtype`, ValueError for one that is none of the
-    above, and for a tensor of another dtype.
+    Returns:
+      A tensor.
+
+    Raises:
+      TypeError: for a value that does not fit `dtype`.
+      ValueError: for a value of none of these kinds, and for a tensor of another dtype.
+
+    >>> tf.convert_to_tensor([1, 2], dtype_hint=tf.float32)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
     if dtype is not None:
         return _convert(value, dtypes.as_dtype(dtype).base_dtype)
@@ -127,12 +136,30 @@ def convert_to_tensor_v1(
 
 @tensor_function
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
-    """A tensor of the given elements.
+    """Make a tensor of given elements.
 
     Args:
-      shape: the shape of the result; a scalar fills it, else the number of elements must agree.
+      value: a number, string, array, or (nested) list of these, all of one length in each dimension.
+      dtype: the dtype of the result; None: it follows from the value: int32, float32, bool, string or complex128
+        for Python's.
+      shape: the shape of the result: a scalar fills it, else the number of elements must agree; None: that of the
+        value.
+      name: a name for the operation (optional).
 
-    Raises TypeError for elements that do not fit `dtype` or `shape`.
+    Returns:
+      A tensor.
+
+    Raises:
+      TypeError: for elements that do not fit `dtype` or `shape`.
+
+    >>> tf.constant([[1, 2], [3, 4]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4]], dtype=int32)>
+    >>> tf.constant(0.5, shape=[2, 2])
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)>
     """
     wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if on_constant is not None:

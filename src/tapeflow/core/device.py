@@ -348,7 +348,15 @@ def gpu_device_name() -> str:
 def is_gpu_available(
     cuda_only: bool = False, min_cuda_compute_capability: tuple[int, int] | None = None
 ) -> bool:
-    """Whether there is a GPU (of at least that compute capability)."""
+    """Tell whether there is a GPU.
+
+    Args:
+      cuda_only: not used: all are of CUDA.
+      min_cuda_compute_capability: the compute capability that it has at least, a pair of ints (optional).
+
+    Returns:
+      A bool.
+    """
     del cuda_only
     for device in devices("GPU"):
         capability = device.details.get("compute_capability", (0, 0))

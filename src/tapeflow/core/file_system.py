@@ -102,7 +102,17 @@ def rmtree(path) -> None:
 
 
 def copy(src, dst, overwrite=False) -> None:
-    """Copy a file. Raises AlreadyExistsError for a `dst` that is there, unless `overwrite`."""
+    """Copy a file.
+
+    Args:
+      src: the path of the file.
+      dst: the path of the copy.
+      overwrite: whether a file that is there is replaced.
+
+    Raises:
+      AlreadyExistsError: where there is one and `overwrite` is not set.
+      NotFoundError: where there is no file at `src`.
+    """
     src, dst = text_path(src), text_path(dst)
     _require_free(dst, overwrite)
     with _Translated(src):
@@ -110,7 +120,17 @@ def copy(src, dst, overwrite=False) -> None:
 
 
 def rename(src, dst, overwrite=False) -> None:
-    """Move a file or directory. Raises AlreadyExistsError for a `dst` that is there, unless `overwrite`."""
+    """Move a file or directory.
+
+    Args:
+      src: its path.
+      dst: its new path.
+      overwrite: whether a file that is there is replaced.
+
+    Raises:
+      AlreadyExistsError: where there is one and `overwrite` is not set.
+      NotFoundError: where there is nothing at `src`.
+    """
     src, dst = text_path(src), text_path(dst)
     _require_free(dst, overwrite)
     with _Translated(src):
@@ -129,12 +149,32 @@ def glob(pattern) -> list[str]:
 
 
 def join(path, *paths):
-    """Parts of a path put together."""
+    """Put parts of a path together.
+
+    Args:
+      path: the first part.
+      *paths: the parts after it; one that is absolute replaces those before.
+
+    Returns:
+      The path.
+
+    >>> tf.io.gfile.join("a", "b")
+    'a/b'
+    """
     return os.path.join(path, *paths)
 
 
 def walk(top, topdown=True, onerror=None):
-    """(directory, directories in it, files in it) of `top` and all below it."""
+    """Go through a directory and all below it.
+
+    Args:
+      top: the path of the directory.
+      topdown: whether a directory comes before those in it.
+      onerror: a function of the error where a directory cannot be read; None: that is passed over.
+
+    Returns:
+      A generator of (path of a directory, names of directories in it, names of files in it).
+    """
     top = text_path(top)
     try:
         names = listdir(top)

@@ -137,10 +137,17 @@ def _type_name(value: Any) -> str:
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raises ValueError if two structures differ, TypeError if only the types of sequences do.
+    """Check that two structures are equal but for their leaves.
 
-    With `check_types`, lists and tuples differ, as do named tuples of another name or fields; mappings
-    of all types are the same if they have the same keys.
+    Args:
+      nest1, nest2: structures of lists, tuples, dicts, named tuples and the like.
+      check_types: whether lists and tuples differ, and named tuples of another name or fields; mappings of all
+        types are the same if they have the same keys.
+      expand_composites: whether composite tensors, such as sparse ones, are structures of their parts.
+
+    Raises:
+      ValueError: where the structures differ.
+      TypeError: where only the types of sequences do.
     """
     difference = _difference(nest1, nest2, check_types, expand_composites)
     if difference is None:
@@ -155,15 +162,22 @@ def assert_same_structure(
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """`func` of each leaf (of the leaves in the same place, for several structures), structured alike.
+    """Apply a function to each leaf, or to the leaves in the same place of several structures.
 
     Args:
       func: called with one leaf of each structure.
       *structure: the structures, all alike.
-      check_types: True; see `assert_same_structure`.
-      expand_composites: False.
+      **kwargs: `check_types` (True) and `expand_composites` (False), see `tf.nest.assert_same_structure`.
 
-    Raises TypeError or ValueError if the structures differ, `func` is not callable or there are none.
+    Returns:
+      What `func` returned, structured alike.
+
+    Raises:
+      TypeError: where structures differ in types, where `func` is not callable, and for other keywords.
+      ValueError: where structures differ, and where there are none.
+
+    >>> tf.nest.map_structure(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
+    {'a': 11, 'b': [22]}
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")

@@ -220,9 +220,21 @@ def _flatten_into(children: Any, leaves: list[Any], expand: bool) -> None:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a structure, as a list; a leaf gives a list of itself.
+    """List the leaves of a structure.
 
-    Raises TypeError if the keys of a mapping cannot be sorted.
+    Args:
+      structure: lists, tuples, dicts (in the order of their keys), named tuples and the like in each other; or a
+        leaf.
+      expand_composites: whether composite tensors, such as sparse ones, are structures of their parts.
+
+    Returns:
+      A list; of a leaf, with itself alone.
+
+    Raises:
+      TypeError: where the keys of a mapping cannot be sorted.
+
+    >>> tf.nest.flatten({"b": [1, 2], "a": 3})
+    [3, 1, 2]
     """
     kind = kind_of(structure, expand_composites)
     if kind == LEAF:
@@ -244,9 +256,22 @@ def pack_leaves(structure: Any, kind: int, leaves: Iterator[Any], expand: bool) 
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """A structure like `structure` whose leaves are those of `flat_sequence`.
+    """Put leaves into a structure.
 
-    Raises TypeError if `flat_sequence` is no structure, ValueError if their numbers differ.
+    Args:
+      structure: the structure, see `tf.nest.flatten`.
+      flat_sequence: a list of the leaves.
+      expand_composites: whether composite tensors, such as sparse ones, are structures of their parts.
+
+    Returns:
+      A structure like `structure` with these leaves.
+
+    Raises:
+      TypeError: where `flat_sequence` is no sequence.
+      ValueError: where there are not as many leaves.
+
+    >>> tf.nest.pack_sequence_as({"b": [1, 2], "a": 3}, [30, 10, 20])
+    {'b': [10, 20], 'a': 30}
     """
     if not is_nested(flat_sequence):
         raise TypeError(

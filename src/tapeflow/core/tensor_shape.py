@@ -446,5 +446,13 @@ def dimension_value(dimension: Any) -> Any:
 
 
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """Dimension `index` of `shape` as a `Dimension`, in 1.x and in 2.x."""
+    """Return a dimension of a shape as a `Dimension`, in 1.x and in 2.x.
+
+    Args:
+      shape: a `tf.TensorShape`.
+      index: which dimension.
+
+    Returns:
+      A `tf.compat.v1.Dimension`, of unknown size where the rank is not known.
+    """
     return Dimension(None if shape._dims is None else shape._dims[index])

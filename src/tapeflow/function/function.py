@@ -501,17 +501,31 @@ def function(
     experimental_compile=None,
     experimental_follow_type_hints=None,
 ):
-    """Lets `func` run as a plan, made by tracing it; also a decorator, with or without arguments.
+    """Make a function run as a plan, which is made by tracing it; also a decorator, with or without arguments.
 
     Args:
-      input_signature: `TensorSpec`s of the arguments; with it, there is one trace only.
+      func: the function; None: a decorator is returned.
+      input_signature: a sequence of `tf.TensorSpec`s of the arguments; with it, there is one trace only.
       autograph: whether Python's control flow on tensors becomes part of the plan.
       jit_compile: whether plans are compiled by XLA (needs the extra `tapeflow[xla]`).
       reduce_retracing: whether traces get more general when shapes change.
+      experimental_implements, experimental_attributes: kept with the function; of no effect.
       experimental_autograph_options: features of AutoGraph; kept.
-      experimental_implements, experimental_attributes: kept.
+      experimental_relax_shapes: the old name of `reduce_retracing`.
+      experimental_compile: the old name of `jit_compile`.
+      experimental_follow_type_hints: no longer has an effect.
 
-    Raises TypeError if `func` is not callable or `input_signature` is no sequence of specs.
+    Returns:
+      A callable that traces anew for arguments of other dtypes, ranks or Python values; or a decorator.
+
+    Raises:
+      TypeError: where `func` is not callable, and where `input_signature` is no sequence of specs.
+
+    >>> @tf.function
+    ... def double(x):
+    ...     return x + x
+    >>> double(tf.constant([1, 2]))
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 4], dtype=int32)>
     """
     if experimental_relax_shapes is not None:
         reduce_retracing = experimental_relax_shapes

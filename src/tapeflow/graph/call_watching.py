@@ -157,8 +157,17 @@ def _with_checks(row: Any, made: Any, place: str) -> Any:
 
 @public
 def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
-    """Let every operation, eager or in a graph that is built from now on, raise InvalidArgumentError where one of its
-    floating results is NaN or infinite. It concerns the thread that calls it; everything is slower meanwhile.
+    """Let every operation raise an error where one of its floating results is NaN or infinite.
+
+    It concerns eager operations of the thread that calls it, and graphs that are built from now on; everything is
+    slower meanwhile. `tf.debugging.disable_check_numerics` ends it.
+
+    Args:
+      stack_height_limit: not used.
+      path_length_limit: not used.
+
+    Raises:
+      InvalidArgumentError: by the operations.
     """
     global _checking_graphs, _plain_builder
     from tapeflow.graph import building

@@ -27,16 +27,26 @@ def gradients(
     stop_gradients=None,
     unconnected_gradients=_NONE,
 ):
-    """The gradients of the sum of `ys` with respect to each of `xs`, as tensors of the graph.
+    """Compute the gradients of a sum by tensors, as tensors of the graph.
 
     Args:
-      ys, xs: a tensor (or variable) or a list of such.
+      ys: a tensor, or a list of tensors, that are summed.
+      xs: a tensor or variable, or a list of those.
       grad_ys: weights of the elements of `ys`, a list as long; None: ones.
-      stop_gradients: tensors that are taken as constants.
-      unconnected_gradients: None or zeros for an x that `ys` do not depend on.
+      name: a name for the operation (optional).
+      gate_gradients: not used.
+      aggregation_method: a `tf.AggregationMethod`; all give the same.
+      stop_gradients: tensors that are taken as constants (optional).
+      unconnected_gradients: "none" or "zero", what an x gets that `ys` do not depend on.
 
-    Raises RuntimeError eagerly, LookupError for an operation whose op has no gradient, TypeError for integer `ys`,
-    ValueError for an unknown `aggregation_method`.
+    Returns:
+      A list of tensors, `tf.IndexedSlices` or None, one for each of `xs`.
+
+    Raises:
+      RuntimeError: in eager execution; use `tf.GradientTape`.
+      LookupError: for an operation that has no gradient.
+      TypeError: for integer `ys`.
+      ValueError: for an unknown `aggregation_method`.
     """
     _check_aggregation(aggregation_method)
     return _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)
@@ -146,9 +156,20 @@ def gradients_v1(
 
 @public
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
-    """The second derivatives of the sum of `ys` by each of `xs`: shape `x.shape + x.shape`.
+    """Compute the second derivatives of a sum by tensors, in a graph.
 
-    Raises ValueError where the gradient does not depend on an x.
+    Args:
+      ys: a tensor, or a list of tensors, that are summed.
+      xs: a tensor, or a list of tensors.
+      gate_gradients: not used.
+      aggregation_method: a `tf.AggregationMethod`; all give the same.
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of tensors of shape `x.shape + x.shape`, one for each of `xs`.
+
+    Raises:
+      ValueError: where the gradient does not depend on an x.
     """
     from tapeflow.ops import control
     from tapeflow.ops.array import Shape, Size

@@ -36,23 +36,26 @@ def import_graph_def(
     op_dict: Any = None,
     producer_op_list: Any = None,
 ) -> list[Any] | None:
-    """Adds the nodes of a `GraphDef` to the graph being built.
+    """Add the nodes of a `GraphDef` to the graph being built.
 
     Args:
+      graph_def: a `GraphDef` message.
       input_map: tensors, by the names ("node:0") of those in `graph_def` that they replace.
       return_elements: names of operations ("node") and tensors ("node:0") to return.
-      name: prefix of all names, "import" if None; "" for none.
+      name: the prefix of all names; None: "import"; "": none.
       op_dict: not used.
-      producer_op_list: an `OpList` of who wrote it: attrs that have its defaults and are not known here are dropped.
+      producer_op_list: an `OpList` of who wrote it: attrs that have its defaults and are not known here are
+        dropped.
 
     Returns:
       What `return_elements` names, or None.
 
     Raises:
-      TypeError: arguments of the wrong type.
-      ValueError: a `graph_def` that cannot be a graph.
-      NotFoundError: it has an op that is not known.
-      PermissionDeniedError: it is not trusted (`python -m tapeflow.run --untrusted`), and touches files or Python.
+      TypeError: for arguments of the wrong type.
+      ValueError: for a `graph_def` that cannot be a graph.
+      NotFoundError: where it has an op that is not known.
+      PermissionDeniedError: where it is not trusted (`python -m tapeflow.run --untrusted`), and touches files or
+        Python.
     """
     return import_nodes(graph_def, input_map, return_elements, name, producer_op_list)
 

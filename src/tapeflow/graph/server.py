@@ -90,7 +90,17 @@ class Server:
 
 @public
 def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
-    """(workers, ps): servers that stand for the tasks of a cluster; all of them share what they hold."""
+    """Make servers that stand for the tasks of a cluster; all of them share what they hold.
+
+    Args:
+      num_workers: how many of them are workers.
+      num_ps: how many are parameter servers.
+      protocol: not used: all is in one process.
+      worker_config, ps_config: not used.
+
+    Returns:
+      (list of workers, list of parameter servers).
+    """
     jobs = {"worker": num_workers, "ps": num_ps}
     made = {job: [Server({}, job, i) for i in range(count)] for job, count in jobs.items()}
     common = Shared()

@@ -12,10 +12,16 @@ from tapeflow.core.whole_files import replace_file
 @public
 @names_itself
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
-    """Writes a Graph or GraphDef, or another message, to the file `name` in `logdir`, and returns its path.
+    """Write a graph, or another message, to a file.
 
     Args:
-      as_text: whether in protobuf's text format.
+      graph_or_graph_def: a `tf.Graph`, `GraphDef` or other message.
+      logdir: the folder.
+      name: the name of the file.
+      as_text: whether in the text format of protocol buffers.
+
+    Returns:
+      The path of the file.
     """
     message = graph_or_graph_def
     if hasattr(message, "as_graph_def"):

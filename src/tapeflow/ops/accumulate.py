@@ -69,8 +69,21 @@ def add_n(inputs, name=None):
 
 @tensor_function
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    """`add_n`, with checks: raises TypeError where `tensor_dtype` is not that of the inputs, ValueError where
-    `shape` is not theirs."""
+    """Add a list of tensors, as `tf.add_n` does, with checks of their shape and dtype.
+
+    Args:
+      inputs: a list or tuple of tensors of one numeric dtype and one shape.
+      shape: the shape that all of them must be compatible with (optional).
+      tensor_dtype: the dtype that they must have (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      The sum, of the dtype and shape of the inputs.
+
+    Raises:
+      TypeError: where `tensor_dtype` is not the dtype of the inputs.
+      ValueError: for no inputs, dtypes that differ, and shapes that are not compatible with `shape`.
+    """
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError(MESSAGE)
     tensors = [convert_to_tensor(x) for x in inputs]

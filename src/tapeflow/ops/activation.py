@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -94,7 +96,7 @@ ReluGrad.reference(
 
 
 @tensor_function
-def relu(features, name=None):
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """max(features, 0), elementwise."""
     return Relu(features)
 
@@ -137,7 +139,7 @@ Relu6Grad.reference(
 
 
 @tensor_function
-def relu6(features, name=None):
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6), elementwise."""
     return Relu6(features)
 
@@ -187,7 +189,19 @@ def _(gradients, features, alpha):
 
 @tensor_function
 def leaky_relu(features, alpha=0.2, name=None):
-    """`features` where positive, else alpha * features. Integers become float32."""
+    """Return `x` where it is positive, and `alpha * x` elsewhere.
+
+    Args:
+      features: a floating tensor; integers become float32.
+      alpha: the slope for negative numbers, a scalar.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `features`.
+
+    >>> tf.nn.leaky_relu([-1.0, 0.0, 2.0])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([-0.2,  0. ,  2. ], dtype=float32)>
+    """
     features = convert_to_tensor(features)
     if features.dtype.is_integer:
         features = casting.cast(features, dtypes.float32)
@@ -251,7 +265,7 @@ EluGrad.reference(
 
 
 @tensor_function
-def elu(features, name=None):
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """`features` where not negative, else exp(features) - 1."""
     return Elu(features)
 
@@ -316,7 +330,7 @@ def _(gradients, outputs):
 
 
 @tensor_function
-def selu(features, name=None):
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """The self-normalising exponential linear unit of Klambauer et al. (2017)."""
     return Selu(features)
 
@@ -361,7 +375,7 @@ def _(gradients, features):
 
 
 @tensor_function
-def softplus(features, name=None):
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + exp(features)), without overflow."""
     return Softplus(features)
 
@@ -408,14 +422,26 @@ SoftsignGrad.reference(
 
 
 @tensor_function
-def softsign(features, name=None):
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """features / (1 + |features|)."""
     return Softsign(features)
 
 
 @tensor_function
 def crelu(features, axis=-1, name=None):
-    """The positive and the negative part of `features`, both as positive numbers, joined along `axis`."""
+    """Join the positive and the negative part of a tensor, both as positive numbers.
+
+    Args:
+      features: a real tensor.
+      axis: the axis along which the two are joined.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of that dtype, twice as large along `axis`.
+
+    >>> tf.nn.crelu([1.0, -2.0])
+    <tf.Tensor: shape=(4,), dtype=float32, numpy=array([1., 0., 0., 2.], dtype=float32)>
+    """
     features = convert_to_tensor(features)
     return Relu(ConcatV2([features, -features], axis))
 
@@ -428,7 +454,23 @@ def crelu_v1(features, name=None, axis=-1):
 
 @tensor_function
 def gelu(features, approximate=False, name=None):
-    """features * Φ(features), Φ the cumulative normal distribution; `approximate` uses tanh."""
+    """Compute the Gaussian error linear unit, `x * P(X <= x)` of a normally distributed X.
+
+    Args:
+      features: a floating tensor.
+      approximate: whether to use the approximation by tanh, `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 *
+        x**3)))`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `features`.
+
+    Raises:
+      ValueError: for other dtypes.
+
+    >>> tf.nn.gelu([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.1587,  0.    ,  0.8413], dtype=float32)
+    """
     features = convert_to_tensor(features)
     if not features.dtype.is_floating:
         raise ValueError(
@@ -444,7 +486,18 @@ def gelu(features, approximate=False, name=None):
 
 @tensor_function
 def silu(features, beta=1.0):
-    """features * sigmoid(beta * features)."""
+    """Compute `x * sigmoid(beta * x)`, also known as swish.
+
+    Args:
+      features: a floating tensor.
+      beta: the steepness, a number or a tensor that broadcasts with `features`.
+
+    Returns:
+      A tensor of the dtype of `features`.
+
+    >>> tf.nn.silu([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.2689,  0.    ,  0.7311], dtype=float32)
+    """
     features = convert_to_tensor(features)
     return features * trigonometric.sigmoid(beta * features)
 

@@ -111,7 +111,25 @@ def approx_max_k(
     aggregate_to_topk=True,
     name=None,
 ):
-    """The `k` largest elements along an axis, largest first, and their int32 places: (values, indices)."""
+    """Find the largest elements along an axis, the largest first.
+
+    The result is exact here; TensorFlow may miss some on accelerators.
+
+    Args:
+      operand: a floating tensor.
+      k: how many elements to find.
+      reduction_dimension: the axis.
+      recall_target: the part that must be found; all are.
+      reduction_input_size_override: the size of the axis for the choice of an algorithm; not used.
+      aggregate_to_topk: whether exactly `k` are returned.
+      name: a name for the operation (optional).
+
+    Returns:
+      (values, int32 indices), of size `k` along the axis.
+
+    >>> tf.math.approx_max_k([1.0, 5.0, 3.0], k=2)[0]
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([5., 3.], dtype=float32)>
+    """
     return ApproxTopK(
         _checked(operand, reduction_dimension), k, reduction_dimension, recall_target, True,
         reduction_input_size_override, aggregate_to_topk,
@@ -128,7 +146,22 @@ def approx_min_k(
     aggregate_to_topk=True,
     name=None,
 ):
-    """The `k` smallest elements along an axis, smallest first, and their int32 places: (values, indices)."""
+    """Find the smallest elements along an axis, the smallest first.
+
+    The result is exact here; TensorFlow may miss some on accelerators.
+
+    Args:
+      operand: a floating tensor.
+      k: how many elements to find.
+      reduction_dimension: the axis.
+      recall_target: the part that must be found; all are.
+      reduction_input_size_override: the size of the axis for the choice of an algorithm; not used.
+      aggregate_to_topk: whether exactly `k` are returned.
+      name: a name for the operation (optional).
+
+    Returns:
+      (values, int32 indices), of size `k` along the axis.
+    """
     return ApproxTopK(
         _checked(operand, reduction_dimension), k, reduction_dimension, recall_target, False,
         reduction_input_size_override, aggregate_to_topk,
@@ -146,7 +179,22 @@ def approx_top_k(
     aggregate_to_topk=True,
     name=None,
 ):
-    """`tf.nn.approx_max_k`, or `approx_min_k` unless `is_max_k`."""
+    """Find the largest or smallest elements along an axis, exactly: `tf.nn.approx_max_k` and `tf.nn.approx_min_k` in
+    one.
+
+    Args:
+      input: a floating tensor.
+      k: how many elements to find.
+      reduction_dimension: the axis.
+      recall_target: the part that must be found; all are.
+      is_max_k: whether to find the largest, not the smallest.
+      reduction_input_size_override: the size of the axis for the choice of an algorithm; not used.
+      aggregate_to_topk: whether exactly `k` are returned.
+      name: a name for the operation (optional).
+
+    Returns:
+      (values, int32 indices).
+    """
     return ApproxTopK(
         input, k, reduction_dimension, recall_target, is_max_k, reduction_input_size_override,
         aggregate_to_topk,

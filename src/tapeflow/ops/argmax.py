@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -14,7 +16,9 @@ from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, dtype, op
 from tapeflow.ops.validate import invalid, shape_text
 
 
-def _row(name, function, reference):
+def _row(name, function, reference, results):
+    """The row that finds places, as numbers of one of the dtypes `results`."""
+
     @op(
         name,
         "input: T, dimension: Tidx -> output: output_type",
@@ -26,6 +30,11 @@ def _row(name, function, reference):
         if np.ndim(dimension):
             raise invalid(
                 f"dim must be a scalar, but received tensor of shape: {shape_text(dimension.shape)}"
+            )
+        if output_type not in results:
+            raise invalid(
+                f"Value for attr 'output_type' of {output_type.name} is not in the list of allowed values: "
+                + ", ".join(kind.name for kind in results)
             )
         axis, rank = int(dimension), input.ndim
         if not -rank <= axis < rank:
@@ -47,6 +56,7 @@ def _row(name, function, reference):
         yield Sample(rng.normal(3), -2, raises=InvalidArgumentError)
         yield Sample(np.zeros((0,)), 0, raises=InvalidArgumentError)
         yield Sample(rng.normal(3), np.array([0]), raises=InvalidArgumentError)
+        yield Sample(rng.normal(3), 0, output_type=dtypes.int8, raises=InvalidArgumentError)
 
     @row.reference
     def _(input, dimension, output_type):
@@ -59,24 +69,54 @@ def _row(name, function, reference):
     return row
 
 
-ArgMax = _row("ArgMax", "argmax", max)
-ArgMin = _row("ArgMin", "argmin", min)
+ArgMax = _row("ArgMax", "argmax", max, (*INDEX, dtypes.int16, dtypes.uint16))
+ArgMin = _row("ArgMin", "argmin", min, INDEX)
 
 
 @tensor_function
-def argmax(input, axis=None, output_type=dtypes.int64, name=None):
-    """The places of the largest elements along `axis` (by default the first), the first of equal ones.
+def argmax(
+    input: TensorLike, axis=None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """Find the indices of the largest elements along `axis`; of equal ones, the first.
 
-    Raises InvalidArgumentError for an axis out of range or without elements.
+    Args:
+      input: a tensor of a real dtype or of bool.
+      axis: the axis to search, in [-rank, rank); None: the first.
+      output_type: the dtype of the indices: int64, int32, int16 or uint16.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `output_type`, of the shape of `input` without the axis.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one of size zero.
+
+    >>> tf.argmax([[1, 9, 9], [7, 2, 3]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 0])>
     """
     return ArgMax(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 
 
 @tensor_function
-def argmin(input, axis=None, output_type=dtypes.int64, name=None):
-    """The places of the smallest elements along `axis` (by default the first), the first of equal ones.
+def argmin(
+    input: TensorLike, axis=None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
+    """Find the indices of the smallest elements along `axis`; of equal ones, the first.
 
-    Raises InvalidArgumentError for an axis out of range or without elements.
+    Args:
+      input: a tensor of a real dtype or of bool.
+      axis: the axis to search, in [-rank, rank); None: the first.
+      output_type: the dtype of the indices: int64 or int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `output_type`, of the shape of `input` without the axis.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one of size zero.
+
+    >>> tf.argmin([[1, 9, 1], [7, 2, 3]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>
     """
     return ArgMin(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, promotion
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -58,7 +60,25 @@ Add = _add_row("Add", (*NUMERIC, dtypes.string))
 
 @tensor_function
 def add(x, y, name=None):
-    """x + y, elementwise with broadcasting; joins strings."""
+    """Add two tensors elementwise, with broadcasting; strings are joined.
+
+    Args:
+      x, y: tensors of one numeric or string dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Integers wrap around on overflow.
+
+    Raises:
+      InvalidArgumentError: for dtypes that differ and shapes that do not broadcast.
+
+    >>> tf.add([[1, 2], [3, 4]], [10, 20])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[11, 22],
+           [13, 24]], dtype=int32)>
+    >>> tf.add(["a", "b"], "!").numpy()
+    array([b'a!', b'b!'], dtype=object)
+    """
     try:
         return AddV2(x, y)
     except (InvalidArgumentError, TypeError):
@@ -82,8 +102,19 @@ Sub.reference(lambda x, y: x + y * -1.0)
 
 
 @tensor_function
-def subtract(x, y, name=None):
-    """x - y, elementwise with broadcasting."""
+def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Subtract `y` from `x` elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Integers wrap around on overflow.
+
+    >>> tf.math.subtract([5, 6], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 4], dtype=int32)>
+    """
     return Sub(x, y)
 
 
@@ -108,14 +139,39 @@ Mul.reference(per_element(lambda x, y: x * y, lambda x, y: x * y))
 
 
 @tensor_function
-def multiply(x, y, name=None):
-    """x * y, elementwise with broadcasting."""
+def multiply(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Multiply two tensors elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Integers wrap around on overflow.
+
+    >>> tf.math.multiply([[1], [2]], [3, 4])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[3, 4],
+           [6, 8]], dtype=int32)>
+    """
     return Mul(x, y)
 
 
 @tensor_function
 def scalar_mul(scalar, x, name=None):
-    """`x` (a tensor, or IndexedSlices) times a scalar. Raises ValueError where `scalar` is not one."""
+    """Multiply a tensor by a scalar.
+
+    Args:
+      scalar: a number or a tensor of rank 0; it is converted to the dtype of `x`.
+      x: a numeric tensor, or `tf.IndexedSlices`, of which the values are multiplied.
+      name: a name for the operation (optional).
+
+    Returns:
+      What `x` is, of its dtype and shape.
+
+    Raises:
+      ValueError: where `scalar` is not of rank 0.
+    """
     from tapeflow.core.indexed_slices import IndexedSlices
 
     base = x.values if isinstance(x, IndexedSlices) else convert_to_tensor(x)
@@ -202,8 +258,22 @@ TruncateDiv.reference(per_element(_exact_quotient))
 
 
 @tensor_function
-def truncatediv(x, y, name=None):
-    """x / y rounded towards zero. Raises InvalidArgumentError for a zero among integers `y`."""
+def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Divide two tensors elementwise and round towards zero, with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`.
+
+    >>> tf.truncatediv([7, -7], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 3, -3], dtype=int32)>
+    """
     return TruncateDiv(x, y)
 
 
@@ -227,8 +297,22 @@ FloorDiv.reference(per_element(lambda x, y: x // y))
 
 
 @tensor_function
-def floordiv(x, y, name=None):
-    """x / y rounded down. Raises InvalidArgumentError for a zero among integers `y`."""
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Divide two tensors elementwise and round down, with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`, and for dtypes that differ.
+
+    >>> tf.math.floordiv([7, -7], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 3, -4], dtype=int32)>
+    """
     return FloorDiv(x, y)
 
 
@@ -254,8 +338,22 @@ FloorMod.reference(per_element(lambda x, y: x - y * math.floor(x / y)))
 
 
 @tensor_function
-def floormod(x, y, name=None):
-    """The remainder of `floordiv`: it has the sign of `y`."""
+def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the remainder of `tf.math.floordiv`, which has the sign of `y`.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x - floordiv(x, y) * y`, of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`, and for dtypes that differ.
+
+    >>> tf.math.floormod([7, -7], 3)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
     return FloorMod(x, y)
 
 
@@ -286,8 +384,22 @@ TruncateMod = _remainder("TruncateMod")
 
 
 @tensor_function
-def truncatemod(x, y, name=None):
-    """The remainder of `truncatediv`: it has the sign of `x`."""
+def truncatemod(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the remainder of `tf.truncatediv`, which has the sign of `x`.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x - truncatediv(x, y) * y`, of their dtype and broadcast shape.
+
+    Raises:
+      InvalidArgumentError: for a zero among integers `y`.
+
+    >>> tf.truncatemod([7, -7], 3)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -1], dtype=int32)>
+    """
     return TruncateMod(x, y)
 
 
@@ -305,9 +417,21 @@ _TRUE_DIVISION = {
 
 @tensor_function
 def truediv(x, y, name=None):
-    """x / y; of integers in floating point: float32 for 8 and 16 bits, float64 for more.
+    """Divide two tensors elementwise, integers in floating point, with broadcasting.
 
-    Raises TypeError where the dtypes of `x` and `y` differ.
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their broadcast shape: float32 for integers of 8 and 16 bits, float64 for wider ones, else of the
+      dtype of the arguments.
+
+    Raises:
+      TypeError: for dtypes that differ.
+
+    >>> tf.math.truediv(tf.constant([1, 2], tf.int8), tf.constant(4, tf.int8))
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.25, 0.5 ], dtype=float32)>
     """
     if promotion.automatic():
         return promotion.promoting(_quotient, x, y)
@@ -330,15 +454,39 @@ def _quotient(x, y):
 
 @tensor_function
 def divide(x, y, name=None):
-    """x / y as Python divides: of integers in floating point."""
+    """Divide two tensors elementwise as Python's `/` does, with broadcasting.
+
+    Integers are divided in floating point, see `tf.math.truediv`.
+
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their broadcast shape; a number by zero is an infinity, zero by zero NaN.
+
+    Raises:
+      TypeError: for dtypes that differ.
+
+    >>> tf.divide([1, 2, 3], 2)
+    <tf.Tensor: shape=(3,), dtype=float64, numpy=array([0.5, 1. , 1.5])>
+    """
     if promotion.numpy_style():
         return convert_to_tensor(x) / y
     return truediv(x, y)
 
 
 @tensor_function
-def realdiv(x, y, name=None):
-    """x / y of floating or complex tensors."""
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Divide two floating or complex tensors elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one floating or complex dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+    """
     return RealDiv(x, y)
 
 
@@ -387,8 +535,26 @@ Pow.reference(per_element(lambda x, y: x**y, lambda x, y: x**y))
 
 
 @tensor_function
-def pow(x, y, name=None):
-    """x to the power y. Raises InvalidArgumentError for negative powers of integers."""
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Raise `x` to the power `y` elementwise, with broadcasting.
+
+    Args:
+      x: the bases: floating, complex or signed integers.
+      y: the exponents, of the dtype of `x`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; of real numbers NaN for a negative base and a fractional
+      exponent.
+
+    Raises:
+      InvalidArgumentError: for negative exponents of integers.
+
+    >>> tf.math.pow([[2, 2], [3, 3]], [[8, 16], [2, 3]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[  256, 65536],
+           [    9,    27]], dtype=int32)>
+    """
     return Pow(x, y)
 
 
@@ -419,14 +585,36 @@ Minimum = _extreme(
 
 
 @tensor_function
-def maximum(x, y, name=None):
-    """The larger of `x` and `y`, elementwise; NaN where either is."""
+def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Take the larger of two elements, with broadcasting; NaN where either is NaN.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Where the two are equal, the gradient goes to `x`.
+
+    >>> tf.math.maximum([1.0, -2.0, float("nan")], 0.0)
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.,  0., nan], dtype=float32)>
+    """
     return Maximum(x, y)
 
 
 @tensor_function
-def minimum(x, y, name=None):
-    """The smaller of `x` and `y`, elementwise; NaN where either is."""
+def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Take the smaller of two elements, with broadcasting; NaN where either is NaN.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape. Where the two are equal, the gradient goes to `x`.
+
+    >>> tf.math.minimum([1, 5, 3], [4, 2, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
+    """
     return Minimum(x, y)
 
 
@@ -453,6 +641,14 @@ SquaredDifference.reference(
 
 
 @tensor_function
-def squared_difference(x, y, name=None):
-    """(x - y) * (x - y), of complex tensors conj(x - y) * (x - y)."""
+def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute `conj(x - y) * (x - y)` elementwise, with broadcasting.
+
+    Args:
+      x, y: tensors of one dtype, floating, complex, int32 or int64, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+    """
     return SquaredDifference(x, y)

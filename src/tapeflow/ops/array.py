@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -42,7 +44,7 @@ def _(input):
 
 
 @tensor_function
-def identity(input, name=None):
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the value of `input`, of any dtype and shape."""
     return Identity(input)
 
@@ -75,7 +77,7 @@ def _(input):
 
 
 @tensor_function
-def guarantee_const(input, name=None):
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`; kept for programs that promise that it never changes."""
     return GuaranteeConst(input)
 
@@ -119,7 +121,7 @@ def _(input):
 
 
 @tensor_function
-def stop_gradient(input, name=None):
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """`input`, through which no gradient flows."""
     return StopGradient(input)
 
@@ -197,8 +199,24 @@ def _(input, shape):
 
 
 @tensor_function
-def ensure_shape(x, shape, name=None):
-    """`x`, after checking that its shape fits `shape` (None: any); InvalidArgumentError where not."""
+def ensure_shape(x: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """Check that a tensor has a shape, when the program runs, and return the tensor.
+
+    Args:
+      x: a tensor of any dtype.
+      shape: the shape that `x` must be compatible with: a `tf.TensorShape`, or a list of sizes in which None fits
+        all.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x`; in a graph its static shape is the two merged.
+
+    Raises:
+      InvalidArgumentError: where the shapes are not compatible.
+
+    >>> tf.ensure_shape([[1, 2, 3]], [None, 3])
+    <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[1, 2, 3]], dtype=int32)>
+    """
     return EnsureShape(x, TensorShape(shape))
 
 
@@ -230,7 +248,19 @@ def _(input, out_type):
 
 @tensor_function
 def shape(input, out_type=None, name=None):
-    """The shape of `input`, dense or sparse, as a 1-D tensor of `out_type`, int32 if not given."""
+    """Return the shape of a tensor as a tensor, as it is when the program runs.
+
+    Args:
+      input: a tensor of any dtype, or a `tf.SparseTensor`, whose dense shape it is.
+      out_type: the dtype of the sizes, int32 or int64; None: int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector of `out_type` with one size for each dimension.
+
+    >>> tf.shape([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
+    """
     dense = getattr(input, "dense_shape", None)
     if dense is not None:
         from tapeflow.ops.casting import cast
@@ -290,7 +320,16 @@ def _(input, out_type):
 
 @tensor_function
 def shape_n(input, out_type=None, name=None):
-    """The shapes of a list of tensors."""
+    """Return the shapes of several tensors as tensors.
+
+    Args:
+      input: a list of tensors.
+      out_type: the dtype of the sizes, int32 or int64; None: int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of vectors of `out_type`, one for each tensor.
+    """
     return ShapeN(input, dtypes.as_dtype(out_type or dtypes.int32))
 
 
@@ -322,7 +361,19 @@ def _(input, out_type):
 
 @tensor_function
 def size(input, out_type=None, name=None):
-    """The number of elements of `input`, as a scalar of `out_type`, int32 if not given."""
+    """Count the elements of a tensor.
+
+    Args:
+      input: a tensor of any dtype.
+      out_type: the dtype of the count, int32 or int64; None: int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A scalar of `out_type`.
+
+    >>> tf.size([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=6>
+    """
     out_type = dtypes.as_dtype(out_type or dtypes.int32)
     known = _known_sizes(input)
     if known is None or math.prod(known) > out_type.max:

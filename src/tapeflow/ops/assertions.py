@@ -43,9 +43,19 @@ def _summary(item, summarize) -> str:
 
 @public
 def Assert(condition, data, summarize=None, name=None):
-    """Raises InvalidArgumentError, showing the tensors in `data`, unless `condition` holds.
+    """Raise an error, showing tensors, unless a condition holds.
 
-    While a graph is built: the operation that does.
+    Args:
+      condition: a scalar bool.
+      data: a list of tensors to show.
+      summarize: how many elements of each to show; None: 3.
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks.
+
+    Raises:
+      InvalidArgumentError: where the condition does not hold.
     """
     if control._staged(condition):
         return control.staging.assertion(condition, data, summarize, name)
@@ -191,6 +201,25 @@ def _pair(x, y):
     return x, y if hasattr(y, "dtype") else convert_to_tensor(y, dtype=x.dtype)
 
 
+def _described_check(what: str, operands: str, suffix: str) -> str:
+    """The docstring of an assertion about elements; that of 1.x says what to show."""
+    shown = "  data: a list of tensors to show; None: the condition and the operands.\n" if suffix else ""
+    return f"""{what}
+
+Args:
+{operands}
+{shown}  message: a text that begins the error (optional).
+  summarize: how many elements of each tensor to show; None: 3.
+  name: a name for the operation (optional).
+
+Returns:
+  None in eager execution; in a graph the operation that checks.
+
+Raises:
+  InvalidArgumentError: where it does not hold, with the elements.
+"""
+
+
 def _assertion(name: str, relation: str, function):
     def assertion(x, y, message=None, summarize=None, name=None):
         return _binary(relation, function, x, y, None, summarize, message, name)
@@ -198,10 +227,11 @@ def _assertion(name: str, relation: str, function):
     def assertion_v1(x, y, data=None, summarize=None, message=None, name=None):
         return _binary(relation, function, x, y, data, summarize, message, name)
 
-    doc = f"Raises InvalidArgumentError, showing where, unless x {relation} y holds for all elements, broadcast."
+    what = f"Check that `x {relation} y` holds for all elements, with broadcasting."
+    operands = "  x, y: tensors of one dtype, whose shapes broadcast."
     for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
         f.__name__ = f.__qualname__ = name + suffix
-        f.__doc__ = doc
+        f.__doc__ = _described_check(what, operands, suffix)
     return public(assertion), public(assertion_v1)
 
 
@@ -218,7 +248,20 @@ assert_greater_equal, assert_greater_equal_v1 = _assertion(
 
 @public
 def assert_none_equal(x, y, summarize=None, message=None, name=None):
-    """Raises InvalidArgumentError, showing where, if x == y holds for any pair of elements."""
+    """Check that two tensors differ in all elements.
+
+    Args:
+      x, y: tensors of one dtype, whose shapes broadcast.
+      summarize: how many elements of each tensor to show; None: 3.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks.
+
+    Raises:
+      InvalidArgumentError: where any pair of elements is equal.
+    """
     return _binary("!=", comparison.not_equal, x, y, None, summarize, message, name)
 
 
@@ -230,7 +273,22 @@ def assert_none_equal_v1(x, y, data=None, summarize=None, message=None, name=Non
 
 @public
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
-    """Raises InvalidArgumentError unless |x - y| <= atol + rtol * |y| for all elements (10 times epsilon each)."""
+    """Check that two tensors are equal but for small differences: `|x - y| <= atol + rtol * |y|`.
+
+    Args:
+      x, y: floating or complex tensors, whose shapes broadcast.
+      rtol: the relative tolerance; None: ten times the epsilon of the dtype.
+      atol: the absolute tolerance; None: the same.
+      message: a text that begins the error (optional).
+      summarize: how many elements of each tensor to show; None: 3.
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks.
+
+    Raises:
+      InvalidArgumentError: where it does not hold for all elements.
+    """
     return assert_near_v1(x, y, rtol, atol, None, summarize, message, name=name)
 
 
@@ -294,10 +352,10 @@ def _sign_assertion(public_name: str, relation: str, function, joined=False):
             data = [_prefix(message), *(["".join(words)] if joined else words), x]
         raise invalid("\n".join(_pretty(d, summarize) for d in data))
 
-    doc = f"Raises InvalidArgumentError unless x {relation} 0 holds for all elements."
+    what = f"Check that `x {relation} 0` holds for all elements."
     for f, suffix in ((assertion, ""), (assertion_v1, "_v1")):
         f.__name__ = f.__qualname__ = public_name + suffix
-        f.__doc__ = doc
+        f.__doc__ = _described_check(what, "  x: a real tensor.", suffix)
     return public(assertion), public(assertion_v1)
 
 
@@ -375,7 +433,20 @@ def _is_one_of(rank, ranks):
 
 @public
 def assert_rank(x, rank, message=None, name=None):
-    """Raises ValueError unless `x` has `rank` dimensions."""
+    """Check that a tensor has a number of dimensions.
+
+    Args:
+      x: a tensor.
+      rank: the number of dimensions, a scalar integer.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks.
+
+    Raises:
+      ValueError: where it has another one; in a graph, where that is known.
+    """
     return assert_rank_v1(x, rank, None, None, message, name)
 
 
@@ -389,7 +460,20 @@ def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
 
 @public
 def assert_rank_at_least(x, rank, message=None, name=None):
-    """Raises ValueError unless `x` has at least `rank` dimensions."""
+    """Check that a tensor has at least a number of dimensions.
+
+    Args:
+      x: a tensor.
+      rank: the number of dimensions, a scalar integer.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks.
+
+    Raises:
+      ValueError: where it has fewer; in a graph, where that is known.
+    """
     return assert_rank_at_least_v1(x, rank, None, None, message, name)
 
 
@@ -404,7 +488,20 @@ def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, na
 
 @public
 def assert_rank_in(x, ranks, message=None, name=None):
-    """Raises ValueError unless the number of dimensions of `x` is one of `ranks`."""
+    """Check that the number of dimensions of a tensor is one of several.
+
+    Args:
+      x: a tensor.
+      ranks: a list of scalar integers.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks.
+
+    Raises:
+      ValueError: where it is none of them; in a graph, where that is known.
+    """
     return assert_rank_in_v1(x, ranks, None, None, message, name)
 
 
@@ -419,7 +516,19 @@ def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=No
 
 @public
 def assert_integer(x, message=None, name=None):
-    """Raises TypeError unless `x` is of an integer dtype."""
+    """Check that a tensor is of an integer dtype.
+
+    Args:
+      x: a tensor.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph an operation that does nothing.
+
+    Raises:
+      TypeError: for other dtypes.
+    """
     x = convert_to_tensor(x)
     if not x.dtype.is_integer:
         raise TypeError(
@@ -430,7 +539,20 @@ def assert_integer(x, message=None, name=None):
 
 @public
 def assert_type(tensor, tf_type, message=None, name=None):
-    """Raises TypeError unless `tensor` is of dtype `tf_type`."""
+    """Check that a tensor is of a dtype.
+
+    Args:
+      tensor: a tensor.
+      tf_type: the dtype.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph an operation that does nothing.
+
+    Raises:
+      TypeError: for other dtypes.
+    """
     wanted = dtypes.as_dtype(tf_type)
     found = convert_to_tensor(tensor).dtype
     if found != wanted:
@@ -451,13 +573,33 @@ def assert_scalar(tensor, name=None, message=None):
 
 @public
 def assert_scalar_v2(tensor, message=None, name=None):
-    """`assert_scalar` with the 2.x order of arguments."""
+    """Check that a tensor has no dimensions.
+
+    Args:
+      tensor: a tensor.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Raises:
+      ValueError: where it has some.
+    """
     assert_scalar(tensor, name, message)
 
 
 @public
 def assert_same_float_dtype(tensors=None, dtype=None):
-    """The one floating dtype of all `tensors` (float32 if there is none); ValueError where they differ."""
+    """Check that tensors have one floating dtype, and return it.
+
+    Args:
+      tensors: a list of tensors or None (optional).
+      dtype: the dtype that they must have (optional).
+
+    Returns:
+      The dtype; float32 where there are neither tensors nor a dtype.
+
+    Raises:
+      ValueError: where dtypes differ, or are not floating.
+    """
     first = None
     for tensor in [t for t in tensors or [] if t is not None]:
         found = tensor.dtype
@@ -503,11 +645,24 @@ def is_numeric_tensor(tensor):
 
 @public
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
-    """Raises ValueError unless every tensor has its symbolic shape.
+    """Check that tensors have shapes whose sizes may be symbols.
 
-    `shapes` is a list of (tensor, shape) or a dict; in a shape a number is a size, any other symbol stands for the
-    same size everywhere, and `...` at its start or end for any dimensions; None or "." for any size. What fails
-    only when a graph runs shows `data`, if it is given, and `summarize` elements of each tensor of it.
+    Args:
+      shapes: a list of pairs (tensor, shape), or a dict of those. In a shape, a number is a size; None and "."
+        stand for any; every other symbol stands for one size wherever it comes; `...` at its start or end stands
+        for any dimensions.
+      data: what to show where the check fails as a graph runs; None: the condition and tensors (optional).
+      summarize: how many elements of each tensor of `data` to show; None: 3.
+      message: a text that begins the error (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution; in a graph the operation that checks what was not known.
+
+    Raises:
+      ValueError: where a tensor does not have its shape.
+
+    >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("N", "D")), (tf.zeros([3]), ("D",))])
     """
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     known: dict = {}

@@ -9,6 +9,8 @@ import struct
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.table import Sample, op
@@ -162,21 +164,36 @@ def _(rng):
 
 @public
 def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
-    """The sound in a WAV file of 16 bit: float32 `[samples, channels]` between -1 and 1, and the sample rate.
+    """Read the sound of a WAV file of 16 bit.
 
     Args:
-      contents: scalar string.
-      desired_channels, desired_samples: how many to return; -1: as there are. Missing samples are zero.
+      contents: the bytes of the file, a scalar string.
+      desired_channels: how many channels to return; -1: as there are. Missing ones are copies of the last.
+      desired_samples: how many samples to return; -1: as there are. Missing ones are zero.
+      name: a name for the operation (optional).
 
-    Raises InvalidArgumentError for other files and for truncated ones.
+    Returns:
+      (audio, sample_rate): float32 `[samples, channels]` between -1 and 1, and a scalar int32.
+
+    Raises:
+      InvalidArgumentError: for other files, and for truncated ones.
     """
     return DecodeWav(contents, desired_channels, desired_samples)
 
 
 @public
-def encode_wav(audio, sample_rate, name=None):
-    """A WAV file of 16 bit of float32 `[samples, channels]`, what lies outside of -1 to 1 cut off.
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
+    """Write sound as the bytes of a WAV file of 16 bit.
 
-    Raises InvalidArgumentError for other shapes, and for a sample rate that is not positive.
+    Args:
+      audio: a float32 matrix `[samples, channels]`; what lies outside of -1 to 1 is cut off.
+      sample_rate: samples a second, a positive scalar int32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A scalar string.
+
+    Raises:
+      InvalidArgumentError: for other shapes, and for a sample rate that is not positive.
     """
     return EncodeWav(audio, sample_rate)

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import arithmetic, comparison, elementwise, shapes, trigonometric
 from tapeflow.ops.elementwise_samples import line, per_element, positive
@@ -197,102 +199,102 @@ FresnelCos = _fresnel("FresnelCos", 1, np.cos, lambda x: trigonometric.Cos(x))
 
 
 @tensor_function
-def bessel_i0(x, name=None):
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 0."""
     return BesselI0(x)
 
 
 @tensor_function
-def bessel_i0e(x, name=None):
+def bessel_i0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i0` times exp(-|x|)."""
     return BesselI0e(x)
 
 
 @tensor_function
-def bessel_i1(x, name=None):
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the first kind, of order 1."""
     return BesselI1(x)
 
 
 @tensor_function
-def bessel_i1e(x, name=None):
+def bessel_i1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_i1` times exp(-|x|)."""
     return BesselI1e(x)
 
 
 @public
-def bessel_j0(x, name=None):
+def bessel_j0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, of order 0."""
     return BesselJ0(x)
 
 
 @public
-def bessel_j1(x, name=None):
+def bessel_j1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, of order 1."""
     return BesselJ1(x)
 
 
 @public
-def bessel_k0(x, name=None):
+def bessel_k0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, of order 0."""
     return BesselK0(x)
 
 
 @public
-def bessel_k0e(x, name=None):
+def bessel_k0e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k0` times exp(x)."""
     return BesselK0e(x)
 
 
 @public
-def bessel_k1(x, name=None):
+def bessel_k1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, of order 1."""
     return BesselK1(x)
 
 
 @public
-def bessel_k1e(x, name=None):
+def bessel_k1e(x: TensorLike, name: str | None = None) -> Tensor:
     """`bessel_k1` times exp(x)."""
     return BesselK1e(x)
 
 
 @public
-def bessel_y0(x, name=None):
+def bessel_y0(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, of order 0."""
     return BesselY0(x)
 
 
 @public
-def bessel_y1(x, name=None):
+def bessel_y1(x: TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, of order 1."""
     return BesselY1(x)
 
 
 @public
-def dawsn(x, name=None):
+def dawsn(x: TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral: exp(-x^2) times the integral of exp(t^2) from 0 to x."""
     return Dawsn(x)
 
 
 @public
-def expint(x, name=None):
+def expint(x: TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral Ei."""
     return Expint(x)
 
 
 @public
-def fresnel_cos(x, name=None):
+def fresnel_cos(x: TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's integral of cos(pi t^2 / 2) from 0 to x."""
     return FresnelCos(x)
 
 
 @public
-def fresnel_sin(x, name=None):
+def fresnel_sin(x: TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's integral of sin(pi t^2 / 2) from 0 to x."""
     return FresnelSin(x)
 
 
 @public
-def spence(x, name=None):
+def spence(x: TensorLike, name: str | None = None) -> Tensor:
     """Spence's integral of log(t) / (1 - t) from 1 to x."""
     return Spence(x)

@@ -123,9 +123,25 @@ def _(out_backprop, data_format):
 
 @tensor_function
 def bias_add(value, bias, data_format=None, name=None):
-    """`value` with the vector `bias` added to its channels: the last dimension, or the second for "NC..." formats.
+    """Add a vector to the channels of a tensor.
 
-    Raises ValueError for another `data_format`, InvalidArgumentError where the sizes differ.
+    Args:
+      value: a numeric tensor of rank 2 at least.
+      bias: a vector of that dtype, with one element for each channel.
+      data_format: where the channels are: "N...C", the last dimension (the default), or "NC...", the second.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `value`.
+
+    Raises:
+      ValueError: for another format.
+      InvalidArgumentError: where the sizes differ.
+
+    >>> tf.nn.bias_add([[1, 2], [3, 4]], [10, 20])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[11, 22],
+           [13, 24]], dtype=int32)>
     """
     kind = "NHWC"
     if data_format is not None:

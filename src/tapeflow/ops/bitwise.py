@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -90,36 +92,95 @@ PopulationCount.reference(per_element(lambda v: f"{v:b}".count("1")))
 
 
 @tensor_function
-def bitwise_and(x, y, name=None):
-    """The bits set in both of `x` and `y`."""
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Keep the bits that are set in both numbers, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one integer dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.bitwise.bitwise_and([6, 12], 10)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 8], dtype=int32)>
+    """
     return BitwiseAnd(x, y)
 
 
 @tensor_function
-def bitwise_or(x, y, name=None):
-    """The bits set in either of `x` and `y`."""
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Set the bits that are set in either number, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one integer dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.bitwise.bitwise_or([6, 12], 10)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([14, 14], dtype=int32)>
+    """
     return BitwiseOr(x, y)
 
 
 @tensor_function
-def bitwise_xor(x, y, name=None):
-    """The bits set in just one of `x` and `y`."""
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Set the bits that are set in just one of the numbers, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one integer dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.bitwise.bitwise_xor([6, 12], 10)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([12,  6], dtype=int32)>
+    """
     return BitwiseXor(x, y)
 
 
 @tensor_function
-def invert(x, name=None):
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
     """All bits flipped."""
     return Invert(x)
 
 
 @tensor_function
-def left_shift(x, y, name=None):
-    """`x` shifted to the left by `y` bits; `y` is clamped to [0, bits of x)."""
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Shift the bits of `x` to the left, elementwise with broadcasting.
+
+    Args:
+      x: an integer tensor.
+      y: by how many bits, of the dtype of `x`; clamped to at least 0 and at most one less than the bits of the
+        dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.bitwise.left_shift([1, 3], [4, 1])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([16,  6], dtype=int32)>
+    """
     return LeftShift(x, y)
 
 
 @tensor_function
-def right_shift(x, y, name=None):
-    """`x` shifted to the right by `y` bits, signed ones keeping their sign; `y` is clamped to [0, bits of x)."""
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Shift the bits of `x` to the right, elementwise with broadcasting; negative numbers keep their sign.
+
+    Args:
+      x: an integer tensor.
+      y: by how many bits, of the dtype of `x`; clamped to at least 0 and at most one less than the bits of the
+        dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.bitwise.right_shift([16, -16], 2)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 4, -4], dtype=int32)>
+    """
     return RightShift(x, y)

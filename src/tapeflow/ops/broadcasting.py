@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow import _native
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.public import tensor_function
@@ -173,20 +175,63 @@ def _(input, shape):
 
 
 @tensor_function
-def broadcast_to(input, shape, name=None):
-    """`input` repeated along dimensions of size 1 to have shape `shape`."""
+def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """Repeat a tensor along dimensions of size 1, and along new first dimensions, to give it a shape.
+
+    Args:
+      input: a tensor of any dtype.
+      shape: the shape of the result, a vector of int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input` and of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: where `input` does not broadcast to `shape`.
+
+    >>> tf.broadcast_to([1, 2, 3], [2, 3])
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 2, 3],
+           [1, 2, 3]], dtype=int32)>
+    """
     return BroadcastTo(input, shape)
 
 
 @tensor_function
-def broadcast_dynamic_shape(shape_x, shape_y):
-    """The shape, as a vector, of two shapes broadcast together."""
+def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
+    """Compute the shape that two shapes broadcast to, when the program runs.
+
+    Args:
+      shape_x, shape_y: vectors of sizes, int32 or int64.
+
+    Returns:
+      A vector of their dtype.
+
+    Raises:
+      InvalidArgumentError: where they do not broadcast.
+
+    >>> tf.broadcast_dynamic_shape([1, 2, 3], [5, 1, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 2, 3], dtype=int32)>
+    """
     return BroadcastArgs(shape_x, shape_y)
 
 
 @tensor_function
 def broadcast_static_shape(shape_x, shape_y):
-    """The TensorShape of two shapes broadcast together; ValueError where they do not fit."""
+    """Compute the shape that two static shapes broadcast to.
+
+    Args:
+      shape_x, shape_y: `tf.TensorShape`s, or what makes one; they may be partly known.
+
+    Returns:
+      A `tf.TensorShape`.
+
+    Raises:
+      ValueError: where they do not broadcast.
+
+    >>> tf.broadcast_static_shape(tf.TensorShape([1, 2, 3]), tf.TensorShape([5, 1, 3]))
+    TensorShape([5, 2, 3])
+    """
     a, b = TensorShape(shape_x), TensorShape(shape_y)
     try:
         shape = shapes.broadcast(
@@ -272,16 +317,53 @@ def _(input, multiples):
 
 
 @tensor_function
-def tile(input, multiples, name=None):
-    """`input` repeated `multiples[i]` times along dimension i."""
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
+    """Repeat a whole tensor along its dimensions.
+
+    Args:
+      input: a tensor of any dtype.
+      multiples: how often along each dimension, a vector of int32 or int64 with as many numbers as `input` has
+        dimensions.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`, whose dimension i has size `input.shape[i] * multiples[i]`.
+
+    Raises:
+      InvalidArgumentError: for negative multiples, and where there are more or fewer than dimensions.
+
+    >>> tf.tile([[1, 2]], [2, 2])
+    <tf.Tensor: shape=(2, 4), dtype=int32, numpy=
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]], dtype=int32)>
+    """
     return Tile(input, multiples)
 
 
 @tensor_function
 def repeat(input, repeats, axis=None, name=None):
-    """The elements of `input` along `axis` (flattened if None), each repeated `repeats` times.
+    """Repeat the elements of a tensor along an axis.
 
-    `repeats` is a scalar, or a vector with one count for each element of that axis.
+    Args:
+      input: a tensor of any dtype.
+      repeats: how often, a scalar for all or a vector with a count for each element along the axis.
+      axis: the axis, an int in [-rank, rank); None: `input` is flattened first.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`, but for the size of the axis, which is the sum of the counts.
+
+    Raises:
+      InvalidArgumentError: for negative counts.
+      ValueError: for an axis out of range, and for as many counts as do not fit.
+
+    >>> tf.repeat([[1, 2], [3, 4]], [1, 2], axis=0)
+    <tf.Tensor: shape=(3, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4],
+           [3, 4]], dtype=int32)>
+    >>> tf.repeat([[1, 2], [3, 4]], 2)
+    <tf.Tensor: shape=(8,), dtype=int32, numpy=array([1, 1, 2, 2, 3, 3, 4, 4], dtype=int32)>
     """
     from tapeflow.ops.gather import gather
 

@@ -381,11 +381,23 @@ def _int64(classes):
 def uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
-    """`num_sampled` classes of [0, range_max), all equally likely; without repetition if `unique`.
+    """Draw classes, all equally likely.
 
-    `true_classes` is int64 [batch, num_true]. Returns (sampled_candidates int64 [num_sampled], true_expected_count
-    [batch, num_true], sampled_expected_count [num_sampled]): how often each class is expected among the samples.
-    Raises InvalidArgumentError where there are too few classes.
+    Args:
+      true_classes: int64 `[batch, num_true]`.
+      num_true: how many true classes an example has.
+      num_sampled: how many classes to draw.
+      unique: whether no class is drawn twice.
+      range_max: how many classes there are.
+      seed: an integer that makes the sample repeatable (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      (the sample, int64 `[num_sampled]`; expected counts of the true classes `[batch, num_true]`; those of the
+      sample).
+
+    Raises:
+      InvalidArgumentError: for fewer classes than are to be drawn without repetition.
     """
     return UniformCandidateSampler(
         _int64(true_classes), num_true, num_sampled, unique, range_max, *seeds(seed)
@@ -396,7 +408,24 @@ def uniform_candidate_sampler(
 def log_uniform_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
-    """`uniform_candidate_sampler` by P(class) = log((class + 2) / (class + 1)) / log(range_max + 1)."""
+    """Draw classes by Zipf's law: P(class) = log((class + 2) / (class + 1)) / log(range_max + 1).
+
+    Args:
+      true_classes: int64 `[batch, num_true]`.
+      num_true: how many true classes an example has.
+      num_sampled: how many classes to draw.
+      unique: whether no class is drawn twice.
+      range_max: how many classes there are, the most frequent first.
+      seed: an integer that makes the sample repeatable (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      (the sample, int64 `[num_sampled]`; expected counts of the true classes `[batch, num_true]`; those of the
+      sample).
+
+    Raises:
+      InvalidArgumentError: for fewer classes than are to be drawn without repetition.
+    """
     return LogUniformCandidateSampler(
         _int64(true_classes), num_true, num_sampled, unique, range_max, *seeds(seed)
     )
@@ -406,7 +435,21 @@ def log_uniform_candidate_sampler(
 def learned_unigram_candidate_sampler(
     true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None
 ):
-    """`uniform_candidate_sampler` by how often each class has been a true class in the calls so far."""
+    """Draw classes by how often each has been a true class in the calls so far.
+
+    Args:
+      true_classes: int64 `[batch, num_true]`.
+      num_true: how many true classes an example has.
+      num_sampled: how many classes to draw.
+      unique: whether no class is drawn twice.
+      range_max: how many classes there are.
+      seed: an integer that makes the sample repeatable (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      (the sample, int64 `[num_sampled]`; expected counts of the true classes `[batch, num_true]`; those of the
+      sample).
+    """
     return LearnedUnigramCandidateSampler(
         _int64(true_classes), num_true, num_sampled, unique, range_max, *seeds(seed)
     )
@@ -428,10 +471,28 @@ def fixed_unigram_candidate_sampler(
     seed=None,
     name=None,
 ):
-    """`uniform_candidate_sampler` by weights: `unigrams`, or the last column of the CSV file `vocab_file`.
+    """Draw classes by given weights.
 
-    Weights are raised to `distortion`. The first `num_reserved_ids` classes are never drawn; of `num_shards` parts
-    of the classes, only `shard` is used. Raises InvalidArgumentError unless there are `range_max` weights.
+    Args:
+      true_classes: int64 `[batch, num_true]`.
+      num_true: how many true classes an example has.
+      num_sampled: how many classes to draw.
+      unique: whether no class is drawn twice.
+      range_max: how many classes there are.
+      vocab_file: a CSV file, the last column of which has the weights, one class a line.
+      distortion: the power to which weights are raised.
+      num_reserved_ids: how many first classes have no weight and are never drawn.
+      num_shards, shard: the classes are divided in so many parts, of which this one alone is drawn from.
+      unigrams: the weights, where there is no file.
+      seed: an integer that makes the sample repeatable (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      (the sample, int64 `[num_sampled]`; expected counts of the true classes `[batch, num_true]`; those of the
+      sample).
+
+    Raises:
+      InvalidArgumentError: unless there are `range_max` weights.
     """
     return FixedUnigramCandidateSampler(
         _int64(true_classes),
@@ -451,15 +512,37 @@ def fixed_unigram_candidate_sampler(
 
 @tensor_function
 def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
-    """All classes of [0, num_sampled), each with an expected count of one."""
+    """Draw all classes, each with an expected count of one.
+
+    Args:
+      true_classes: int64 `[batch, num_true]`.
+      num_true: how many true classes an example has.
+      num_sampled: how many classes there are.
+      unique: not used.
+      seed: not used.
+      name: a name for the operation (optional).
+
+    Returns:
+      (the classes 0 to num_sampled - 1, int64; expected counts of the true classes `[batch, num_true]`; those of
+      the samples).
+    """
     return AllCandidateSampler(_int64(true_classes), num_true, num_sampled, unique, *seeds(seed))
 
 
 @tensor_function
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
-    """Where sampled classes are true ones: (rows of `true_classes` int32, places in `sampled_candidates`, weights).
+    """Find sampled classes that are true ones.
 
-    The weights are the lowest float32, which added to a logit puts it out of the game.
+    Args:
+      true_classes: int64 `[batch, num_true]`.
+      sampled_candidates: what a candidate sampler drew, int64 `[num_sampled]`.
+      num_true: how many true classes an example has.
+      seed: not used.
+      name: a name for the operation (optional).
+
+    Returns:
+      (rows of `true_classes`, int32; places in `sampled_candidates`, int64; weights, the lowest float32 each, which
+      takes a logit out of the game when added to it).
     """
     return ComputeAccidentalHits(
         _int64(true_classes), _int64(sampled_candidates), num_true, *seeds(seed)

@@ -84,10 +84,27 @@ def _(x, DstT, Truncate):
 
 @tensor_function
 def cast(x, dtype, name=None):
-    """`x` (a tensor, IndexedSlices or anything a tensor is made of) with elements of `dtype`.
+    """Convert the elements of a tensor to another dtype.
 
-    Floating numbers are truncated on the way to integers, complex ones lose their imaginary part; out of range the
-    result is implementation defined. Raises UnimplementedError for strings.
+    Floating numbers are truncated towards zero on the way to integers; complex numbers lose their imaginary part;
+    numbers become True where they are not zero. What is out of range of the new dtype gives a number that is not
+    defined, see `tf.dtypes.saturate_cast`.
+
+    Args:
+      x: a tensor, or `tf.IndexedSlices` or anything a tensor is made of.
+      dtype: the dtype to convert to, numeric or bool.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of the shape of `x`: `x` itself where it has that dtype already.
+
+    Raises:
+      UnimplementedError: for strings; see `tf.strings.to_number` and `tf.strings.as_string`.
+
+    >>> tf.cast([1.8, -2.2], tf.int32)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 1, -2], dtype=int32)>
+    >>> tf.cast([0, 1, 2], tf.bool)
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([False,  True,  True])>
     """
     kind = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, IndexedSlices):
@@ -100,7 +117,19 @@ def cast(x, dtype, name=None):
 
 @tensor_function
 def saturate_cast(value, dtype, name=None):
-    """`value` with elements of `dtype`, numbers out of its range replaced by the nearest in range."""
+    """Convert the elements of a tensor to another dtype, numbers out of its range to the nearest in range.
+
+    Args:
+      value: a numeric tensor.
+      dtype: the dtype to convert to.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of the shape of `value`. NaN becomes what `tf.cast` makes of it.
+
+    >>> tf.dtypes.saturate_cast([300, -5, 17], tf.uint8)
+    <tf.Tensor: shape=(3,), dtype=uint8, numpy=array([255,   0,  17], dtype=uint8)>
+    """
     kind = dtypes.as_dtype(dtype).base_dtype
     value = convert_to_tensor(value)
     source = value.dtype

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
@@ -74,14 +76,41 @@ CheckNumericsV2.reference(lambda tensor, message: tensor)
 
 
 @public
-def check_numerics(tensor, message, name=None):
-    """`tensor`; InvalidArgumentError with `message` where it holds NaN or infinity, also in the gradient."""
+def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tensor:
+    """Check that no element is NaN or infinite, and return the tensor.
+
+    Args:
+      tensor: a floating tensor.
+      message: a text that begins the error.
+      name: a name for the operation (optional).
+
+    Returns:
+      `tensor`.
+
+    Raises:
+      InvalidArgumentError: for NaN and infinities, also in the gradient.
+
+    >>> tf.debugging.check_numerics([1.0, 2.0], "the loss")
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
+    """
     return CheckNumerics(tensor, message)
 
 
 @public
-def assert_all_finite(x, message, name=None):
-    """`x`, after checking that no element is NaN or infinite."""
+def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor:
+    """Check that no element is NaN or infinite, and return the tensor.
+
+    Args:
+      x: a floating tensor.
+      message: a text that begins the error.
+      name: a name for the operation (optional).
+
+    Returns:
+      `x`.
+
+    Raises:
+      InvalidArgumentError: for NaN and infinities, also in the gradient.
+    """
     return CheckNumerics(x, message)
 
 

@@ -60,9 +60,23 @@ def _(t, clip_value_min, clip_value_max):
 
 @tensor_function
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """`t` (a tensor or IndexedSlices), elements below `clip_value_min` raised to it, above `clip_value_max` lowered.
+    """Raise elements below `clip_value_min` to it, and lower those above `clip_value_max` to it.
 
-    Raises InvalidArgumentError where a bound does not broadcast to the shape of `t`.
+    Args:
+      t: a real tensor, or `tf.IndexedSlices`.
+      clip_value_min: the least value, a scalar or a tensor that broadcasts to the shape of `t`.
+      clip_value_max: the greatest value, likewise.
+      name: a name for the operation (optional).
+
+    Returns:
+      What `t` is, of its dtype and shape. NaN stays NaN. The gradient of clipped elements is zero.
+
+    Raises:
+      ValueError: where a bound would make the result larger than `t`.
+      InvalidArgumentError: where a bound does not broadcast with `t`.
+
+    >>> tf.clip_by_value([-5, 0, 5], -1, 1)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([-1,  0,  1], dtype=int32)>
     """
     if isinstance(t, IndexedSlices):
         return IndexedSlices(
@@ -83,7 +97,21 @@ def _require_same_shape(t, clipped):
 
 @tensor_function
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """`t` (a tensor or IndexedSlices), shrunk to the L2 norm `clip_norm` along `axes` where its norm is larger."""
+    """Scale a tensor so that its L2 norm is at most `clip_norm`; one of smaller norm stays as it is.
+
+    Args:
+      t: a floating tensor, or `tf.IndexedSlices`.
+      clip_norm: the greatest norm, a scalar or a tensor that broadcasts to the shape of `t`.
+      axes: the axes along which norms are taken, each slice along them on its own; None: all elements are one
+        vector.
+      name: a name for the operation (optional).
+
+    Returns:
+      What `t` is, of its dtype and shape.
+
+    >>> tf.clip_by_norm([3.0, 4.0], 1.0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.6, 0.8], dtype=float32)>
+    """
     values = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
     squares = reduction.reduce_sum(arithmetic.Mul(values, values), axes, keepdims=True)
     # The root has no slope at zero: the norm of zeros is not differentiated.
@@ -139,8 +167,26 @@ def global_norm(t_list, name=None):
 
 @tensor_function
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """A list of tensors (or IndexedSlices, or None), all shrunk by one factor so that their `global_norm` is at most
-    `clip_norm`, and that norm, which `use_norm` may give. With a norm that is not finite all become NaN.
+    """Scale a list of tensors by one factor, so that their global norm is at most `clip_norm`.
+
+    The factor is `clip_norm / max(global_norm, clip_norm)`, see `tf.linalg.global_norm`. Where the norm is infinite
+    or NaN, all results are NaN.
+
+    Args:
+      t_list: a list or tuple of tensors or `tf.IndexedSlices`; None stays None.
+      clip_norm: the greatest norm, a positive scalar.
+      use_norm: the global norm of `t_list`, where it is known already (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      (the list of scaled tensors, the norm before, a scalar).
+
+    Raises:
+      TypeError: where `t_list` is not a list or tuple.
+
+    >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0, 4.0])], 1.0)
+    >>> clipped[0].numpy(), norm.numpy()
+    (array([0.6, 0.8], dtype=float32), np.float32(5.0))
     """
     tensors = list(_is_list(t_list))
     norm = global_norm(tensors) if use_norm is None else convert_to_tensor(use_norm)

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -42,26 +44,64 @@ GreaterEqual = _ordering("GreaterEqual", "greater_equal", lambda x, y: y <= x)
 
 
 @tensor_function
-def less(x, y, name=None):
-    """x < y, elementwise with broadcasting."""
+def less(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return where `x < y`, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape; False where either is NaN.
+
+    >>> tf.less([1, 2, 3], 2)
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([ True, False, False])>
+    """
     return Less(x, y)
 
 
 @tensor_function
-def less_equal(x, y, name=None):
-    """x <= y, elementwise with broadcasting."""
+def less_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return where `x <= y`, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape; False where either is NaN.
+    """
     return LessEqual(x, y)
 
 
 @tensor_function
-def greater(x, y, name=None):
-    """x > y, elementwise with broadcasting."""
+def greater(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return where `x > y`, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape; False where either is NaN.
+
+    >>> tf.greater([1, 2, 3], 2)
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([False, False,  True])>
+    """
     return Greater(x, y)
 
 
 @tensor_function
-def greater_equal(x, y, name=None):
-    """x >= y, elementwise with broadcasting."""
+def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return where `x >= y`, elementwise with broadcasting.
+
+    Args:
+      x, y: tensors of one real dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape; False where either is NaN.
+    """
     return GreaterEqual(x, y)
 
 
@@ -126,14 +166,37 @@ NotEqual = _equality("NotEqual", "not_equal", True)
 
 
 @tensor_function
-def equal(x, y, name=None):
-    """x == y, elementwise with broadcasting, for tensors of any one dtype."""
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compare two tensors for equality elementwise, with broadcasting.
+
+    NaN equals nothing, not even itself.
+
+    Args:
+      x, y: tensors of one dtype, which may be any; their shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape.
+
+    >>> tf.equal([1, 2, 3], 2)
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([False,  True, False])>
+    """
     return Equal(x, y)
 
 
 @tensor_function
-def not_equal(x, y, name=None):
-    """x != y, elementwise with broadcasting, for tensors of any one dtype."""
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compare two tensors for inequality elementwise, with broadcasting.
+
+    NaN differs from everything, itself included.
+
+    Args:
+      x, y: tensors of one dtype, which may be any; their shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape.
+    """
     return NotEqual(x, y)
 
 
@@ -191,14 +254,36 @@ LogicalOr = _logic("LogicalOr", "logical_or", lambda x, y: max(x, y))
 
 
 @tensor_function
-def logical_and(x, y, name=None):
-    """Both, elementwise with broadcasting, of boolean tensors."""
+def logical_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return where both `x` and `y` are true, elementwise with broadcasting.
+
+    Args:
+      x, y: bool tensors, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape.
+
+    >>> tf.logical_and([True, True, False], [True, False, False])
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([ True, False, False])>
+    """
     return LogicalAnd(x, y)
 
 
 @tensor_function
-def logical_or(x, y, name=None):
-    """Either or both, elementwise with broadcasting, of boolean tensors."""
+def logical_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return where `x` or `y` or both are true, elementwise with broadcasting.
+
+    Args:
+      x, y: bool tensors, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape.
+
+    >>> tf.logical_or([True, True, False], [True, False, False])
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([ True,  True, False])>
+    """
     return LogicalOr(x, y)
 
 
@@ -220,14 +305,25 @@ LogicalNot.reference(lambda x: x != np.array(True))
 
 
 @tensor_function
-def logical_not(x, name=None):
+def logical_not(x: TensorLike, name: str | None = None) -> Tensor:
     """The opposite of each element of a boolean tensor."""
     return LogicalNot(x)
 
 
 @tensor_function
-def logical_xor(x, y, name="LogicalXor"):
-    """One but not both, elementwise with broadcasting, of boolean tensors."""
+def logical_xor(x: TensorLike, y: TensorLike, name: str = "LogicalXor") -> Tensor:
+    """Return where just one of `x` and `y` is true, elementwise with broadcasting.
+
+    Args:
+      x, y: bool tensors, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the broadcast shape.
+
+    >>> tf.math.logical_xor([True, True, False], [True, False, False])
+    <tf.Tensor: shape=(3,), dtype=bool, numpy=array([False,  True, False])>
+    """
     return LogicalAnd(LogicalOr(x, y), LogicalNot(LogicalAnd(x, y)))
 
 
@@ -274,19 +370,19 @@ IsFinite = _kind_of_float("IsFinite", "isfinite", lambda v: v - v == 0)
 
 
 @tensor_function
-def is_nan(x, name=None):
+def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is NaN."""
     return IsNan(x)
 
 
 @tensor_function
-def is_inf(x, name=None):
+def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is an infinity."""
     return IsInf(x)
 
 
 @tensor_function
-def is_finite(x, name=None):
+def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether each element is neither an infinity nor NaN."""
     return IsFinite(x)
 
@@ -381,10 +477,30 @@ def _(condition, t, e):
 
 @tensor_function
 def where(condition, x=None, y=None, name=None):
-    """Elements of `x` where `condition`, else of `y`, all three broadcast; or, of `condition` alone, the
-    indices of its true elements, an int64 matrix of shape [count, rank].
+    """Choose elements of `x` or of `y` by a condition, or find the true elements of the condition.
 
-    Raises ValueError where just one of `x` and `y` is given.
+    Args:
+      condition: a bool tensor; alone, it may be of any numeric dtype, and what is not zero counts as true.
+      x: what to take where `condition` is true, of any dtype.
+      y: what to take elsewhere, of the dtype of `x`. The shapes of all three broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `x` and of the broadcast shape. Without `x` and `y`, an int64 tensor `[count, rank]`
+      of the coordinates of the true elements, in row-major order.
+
+    Both branches are computed before one is chosen, and a NaN or an infinity in the gradient of the branch that was
+    not chosen makes the whole gradient NaN: replace such inputs by safe ones first.
+
+    Raises:
+      ValueError: where just one of `x` and `y` is given.
+
+    >>> tf.where([True, False, True], [1, 2, 3], 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 0, 3], dtype=int32)>
+    >>> tf.where([[True, False], [False, True]])
+    <tf.Tensor: shape=(2, 2), dtype=int64, numpy=
+    array([[0, 0],
+           [1, 1]])>
     """
     if x is None or y is None:
         return _indices(condition, x, y)

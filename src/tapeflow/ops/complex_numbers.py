@@ -163,9 +163,21 @@ def _(real, imag, Tout):
 
 @tensor_function
 def complex(real, imag, name=None):
-    """The complex tensor of two floating tensors of one dtype, complex64 of float32 ones.
+    """Make a complex tensor of its real and its imaginary part.
 
-    Raises TypeError for other dtypes.
+    Args:
+      real: a float32 or float64 tensor.
+      imag: a tensor of the dtype of `real`, whose shape broadcasts with that of `real`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex64 tensor of float32 parts, a complex128 tensor of float64 ones.
+
+    Raises:
+      TypeError: for other dtypes, and for dtypes that differ.
+
+    >>> tf.complex([1.0, 2.0], [0.5, -0.5])
+    <tf.Tensor: shape=(2,), dtype=complex64, numpy=array([1.+0.5j, 2.-0.5j], dtype=complex64)>
     """
     real = convert_to_tensor(real)
     imag = convert_to_tensor(imag)

@@ -27,11 +27,23 @@ def _dot(x, y):
 def conjugate_gradient(
     operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"
 ):
-    """Solves A x = rhs for a LinearOperator that is self-adjoint and positive definite, from `x` (zeros) on.
+    """Solve `A x = rhs` by the method of conjugate gradients.
 
-    It ends when the residual's norm is at most `tol` times that of `rhs` [..., n], or after `max_iter` steps.
-    Returns (i: steps, x: the solution, r: the residual, p: the direction, gamma: r · preconditioner r). Raises
-    ValueError for other operators.
+    Args:
+      operator: A, a `tf.linalg.LinearOperator` that says it is self-adjoint and positive definite.
+      rhs: right sides `[..., N]`.
+      preconditioner: a linear operator that approximates the inverse of A (optional).
+      x: where to start; None: zeros.
+      tol: the search ends where the norm of the residual is at most this times that of `rhs`.
+      max_iter: after how many steps it ends at last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A named tuple: `i`, the number of steps; `x`, the solution; `r`, the residual; `p`, the direction; `gamma`,
+      the product of the residual with its preconditioned self.
+
+    Raises:
+      ValueError: for another operator.
     """
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("Expected a self-adjoint, positive definite operator.")

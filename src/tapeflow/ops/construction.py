@@ -92,9 +92,24 @@ def _of_a_mesh(layout):
 
 @tensor_function
 def fill(dims, value, name=None, layout=None):
-    """A tensor of shape `dims` with every element `value`, a scalar.
+    """Make a tensor of which every element is one value.
 
-    Raises InvalidArgumentError for negative dimensions.
+    Args:
+      dims: the shape, a vector of int32 or int64.
+      value: a scalar of any dtype.
+      name: a name for the operation (optional).
+      layout: of a mesh of devices; only None is supported.
+
+    Returns:
+      A tensor of the dtype of `value` and of shape `dims`.
+
+    Raises:
+      InvalidArgumentError: for negative sizes, and for a value that is no scalar.
+
+    >>> tf.fill([2, 3], 9)
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[9, 9, 9],
+           [9, 9, 9]], dtype=int32)>
     """
     if layout is not None:
         raise _of_a_mesh(layout)
@@ -103,7 +118,22 @@ def fill(dims, value, name=None, layout=None):
 
 @tensor_function
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of zeros (False, empty strings) of the given shape and dtype."""
+    """Make a tensor of zeros; of bool, of False; of strings, of empty ones.
+
+    Args:
+      shape: a list of sizes, a `tf.TensorShape`, or a vector of integers.
+      dtype: any dtype.
+      name: a name for the operation (optional).
+      layout: of a mesh of devices; only None is supported.
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    >>> tf.zeros([2, 3])
+    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
+    array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)>
+    """
     if layout is not None:
         raise _of_a_mesh(layout)
     return Fill(_as_dims(shape, integers=True), _constant(0, dtype))
@@ -111,7 +141,22 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 
 @tensor_function
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of ones of the given shape and dtype."""
+    """Make a tensor of ones.
+
+    Args:
+      shape: a list of sizes, a `tf.TensorShape`, or a vector of integers.
+      dtype: a numeric dtype or bool.
+      name: a name for the operation (optional).
+      layout: of a mesh of devices; only None is supported.
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    >>> tf.ones([2, 3], tf.int32)
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 1, 1],
+           [1, 1, 1]], dtype=int32)>
+    """
     if layout is not None:
         raise _of_a_mesh(layout)
     return Fill(_as_dims(shape, integers=True), _constant(1, dtype))
@@ -182,7 +227,20 @@ def _(x):
 
 @tensor_function
 def zeros_like(input, dtype=None, name=None, layout=None):
-    """Zeros of the shape of `input`, and of its dtype unless `dtype` is given."""
+    """Make zeros of the shape and dtype of another tensor.
+
+    Args:
+      input: a tensor, whose values are not looked at.
+      dtype: the dtype of the result; None: that of `input`.
+      name: a name for the operation (optional).
+      layout: of a mesh of devices; only None is supported.
+
+    Returns:
+      A tensor of zeros (False, empty strings) of the shape of `input`.
+
+    >>> tf.zeros_like([[1.5, 2.5]], dtype=tf.int32)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 0]], dtype=int32)>
+    """
     if layout is not None:
         raise _of_a_mesh(layout)
     return _like(ZerosLike, 0, input, dtype)
@@ -190,7 +248,20 @@ def zeros_like(input, dtype=None, name=None, layout=None):
 
 @tensor_function
 def ones_like(input, dtype=None, name=None, layout=None):
-    """Ones of the shape of `input`, and of its dtype unless `dtype` is given."""
+    """Make ones of the shape and dtype of another tensor.
+
+    Args:
+      input: a tensor, whose values are not looked at.
+      dtype: the dtype of the result; None: that of `input`.
+      name: a name for the operation (optional).
+      layout: of a mesh of devices; only None is supported.
+
+    Returns:
+      A tensor of ones of the shape of `input`.
+
+    >>> tf.ones_like([[1.5, 2.5]])
+    <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 1.]], dtype=float32)>
+    """
     if layout is not None:
         raise _of_a_mesh(layout)
     return _like(OnesLike, 1, input, dtype)
@@ -296,10 +367,28 @@ _RANGE_ORDER = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
 
 @tensor_function
 def range(start, limit=None, delta=1, dtype=None, name="range"):
-    """The numbers from `start` (0 if only one number is given) up to but without `limit`, in steps of `delta`.
+    """Make a vector of numbers from `start` up to, but without, `limit`.
 
-    The dtype, unless given, is the widest of the three among int32, int64, float32, float64.
-    Raises InvalidArgumentError for a step of 0 or one that leads away from `limit`.
+    Args:
+      start: the first number, a real scalar; alone, it is the limit, and the numbers start at 0.
+      limit: where they end, a real scalar that is not part of the result.
+      delta: the step, which may be negative.
+      dtype: the dtype of the result; None: the widest of the three, of int32, int64, float32 and float64 in this
+        order.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector of `ceil((limit - start) / delta)` numbers.
+
+    Raises:
+      InvalidArgumentError: for a step of 0, and one that leads away from `limit`.
+
+    >>> tf.range(5)
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([0, 1, 2, 3, 4], dtype=int32)>
+    >>> tf.range(3, 0, -1)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
+    >>> tf.range(0.0, 1.0, 0.25)
+    <tf.Tensor: shape=(4,), dtype=float32, numpy=array([0.  , 0.25, 0.5 , 0.75], dtype=float32)>
     """
     if limit is None:
         start, limit = 0, start
@@ -371,10 +460,26 @@ def _(start, stop, num):
 
 @tensor_function
 def linspace(start, stop, num, name=None, axis=0):
-    """`num` evenly spaced values from `start` to `stop`, both included, stacked along `axis`.
+    """Make evenly spaced numbers between two ends, both of which are included.
 
-    `start` and `stop` broadcast together; integers give float64, those of 8 and 16 bits float32. Differentiable in
-    both ends.
+    Args:
+      start: the first number, or a tensor of first numbers. Integers of 8 and 16 bits become float32, wider ones
+        float64.
+      stop: the last, of the dtype of `start`; the shapes of the two broadcast.
+      num: how many, a scalar integer; where it is 1, `start` alone.
+      name: a name for the operation (optional).
+      axis: the axis along which the numbers stand, in [-rank - 1, rank] of the ends.
+
+    Returns:
+      A floating tensor of the shape of the ends, with a new dimension of size `num` at `axis`. Differentiable in
+      both ends.
+
+    Raises:
+      InvalidArgumentError: for a negative `num`.
+      TypeError: for a `num` that is no integer.
+
+    >>> tf.linspace(0.0, 1.0, 5)
+    <tf.Tensor: shape=(5,), dtype=float32, numpy=array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)>
     """
     start = convert_to_tensor(start)
     stop = convert_to_tensor(stop, dtype=start.dtype)
@@ -488,10 +593,30 @@ def _(indices, depth, on_value, off_value, axis):
 
 @tensor_function
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """`on_value` at each index along a new dimension of size `depth`, `off_value` everywhere else.
+    """Make rows that are `on_value` at an index and `off_value` elsewhere.
 
-    An index outside [0, depth) gives a row of `off_value`. `axis` is that of the new dimension (-1: last).
-    Raises TypeError where the dtypes disagree, InvalidArgumentError for a negative depth.
+    Args:
+      indices: a tensor of uint8, int8, int32 or int64; one that is not in [0, depth) gives a row of `off_value`
+        alone.
+      depth: the size of the new dimension, a scalar int32.
+      on_value: a scalar; None: 1.
+      off_value: a scalar of the dtype of `on_value`; None: 0.
+      axis: where the new dimension is, in [-1, rank]; None and -1: last.
+      dtype: the dtype of the result; None: that of the values if one is given, else float32.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `indices` with a new dimension of size `depth`.
+
+    Raises:
+      TypeError: where the dtypes of the values and `dtype` differ.
+      InvalidArgumentError: for a negative depth.
+
+    >>> tf.one_hot([0, 2, -1], depth=3)
+    <tf.Tensor: shape=(3, 3), dtype=float32, numpy=
+    array([[1., 0., 0.],
+           [0., 0., 1.],
+           [0., 0., 0.]], dtype=float32)>
     """
     given = [
         None if v is None else convert_to_tensor(v, dtype_hint=dtype).dtype
@@ -513,9 +638,25 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 @tensor_function
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """For each length n, a row of `maxlen` booleans of which the first n are True.
+    """Make rows of which as many first elements are True as lengths say.
 
-    `maxlen` is the greatest length if not given. Raises ValueError where it is not a scalar.
+    Args:
+      lengths: an integer tensor of any shape.
+      maxlen: the size of the rows, a scalar integer; None: the greatest length.
+      dtype: the dtype of the result: bool, or one that True and False are cast to.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `lengths.shape + [maxlen]`.
+
+    Raises:
+      ValueError: where `maxlen` is not a scalar.
+
+    >>> tf.sequence_mask([1, 3, 2])
+    <tf.Tensor: shape=(3, 3), dtype=bool, numpy=
+    array([[ True, False, False],
+           [ True,  True,  True],
+           [ True,  True, False]])>
     """
     lengths = convert_to_tensor(lengths)
     if maxlen is None:
@@ -536,9 +677,29 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
 
 @tensor_function
 def meshgrid(*args, **kwargs):
-    """Coordinates of a grid: from n vectors, n tensors of n dimensions. `indexing` is "xy" or "ij".
+    """Make the coordinates of the points of a grid.
 
-    Raises ValueError for another indexing, TypeError for other keywords.
+    Args:
+      *args: n vectors, the coordinates along each dimension; of other ranks, they are flattened.
+      **kwargs: `indexing`, "xy" (the first two dimensions of the results swapped, as in pictures; the default) or
+        "ij"; and `name`.
+
+    Returns:
+      A list of n tensors of n dimensions, one for each vector and of its dtype.
+
+    Raises:
+      ValueError: for another indexing.
+      TypeError: for other keywords.
+
+    >>> x, y = tf.meshgrid([1, 2, 3], [10, 20])
+    >>> x
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 2, 3],
+           [1, 2, 3]], dtype=int32)>
+    >>> y
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[10, 10, 10],
+           [20, 20, 20]], dtype=int32)>
     """
     indexing = kwargs.pop("indexing", "xy")
     kwargs.pop("name", None)

@@ -49,9 +49,23 @@ def _single(result):
 
 @public
 def cond(pred, true_fn=None, false_fn=None, name=None):
-    """What `true_fn()` returns where the scalar `pred` is true, else what `false_fn()` returns.
+    """Return what one of two functions returns, by a condition.
 
-    Raises TypeError where one of them is not callable.
+    Args:
+      pred: a scalar bool.
+      true_fn: the function without arguments to call where `pred` is true.
+      false_fn: the function to call where it is not.
+      name: a name for the operation (optional).
+
+    Returns:
+      What the function returns. In a graph both are traced; they must return the same structure and dtypes.
+
+    Raises:
+      TypeError: where one of them is not callable.
+
+    >>> x = tf.constant(3)
+    >>> tf.cond(x > 2, lambda: x * 10, lambda: x)
+    <tf.Tensor: shape=(), dtype=int32, numpy=30>
     """
     return cond_v1(pred, true_fn, false_fn, strict=True, name=name)
 
@@ -86,10 +100,26 @@ def _unpacked(function, strict):
 
 @public
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """What the function of the first true predicate returns, else `default()`.
+    """Return what the function of the first true predicate returns.
 
-    `pred_fn_pairs` is a list of pairs or a dict. Raises InvalidArgumentError where none is true and there is no
-    default, or where several are and `exclusive` is set.
+    Args:
+      pred_fn_pairs: a list of pairs (scalar bool, function without arguments), or a dict of them.
+      default: the function to call where no predicate is true (optional).
+      exclusive: whether it is an error if several predicates are true.
+      strict: whether a result that is a list or tuple of one element stays one; it matters in graphs.
+      name: a name for the operation (optional).
+
+    Returns:
+      What the function returns; in a graph all functions must return the same structure and dtypes.
+
+    Raises:
+      InvalidArgumentError: where no predicate is true and there is no default, or several are and `exclusive` is
+        set.
+      TypeError: for other pairs.
+
+    >>> x = tf.constant(3)
+    >>> tf.case([(x < 2, lambda: tf.constant("few"))], default=lambda: tf.constant("many")).numpy()
+    b'many'
     """
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
         raise TypeError(
@@ -158,9 +188,23 @@ def _result(result, strict):
 
 @public
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """What the function with number `branch_index` returns, else `default()` or the last one.
+    """Return what the function with a number returns.
 
-    `branch_fns` is a list of functions, a list of (number, function), or a dict.
+    Args:
+      branch_index: the number, a scalar int32 tensor.
+      branch_fns: a list of functions without arguments, a list of pairs (number, function), or a dict of those.
+      default: the function for other numbers; None: the one with the greatest number.
+      name: a name for the operation (optional).
+
+    Returns:
+      What the function returns; in a graph all must return the same structure and dtypes.
+
+    Raises:
+      TypeError: where `branch_index` is no integer tensor, or a function is not callable.
+      ValueError: for no functions.
+
+    >>> tf.switch_case(tf.constant(1), [lambda: tf.constant(10), lambda: tf.constant(20)])
+    <tf.Tensor: shape=(), dtype=int32, numpy=20>
     """
     if not is_tensor(branch_index):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
@@ -212,9 +256,30 @@ def while_loop(
     maximum_iterations=None,
     name=None,
 ):
-    """`loop_vars` after `body` has been applied to them as long as `cond` holds, at most `maximum_iterations` times.
+    """Apply a function to loop variables again and again, as long as a condition holds.
 
-    Raises TypeError for functions that are not callable, ValueError where `body` changes the structure.
+    Args:
+      cond: a function of the loop variables that returns a scalar bool.
+      body: a function of the loop variables that returns new ones, in the same structure and of the same dtypes.
+      loop_vars: the list or structure of tensors to begin with.
+      shape_invariants: the shapes that the variables keep, in a graph, where they are not those of `loop_vars`
+        (optional).
+      parallel_iterations: has no effect on the result.
+      back_prop: whether gradients flow through the loop.
+      swap_memory: has no effect on the result.
+      maximum_iterations: after how many rounds the loop ends at last (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      The loop variables after the last round, in the structure of `loop_vars`.
+
+    Raises:
+      TypeError: for functions that are not callable.
+      ValueError: where `body` changes the structure.
+
+    >>> i, total = tf.while_loop(lambda i, t: i < 5, lambda i, t: (i + 1, t + i), [tf.constant(0), tf.constant(0)])
+    >>> total
+    <tf.Tensor: shape=(), dtype=int32, numpy=10>
     """
     out = _loop(
         cond, body, loop_vars, parallel_iterations, maximum_iterations, False, shape_invariants, name
@@ -334,7 +399,21 @@ def no_op(name=None):
 
 @public
 def group(*inputs, **kwargs):
-    """Nothing: in eager execution all `inputs` have run already. Raises ValueError for unknown keywords."""
+    """Make one operation that runs after several others.
+
+    In eager execution, and in a `tf.function`, operations run in the order of the program, and nothing is to be
+    done.
+
+    Args:
+      *inputs: tensors and operations.
+      **kwargs: `name`.
+
+    Returns:
+      None in eager execution, an operation in a graph.
+
+    Raises:
+      ValueError: for other keywords.
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
@@ -343,7 +422,19 @@ def group(*inputs, **kwargs):
 
 @public
 def tuple_(tensors, control_inputs=None, name=None):
-    """The identities of `tensors`, as a list, once `control_inputs` ran; eagerly `tensors` as they are."""
+    """Make tensors that are there once all of them, and other operations, have run.
+
+    Args:
+      tensors: a list of tensors or None.
+      control_inputs: operations that run first, in a graph (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of tensors with the same values; in eager execution `tensors` as they are.
+
+    Raises:
+      ValueError: where all of `tensors` are None.
+    """
     if all(t is None for t in tensors):
         raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
     if _staged():
@@ -403,9 +494,20 @@ def _decorator(call):
 
 @public
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """`func(*inp)` with tensors in and out, of dtypes `Tout`; differentiable as far as `func` is.
+    """Call a Python function of eager tensors, also when a graph runs. Gradients flow through what it does.
 
-    Without `func` a decorator, for a function that is then called with `inp`.
+    Args:
+      func: a function that takes as many tensors as `inp` has and returns one tensor or a list; without it, a
+        decorator is returned, for a function that is then called with `inp`.
+      inp: the list of tensors that it is called with.
+      Tout: the dtype, or the list of dtypes, that it returns; empty or None: nothing.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor, or a list of tensors.
+
+    >>> tf.py_function(lambda x: x * 2 if x > 0 else x, [tf.constant(3)], tf.int32)
+    <tf.Tensor: shape=(), dtype=int32, numpy=6>
     """
     if func is None:
         return _decorator(lambda function, given: py_function(function, given, Tout, name))
@@ -418,9 +520,22 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 @public
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
-    """`func(*inp)` with NumPy arrays in and out, which should be of dtypes `Tout`; not differentiable.
+    """Call a function of NumPy arrays, also when a graph runs. It is not differentiable.
 
-    Without `func` a decorator, for a function that is then called with `inp`.
+    Args:
+      func: a function that takes as many arrays as `inp` has and returns one array or a list; without it, a
+        decorator is returned, for a function that is then called with `inp`.
+      inp: the list of tensors that it is called with.
+      Tout: the dtype, or the list of dtypes, that it returns.
+      stateful: whether two calls with the same arrays may give different results, so that a graph does not merge
+        them.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor, or a list of tensors.
+
+    >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 0.0])], tf.float32)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
     """
     if func is None:
         return _decorator(lambda function, given: numpy_function(function, given, Tout, stateful, name))

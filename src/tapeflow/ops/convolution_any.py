@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.convolution import IMAGE_ATTRS, convolve, filter_gradient, input_gradient
@@ -199,21 +201,38 @@ def _(input, filter, out_backprop, strides, **_):
 
 @tensor_function
 def conv(
-    input,
-    filter,
+    input: TensorLike,
+    filter: TensorLike,
     strides,
     padding,
     explicit_paddings=(),
-    data_format="CHANNELS_LAST",
+    data_format: str = "CHANNELS_LAST",
     dilations=(),
     batch_dims=1,
     groups=1,
-    name=None,
-):
-    """The cross-correlation of images or volumes, of which the first `batch_dims` dimensions are a batch.
+    name: str | None = None,
+) -> Tensor:
+    """Convolve images or volumes, the first dimensions of which are a batch.
 
-    It has no gradient, as in TensorFlow; `tf.nn.convolution` has. Raises InvalidArgumentError for shapes that do not
-    fit.
+    It has no gradient; `tf.nn.convolution` has.
+
+    Args:
+      input: a tensor of a floating dtype or int32.
+      filter: `[spatial..., in / groups, out]` of that dtype.
+      strides: one for each dimension of an input with one batch dimension.
+      padding: "VALID", "SAME" or "EXPLICIT".
+      explicit_paddings: for "EXPLICIT", before and after for each dimension in one flat list.
+      data_format: "CHANNELS_LAST" or "CHANNELS_FIRST".
+      dilations: how far neighbouring taps are apart, like `strides`; empty: 1.
+      batch_dims: how many first dimensions are a batch.
+      groups: into how many groups channels are divided.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
     """
     return Conv(
         input, filter, list(strides), padding, list(explicit_paddings), data_format, list(dilations), batch_dims,
@@ -245,7 +264,23 @@ def conv2d_backprop_filter_v2(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """The gradient of a convolution by its filter, of which only the shape matters."""
+    """Compute the gradient of a convolution of images by its filter.
+
+    Args:
+      input: what was convolved, a floating tensor `[batch, height, width, in]`.
+      filter: the filter, of which only the shape matters.
+      out_backprop: the gradient by the result of the convolution.
+      strides: those of the convolution, four ints.
+      padding: "VALID", "SAME" or "EXPLICIT".
+      use_cudnn_on_gpu: not used.
+      explicit_paddings: for "EXPLICIT", before and after for each dimension in one flat list.
+      data_format: "NHWC" or "NCHW".
+      dilations: those of the convolution, four ints.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `filter`.
+    """
     attrs = _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations)
     return Conv2DBackpropFilterV2(input, filter, out_backprop, **attrs)
 
@@ -263,6 +298,22 @@ def conv2d_backprop_input_v2(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """The gradient of a convolution by its input, of which only the shape matters."""
+    """Compute the gradient of a convolution of images by its input.
+
+    Args:
+      input: the input, of which only the shape matters.
+      filter: the filter, a tensor `[height, width, in, out]` of a floating dtype or int32.
+      out_backprop: the gradient by the result of the convolution.
+      strides: those of the convolution, four ints.
+      padding: "VALID", "SAME" or "EXPLICIT".
+      use_cudnn_on_gpu: not used.
+      explicit_paddings: for "EXPLICIT", before and after for each dimension in one flat list.
+      data_format: "NHWC" or "NCHW".
+      dilations: those of the convolution, four ints.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `input`.
+    """
     attrs = _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations)
     return Conv2DBackpropInputV2(input, filter, out_backprop, **attrs)

@@ -74,11 +74,31 @@ def fold_batch(x, rank: int, function):
 
 @tensor_function
 def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
-    """The cross-correlation of images with `filters` of shape [height, width, in / groups, out].
+    """Convolve images with filters; the filters are not turned around.
 
-    `input` has shape [batch..., height, width, in] ("NHWC") or [batch, in, height, width] ("NCHW"). `padding` is
-    "SAME", "VALID" or a list of (before, after) for each dimension. Raises InvalidArgumentError where sizes do
-    not fit, ValueError for lists of a wrong length.
+    Args:
+      input: a tensor `[batch..., height, width, in]` of a floating dtype or int32.
+      filters: `[height, width, in / groups, out]` of that dtype. Where `in` of the filters is smaller, groups of
+        channels have filters of their own.
+      strides: how far windows are apart, an int or a list of one, two or four.
+      padding: "VALID": windows inside of the input only; "SAME": as many as strides; or a list of (before, after)
+        for each dimension.
+      data_format: "NHWC", or "NCHW" for `[batch, in, height, width]`.
+      dilations: how far neighbouring taps are apart, an int or a list of one, two or four; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch..., new height, new width, out]` of their dtype.
+
+    Raises:
+      InvalidArgumentError: for sizes that do not fit.
+      ValueError: for lists of a wrong length.
+
+    >>> x = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.nn.conv2d(x, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID")[0, ..., 0]
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[ 8., 12.],
+           [20., 24.]], dtype=float32)>
     """
     data_format = data_format or "NHWC"
     padding, explicit = explicit_padding(padding)
@@ -183,7 +203,28 @@ def conv2d_transpose(
     dilations=None,
     name=None,
 ):
-    """The transpose of `conv2d` as a linear map: `filters` are [height, width, out, in], the result `output_shape`."""
+    """Apply the transpose of `tf.nn.conv2d`, as a linear map of images.
+
+    Args:
+      input: a floating tensor `[batch, height, width, in]`.
+      filters: `[height, width, out, in]` of that dtype.
+      output_shape: the shape of the result, four integers.
+      strides: those of the convolution, an int or a list of one, two or four.
+      padding: that of the convolution: "VALID", "SAME", or a list of (before, after) for each dimension.
+      data_format: "NHWC" or "NCHW".
+      dilations: those of the convolution; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `output_shape`.
+
+    Raises:
+      InvalidArgumentError: where the convolution does not make `input` of a tensor of `output_shape`.
+
+    >>> x = tf.reshape([1.0, 2.0], [1, 1, 2, 1])
+    >>> tf.nn.conv2d_transpose(x, tf.ones([1, 2, 1, 1]), [1, 1, 4, 1], strides=[1, 2])[0, ..., 0]
+    <tf.Tensor: shape=(1, 4), dtype=float32, numpy=array([[1., 1., 2., 2.]], dtype=float32)>
+    """
     return conv2d_backprop_input(
         _int32(output_shape),
         filters,
@@ -246,7 +287,28 @@ def _line_format(data_format):
 
 @tensor_function
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
-    """The cross-correlation of lines [batch..., width, in] with `filters` of shape [width, in / groups, out]."""
+    """Convolve lines with filters; the filters are not turned around.
+
+    Args:
+      input: a floating tensor `[batch..., width, in]`.
+      filters: `[width, in / groups, out]` of that dtype.
+      stride: how far windows are apart, an int or a list of one or three.
+      padding: "VALID": windows inside of the input only; "SAME": as many as strides.
+      data_format: "NWC", or "NCW" for `[batch, in, width]`.
+      dilations: how far neighbouring taps are apart, an int or a list of one or three; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch..., new width, out]` of their dtype.
+
+    Raises:
+      InvalidArgumentError: for sizes that do not fit.
+
+    >>> tf.nn.conv1d([[[1.0], [2.0], [4.0]]], [[[-1.0]], [[1.0]]], stride=1, padding="VALID")
+    <tf.Tensor: shape=(1, 2, 1), dtype=float32, numpy=
+    array([[[1.],
+            [2.]]], dtype=float32)>
+    """
     image_format, axis = _line_format(data_format)
     channel = 1 if axis == 2 else 2
     strides = _as_image(per_dimension(stride, 1, channel, "stride"), axis)
@@ -299,7 +361,21 @@ def conv1d_transpose(
     dilations=None,
     name=None,
 ):
-    """The transpose of `conv1d` as a linear map: `filters` are [width, out, in]."""
+    """Apply the transpose of `tf.nn.conv1d`, as a linear map of lines.
+
+    Args:
+      input: a floating tensor `[batch, width, in]`.
+      filters: `[width, out, in]` of that dtype.
+      output_shape: the shape of the result, three integers.
+      strides: those of the convolution, an int or a list of one or three.
+      padding: "VALID" or "SAME", of the convolution.
+      data_format: "NWC" or "NCW".
+      dilations: those of the convolution; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `output_shape`.
+    """
     image_format, axis = _line_format(data_format)
     channel = 1 if axis == 2 else 2
     shape = static_value(output_shape)
@@ -323,9 +399,23 @@ def conv1d_transpose(
 def conv3d(
     input, filters, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1), name=None
 ):
-    """The cross-correlation of volumes with `filters` of shape [depth, height, width, in / groups, out].
+    """Convolve volumes with filters; the filters are not turned around.
 
-    Raises TypeError where `strides` is not a list, InvalidArgumentError where sizes do not fit.
+    Args:
+      input: a floating tensor `[batch..., depth, height, width, in]`.
+      filters: `[depth, height, width, in / groups, out]` of that dtype.
+      strides: how far windows are apart, a list of five of which the first and last are 1.
+      padding: "VALID" or "SAME".
+      data_format: "NDHWC" or "NCDHW".
+      dilations: how far neighbouring taps are apart, a list of five.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch..., new depth, new height, new width, out]`.
+
+    Raises:
+      TypeError: where `strides` is not a list.
+      InvalidArgumentError: for sizes that do not fit.
     """
     require_list(strides, "conv3d")
     attrs = {
@@ -369,7 +459,21 @@ def conv3d_transpose(
     dilations=None,
     name=None,
 ):
-    """The transpose of `conv3d` as a linear map: `filters` are [depth, height, width, out, in]."""
+    """Apply the transpose of `tf.nn.conv3d`, as a linear map of volumes.
+
+    Args:
+      input: a floating tensor `[batch, depth, height, width, in]`.
+      filters: `[depth, height, width, out, in]` of that dtype.
+      output_shape: the shape of the result, five integers.
+      strides: those of the convolution, an int or a list of one, three or five.
+      padding: "VALID" or "SAME", of the convolution.
+      data_format: "NDHWC" or "NCDHW".
+      dilations: those of the convolution; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `output_shape`.
+    """
     data_format = data_format or "NDHWC"
     channel = channel_index(data_format)
     return Conv3DBackpropInputV2(
@@ -439,7 +543,24 @@ def conv_transpose(
     dilations=None,
     name=None,
 ):
-    """The transposed convolution of lines, images or volumes, by the length of `output_shape`."""
+    """Apply the transpose of a convolution of lines, images or volumes.
+
+    Args:
+      input: a floating tensor `[batch, spatial..., in]` of 1 to 3 spatial dimensions.
+      filters: `[spatial..., out, in]` of that dtype.
+      output_shape: the shape of the result, whose length tells the number of dimensions.
+      strides: those of the convolution, an int or a list.
+      padding: "VALID" or "SAME", of the convolution.
+      data_format: where the channels are, such as "NCHW"; None: last.
+      dilations: those of the convolution; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `output_shape`.
+
+    Raises:
+      ValueError: for another number of dimensions.
+    """
     value = static_value(output_shape)
     count = len(value) if value is not None else output_shape.shape[0] if output_shape.shape.rank else None
     count = convert_to_tensor(input).shape.rank if count is None else count
@@ -474,9 +595,22 @@ def _check_convolution(input, filters, channel: int, rates) -> None:
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ):
-    """The cross-correlation over 1, 2 or 3 spatial dimensions, as many as `filters` has.
+    """Convolve over as many spatial dimensions, 1 to 3, as the filters have.
 
-    Raises ValueError for other ranks and for strides together with dilations.
+    Args:
+      input: a floating tensor `[batch..., spatial..., in]`.
+      filters: `[spatial..., in / groups, out]` of that dtype.
+      strides: how far windows are apart, an int or a list of one for each spatial dimension; None: 1.
+      padding: "VALID", "SAME", or for images a list of (before, after) for each dimension.
+      data_format: where the channels are, such as "NCHW"; None: last.
+      dilations: how far neighbouring taps are apart, like `strides`; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch..., new spatial..., out]`.
+
+    Raises:
+      ValueError: for another number of dimensions, and for strides together with dilations.
     """
     input, filters = convert_to_tensor(input), convert_to_tensor(filters)
     rank = filters.shape.rank
@@ -528,7 +662,21 @@ def convolution_v1(
 
 @tensor_function
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    """`conv2d` with `rate` - 1 holes between the taps of the filter."""
+    """Convolve images with a filter between whose taps there are holes.
+
+    Args:
+      value: a floating tensor `[batch, height, width, in]`.
+      filters: the taps, `[height, width, in, out]` of that dtype.
+      rate: how far neighbouring taps are apart, an int; 1 means no holes.
+      padding: "VALID" or "SAME".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch, height, width, out]`.
+
+    Raises:
+      ValueError: for sizes that do not fit.
+    """
     value, filters = convert_to_tensor(value), convert_to_tensor(filters)
     _check_convolution(value, filters, 3, per_dimension(rate, 2, 3, "rate")[1:3])
     return conv2d(value, filters, 1, padding, "NHWC", rate)
@@ -536,5 +684,17 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 @tensor_function
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
-    """The transpose of `atrous_conv2d`; `output_shape` must be known."""
+    """Apply the transpose of `tf.nn.atrous_conv2d`, as a linear map of images.
+
+    Args:
+      value: a floating tensor `[batch, height, width, in]`.
+      filters: the taps, `[height, width, out, in]` of that dtype.
+      output_shape: the shape of the result, four integers.
+      rate: how far neighbouring taps are apart, an int.
+      padding: "VALID" or "SAME", of the convolution.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `output_shape`.
+    """
     return conv2d_transpose(value, filters, output_shape, 1, padding, "NHWC", rate)

@@ -21,9 +21,27 @@ from tapeflow.ops.depthwise import (
 
 @tensor_function
 def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
-    """The cross-correlation of each channel with filters of its own, [height, width, in, multiplier].
+    """Convolve each channel of images with filters of its own.
 
-    Raises TypeError where `strides` is not a list, InvalidArgumentError where sizes do not fit.
+    Args:
+      input: a floating tensor `[batch, height, width, in]`.
+      filter: `[height, width, in, multiplier]` of that dtype.
+      strides: how far windows are apart, a list of four of which the first and last are 1.
+      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
+      data_format: "NHWC" or "NCHW"; None: the first.
+      dilations: how far neighbouring taps are apart, an int or a list of one or two; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch, new height, new width, in * multiplier]`.
+
+    Raises:
+      TypeError: where `strides` is not a list.
+      InvalidArgumentError: for sizes that do not fit.
+
+    >>> x = tf.reshape([1.0, 10.0, 2.0, 20.0], [1, 1, 2, 2])
+    >>> tf.nn.depthwise_conv2d(x, tf.ones([1, 2, 2, 1]), [1, 1, 1, 1], "VALID")
+    <tf.Tensor: shape=(1, 1, 1, 2), dtype=float32, numpy=array([[[[ 3., 30.]]]], dtype=float32)>
     """
     require_list(strides, "depthwise_conv2d_native")
     data_format = data_format or "NHWC"
@@ -68,7 +86,21 @@ def depthwise_conv2d_backprop_input(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """The gradient of `depthwise_conv2d` by its input, of shape `input_sizes`."""
+    """Compute the gradient of `tf.nn.depthwise_conv2d` by its input.
+
+    Args:
+      input_sizes: the shape of the input, four integers.
+      filter: the filter, a floating tensor.
+      out_backprop: the gradient by the result of the convolution.
+      strides: those of the convolution, four ints.
+      padding: that of the convolution.
+      data_format: "NHWC" or "NCHW".
+      dilations: those of the convolution, four ints.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `input_sizes`.
+    """
     padding, explicit = explicit_padding(padding)
     return DepthwiseConv2dNativeBackpropInput(
         input_sizes,
@@ -93,7 +125,21 @@ def depthwise_conv2d_backprop_filter(
     dilations=(1, 1, 1, 1),
     name=None,
 ):
-    """The gradient of `depthwise_conv2d` by its filter, of shape `filter_sizes`."""
+    """Compute the gradient of `tf.nn.depthwise_conv2d` by its filter.
+
+    Args:
+      input: what was convolved, a floating tensor.
+      filter_sizes: the shape of the filter, four integers.
+      out_backprop: the gradient by the result of the convolution.
+      strides: those of the convolution, four ints.
+      padding: that of the convolution.
+      data_format: "NHWC" or "NCHW".
+      dilations: those of the convolution, four ints.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `filter_sizes`.
+    """
     padding, explicit = explicit_padding(padding)
     return DepthwiseConv2dNativeBackpropFilter(
         input,
@@ -118,9 +164,23 @@ def separable_conv2d(
     dilations=None,
     name=None,
 ):
-    """`depthwise_conv2d`, then a 1x1 `conv2d` with `pointwise_filter` that mixes its channels.
+    """Convolve each channel of images on its own, then mix the channels.
 
-    Raises ValueError where the pointwise filter is not 1x1.
+    Args:
+      input: a floating tensor `[batch, height, width, in]`.
+      depthwise_filter: `[height, width, in, multiplier]`, see `tf.nn.depthwise_conv2d`.
+      pointwise_filter: `[1, 1, in * multiplier, out]`.
+      strides: how far windows are apart, a list of four.
+      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
+      data_format: "NHWC" or "NCHW"; None: the first.
+      dilations: how far neighbouring taps are apart; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch, new height, new width, out]`.
+
+    Raises:
+      ValueError: where the pointwise filter is not 1x1.
     """
     pointwise = convert_to_tensor(pointwise_filter)
     for size in pointwise.shape.as_list()[:2] if pointwise.shape.rank is not None else ():

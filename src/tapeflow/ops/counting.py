@@ -278,9 +278,27 @@ def sparse_bincount(
     binary_output=False,
     name=None,
 ):
-    """`tf.math.bincount` as a sparse tensor: of all values, or of each row where `axis` is -1.
+    """Count how often each of the integers 0, 1, ... occurs, as `tf.math.bincount`, in a sparse tensor.
 
-    Raises ValueError for another axis, InvalidArgumentError for negative values.
+    Args:
+      values: a tensor, `tf.SparseTensor` or `tf.RaggedTensor` of integers that are not negative, of rank 1 or 2.
+      weights: what each element counts, of the kind and shape of `values` (optional).
+      axis: 0 counts all elements; -1 counts those of each row.
+      minlength: the least size of the last dimension of the result.
+      maxlength: the greatest size of that dimension; larger integers are left out.
+      binary_output: whether to tell just if an integer occurs; excludes `weights`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` of the counts: `[max + 1]`, or `[rows, max + 1]` where `axis` is -1.
+
+    Raises:
+      ValueError: for another axis, and for `binary_output` with `weights`.
+      InvalidArgumentError: for negative integers.
+
+    >>> counts = tf.sparse.bincount([[10, 3, 3], [20, 3, 10]], axis=-1)
+    >>> counts.indices.numpy().tolist(), counts.values.numpy().tolist()
+    ([[0, 3], [0, 10], [1, 3], [1, 10], [1, 20]], [2, 1, 1, 1, 1])
     """
     _check_arguments(axis, weights, binary_output)
     sparse = isinstance(values, SparseTensor)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -50,9 +52,20 @@ Cross.reference(lambda a, b: np.cross(a, b))
 
 
 @tensor_function
-def cross(a, b, name=None):
-    """The cross products of the 3-vectors along the last axes of `a` and `b`, of one shape.
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the cross products of vectors of three elements.
 
-    Raises FailedPreconditionError for vectors of another length.
+    Args:
+      a, b: real tensors `[..., 3]` of one dtype and shape.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and shape.
+
+    Raises:
+      FailedPreconditionError: for vectors of another length.
+
+    >>> tf.linalg.cross([1, 0, 0], [0, 1, 0])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 0, 1], dtype=int32)>
     """
     return Cross(a, b)

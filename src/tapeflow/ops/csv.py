@@ -195,15 +195,26 @@ def decode_csv(
     select_cols=None,
     name=None,
 ):
-    """The columns of lines of comma-separated values, one tensor each, of the shape of `records`.
+    """Read lines of comma-separated values.
 
     Args:
+      records: lines, a string tensor.
       record_defaults: for each column what stands for a missing field, an empty tensor where none may be missing;
         its dtype is that of the column.
+      field_delim: the character between fields.
+      use_quote_delim: whether double quotes enclose fields in which that character may stand.
       na_value: a text that also stands for a missing field.
-      select_cols: the numbers of the columns that are wanted, ascending; all by default.
+      select_cols: the numbers of the columns that are wanted, ascending; None: all.
+      name: a name for the operation (optional).
 
-    Raises InvalidArgumentError for a line with another number of fields and for a field that is no number.
+    Returns:
+      A list of tensors of the shape of `records`, one for each column.
+
+    Raises:
+      InvalidArgumentError: for a line with another number of fields, and for a field that is no number.
+
+    >>> [column.numpy().tolist() for column in tf.io.decode_csv(["1,a", "2,b"], [[0], [""]])]
+    [[1, 2], [b'a', b'b']]
     """
     return _decoded(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols)
 

@@ -390,11 +390,28 @@ def ctc_loss(
     blank_index=None,
     name=None,
 ):
-    """CTC losses [batch] of `labels` by `logits` [time, batch, classes] ([batch, time, classes] if not time-major).
+    """Compute the losses of connectionist temporal classification (Graves et al., 2006).
 
-    `labels` is a padded matrix [batch, most labels] with `label_length` [batch], or an int32 SparseTensor.
-    `blank_index` is by default 0; it has to be given for sparse labels. `unique`, with which TensorFlow is faster
-    on a TPU, changes nothing.
+    Args:
+      labels: a padded int32 or int64 matrix `[batch, most labels]`, or an int32 `tf.SparseTensor`.
+      logits: a floating tensor `[time, batch, classes]`.
+      label_length: how many labels each row has, `[batch]`; not used for sparse labels.
+      logit_length: how many times each example has, `[batch]`.
+      logits_time_major: whether time comes first; else logits are `[batch, time, classes]`.
+      unique: not used; it changes nothing.
+      blank_index: the class of the blank, negative ones from the end; None: 0. It has to be given for sparse
+        labels.
+      name: a name for the operation (optional).
+
+    Returns:
+      Losses `[batch]`, minus the logarithms of the probabilities of the labels.
+
+    Raises:
+      ValueError: for sparse labels without `blank_index`.
+
+    >>> logits = tf.zeros([2, 1, 2])
+    >>> tf.nn.ctc_loss([[1]], logits, [1], [2]).numpy().round(4)
+    array([0.2877], dtype=float32)
     """
     if isinstance(labels, SparseTensor):
         return _sparse_loss(labels, logits, logit_length, logits_time_major, blank_index)
@@ -437,9 +454,21 @@ def ctc_loss_v2(
 
 @tensor_function
 def collapse_repeated(labels, seq_length, name=None):
-    """`labels` [batch, time] with runs of equal ones made one, padded with zeros; and the new lengths.
+    """Make runs of equal labels one label.
 
-    The result is as wide as the longest row has become.
+    Args:
+      labels: an integer matrix `[batch, time]`.
+      seq_length: how many labels each row has, `[batch]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      (labels, lengths): a matrix as wide as the longest row has become, padded with zeros, and the new lengths.
+
+    >>> labels, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2], [1, 2, 1, 2]], [4, 3])
+    >>> labels
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 2, 0],
+           [1, 2, 1]], dtype=int32)>
     """
     labels, seq_length = convert_to_tensor(labels), convert_to_tensor(seq_length)
     first = ones_like(labels[:, :1], dtypes.bool)

@@ -268,10 +268,21 @@ def _(inputs, lengths, beam_width, top_paths, merge_repeated):
 
 @tensor_function
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
-    """The labels of the most likely alignment, and minus the sum of its logits.
+    """Read the labels off the most likely class at each time.
 
-    `inputs` [time, batch, classes]; `blank_index` is the last class by default. Returns ([SparseTensor [batch,
-    labels]], [batch, 1]).
+    Args:
+      inputs: logits `[time, batch, classes]` of float32 or float64.
+      sequence_length: how many times each example has, int32 `[batch]`.
+      merge_repeated: whether runs of one class without a blank between them are one label.
+      blank_index: the class of the blank; None: the last.
+
+    Returns:
+      ([a `tf.SparseTensor` `[batch, labels]`], minus the sums of the largest logits, `[batch, 1]`).
+
+    >>> inputs = tf.constant([[[3.0, 0.0]], [[3.0, 0.0]], [[0.0, 3.0]]])
+    >>> (labels,), score = tf.nn.ctc_greedy_decoder(inputs, [3])
+    >>> labels.values.numpy(), score.numpy()
+    (array([0]), array([[-9.]], dtype=float32))
     """
     indices, values, shape, scores = CTCGreedyDecoder(
         inputs, sequence_length, merge_repeated, -1 if blank_index is None else blank_index
@@ -290,9 +301,18 @@ def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_path
 
 @tensor_function
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
-    """The `top_paths` most likely label sequences that a search with `beam_width` beams finds.
+    """Search the most likely sequences of labels with a beam.
 
-    `inputs` [time, batch, classes], of which the last class is the blank. Returns (list of SparseTensors [batch,
-    labels], log-probabilities [batch, top_paths]). Raises InvalidArgumentError where there are fewer sequences.
+    Args:
+      inputs: logits `[time, batch, classes]` of float32 or float64; the last class is the blank.
+      sequence_length: how many times each example has, int32 `[batch]`.
+      beam_width: how many candidates are kept at each time.
+      top_paths: how many sequences to return.
+
+    Returns:
+      (a list of `top_paths` `tf.SparseTensor`s `[batch, labels]`, log-probabilities `[batch, top_paths]`).
+
+    Raises:
+      InvalidArgumentError: where there are fewer sequences than `top_paths`.
     """
     return ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width, top_paths, False)

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, division_no_nan, elementwise, shapes
@@ -80,11 +82,32 @@ def _(call, dy):
 
 
 @tensor_function
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running sum of `x` along `axis`, of its shape.
+def cumsum(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Compute the running sum along `axis`.
 
-    With `exclusive` each element counts only those before it, with `reverse` it starts from the end. Raises
-    InvalidArgumentError for an axis out of range; so do all running totals.
+    Args:
+      x: a numeric tensor.
+      axis: the axis, in [-rank, rank).
+      exclusive: whether each sum leaves out its own element, so that the first one is 0.
+      reverse: whether to start from the end.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.cumsum([1, 2, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 6], dtype=int32)>
+    >>> tf.cumsum([1, 2, 3], exclusive=True, reverse=True)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 3, 0], dtype=int32)>
     """
     return Cumsum(x, axis, exclusive, reverse)
 
@@ -102,8 +125,31 @@ def _(call, dy):
 
 
 @tensor_function
-def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running product of `x` along `axis`; see `cumsum`."""
+def cumprod(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Compute the running product along `axis`.
+
+    Args:
+      x: a numeric tensor.
+      axis: the axis, in [-rank, rank).
+      exclusive: whether each product leaves out its own element, so that the first one is 1.
+      reverse: whether to start from the end.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.math.cumprod([2, 3, 4])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 2,  6, 24], dtype=int32)>
+    """
     return Cumprod(x, axis, exclusive, reverse)
 
 
@@ -143,6 +189,26 @@ def _(call, dy):
 
 
 @tensor_function
-def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
-    """The running log(sum(exp(x))) along `axis`; see `cumsum`. The total of nothing is -inf."""
+def cumulative_logsumexp(
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Compute the running `log(sum(exp(x)))` along `axis` without overflow.
+
+    Args:
+      x: a floating tensor.
+      axis: the axis, in [-rank, rank).
+      exclusive: whether each sum leaves out its own element, so that the first one is -inf.
+      reverse: whether to start from the end.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+    """
     return CumulativeLogsumexp(x, axis, exclusive, reverse)

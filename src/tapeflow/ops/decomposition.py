@@ -10,7 +10,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -98,7 +100,7 @@ def _(input):
 
 
 @tensor_function
-def cholesky(input, name=None):
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L of L @ adjoint(L) = A, for positive definite matrices A, of which the lower triangles are
     read. The root of a matrix that is not positive definite is NaN."""
     return Cholesky(input)
@@ -184,9 +186,21 @@ def _(input, full_matrices):
 
 @tensor_function
 def qr(input, full_matrices=False, name=None):
-    """Matrices Q with orthonormal columns and upper triangular R with Q @ R the input; returns (q, r).
+    """Factor matrices in orthonormal columns and an upper triangle: `input = q @ r`.
 
-    With `full_matrices` Q is square.
+    Args:
+      input: matrices `[..., M, N]` of a floating (not bfloat16) or complex dtype.
+      full_matrices: whether `q` is square, `[..., M, M]`, and not `[..., M, min(M, N)]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      (q, r), a named tuple of the dtype of `input`. The gradient needs `M >= N` and no `full_matrices`, or `M ==
+      N`.
+
+    >>> q, r = tf.linalg.qr([[3.0, 0.0], [4.0, 5.0]])
+    >>> tf.linalg.matmul(q, r).numpy().round(3)
+    array([[3., 0.],
+           [4., 5.]], dtype=float32)
     """
     return Qr(input, bool(full_matrices))
 
@@ -305,8 +319,21 @@ def _(input, compute_uv, full_matrices):
 
 @tensor_function
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
-    """Singular values s, largest first, and matrices u, v with u @ diag(s) @ adjoint(v) the input; returns (s, u, v),
-    or s alone without `compute_uv`. The singular values are real."""
+    """Compute the singular value decomposition of matrices: `tensor = u @ diag(s) @ adjoint(v)`.
+
+    Args:
+      tensor: matrices `[..., M, N]` of a floating (not bfloat16) or complex dtype.
+      full_matrices: whether `u` and `v` are square, and not cut to `min(M, N)` columns.
+      compute_uv: whether to compute `u` and `v` also.
+      name: a name for the operation (optional).
+
+    Returns:
+      (s, u, v), or `s` alone: the singular values `[..., min(M, N)]`, real and in descending order, and the
+      singular vectors as columns. Note that `v` is not transposed, unlike in NumPy.
+
+    >>> tf.linalg.svd([[3.0, 0.0], [0.0, 4.0]], compute_uv=False)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([4., 3.], dtype=float32)>
+    """
     s, u, v = Svd(tensor, bool(compute_uv), bool(full_matrices))
     s = cast(s, s.dtype.real_dtype)
     return (s, u, v) if compute_uv else s

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -224,10 +226,31 @@ MatrixDiagPartV3 = _part_row("MatrixDiagPartV3", align=ALIGN)
 
 @tensor_function
 def diag_part(input, name="diag_part", k=0, padding_value=0, align=DEFAULT_ALIGN):
-    """The diagonal `k` of each matrix, or all from `k[0]` to `k[1]` packed as rows, the highest first.
+    """Take diagonals out of matrices.
 
-    Shorter diagonals are padded with `padding_value` on the side that `align` says: of upper ones, then of lower ones.
-    Raises InvalidArgumentError for diagonals that are not there.
+    Args:
+      input: matrices `[..., M, N]` of any dtype.
+      name: a name for the operation (optional).
+      k: which diagonal, or the lowest and the highest: 0 is the main one, positive numbers are above it.
+      padding_value: fills up the shorter ones of several diagonals, a scalar of the dtype of `input`.
+      align: to which side shorter diagonals are moved, first those above the main one and then those below it:
+        "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
+
+    Returns:
+      A tensor of the dtype of `input`: `[..., length]`, or `[..., number of diagonals, longest]` with the highest
+      first.
+
+    Raises:
+      InvalidArgumentError: for diagonals that are not there.
+
+    >>> x = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    >>> tf.linalg.diag_part(x)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 5, 9], dtype=int32)>
+    >>> tf.linalg.diag_part(x, k=(-1, 1))
+    <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
+    array([[0, 2, 6],
+           [1, 5, 9],
+           [4, 8, 0]], dtype=int32)>
     """
     input = convert_to_tensor(input)
     return MatrixDiagPartV3(input, k, _padding(padding_value, input.dtype), align)
@@ -317,8 +340,33 @@ MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 
 
 @tensor_function
-def set_diag(input, diagonal, name="set_diag", k=0, align=DEFAULT_ALIGN):
-    """`input` with the diagonals `k` of its matrices replaced; see `diag_part` for how several are packed."""
+def set_diag(
+    input: TensorLike,
+    diagonal: TensorLike,
+    name: str = "set_diag",
+    k: TensorLike = 0,
+    align=DEFAULT_ALIGN,
+) -> Tensor:
+    """Replace diagonals of matrices.
+
+    Args:
+      input: matrices `[..., M, N]` of any dtype.
+      diagonal: the new diagonals, of that dtype, packed as by `tf.linalg.diag_part`.
+      name: a name for the operation (optional).
+      k: which diagonal, or the lowest and the highest: 0 is the main one, positive numbers are above it.
+      align: how diagonals shorter than the longest are packed, see `tf.linalg.diag_part`.
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    Raises:
+      InvalidArgumentError: where the diagonals do not fit.
+
+    >>> tf.linalg.set_diag([[1, 2], [3, 4]], [8, 9])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[8, 2],
+           [3, 9]], dtype=int32)>
+    """
     return MatrixSetDiagV3(input, diagonal, k, align)
 
 
@@ -464,10 +512,32 @@ MatrixDiagV3 = _diag_row("MatrixDiagV3", align=ALIGN)
 def diag(
     diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align=DEFAULT_ALIGN
 ):
-    """Matrices with the diagonals `k` as given (packed as `diag_part` packs them) and `padding_value` elsewhere.
+    """Make matrices with given diagonals.
 
-    They are as small as can be where `num_rows` and `num_cols` are -1. Raises InvalidArgumentError where the diagonals
-    do not fit them.
+    Args:
+      diagonal: the diagonals, `[..., n]` of one diagonal or `[..., number of diagonals, n]` packed as by
+        `tf.linalg.diag_part`.
+      name: a name for the operation (optional).
+      k: which diagonal, or the lowest and the highest: 0 is the main one, positive numbers are above it.
+      num_rows, num_cols: the size of the matrices; -1: as small as can be.
+      padding_value: what stands elsewhere, a scalar of the dtype of `diagonal`.
+      align: how diagonals shorter than the longest are packed, see `tf.linalg.diag_part`.
+
+    Returns:
+      A tensor `[..., num_rows, num_cols]` of the dtype of `diagonal`.
+
+    Raises:
+      InvalidArgumentError: where the diagonals do not fit in the matrices.
+
+    >>> tf.linalg.diag([1, 2])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 0],
+           [0, 2]], dtype=int32)>
+    >>> tf.linalg.diag([1, 2], k=1, padding_value=9)
+    <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
+    array([[9, 1, 9],
+           [9, 9, 2],
+           [9, 9, 9]], dtype=int32)>
     """
     diagonal = convert_to_tensor(diagonal)
     return MatrixDiagV3(
@@ -527,9 +597,29 @@ def _(input, num_lower, num_upper):
 
 
 @tensor_function
-def band_part(input, num_lower, num_upper, name=None):
-    """The matrices with zeros outside the band of `num_lower` diagonals below the main one and `num_upper` above it;
-    a negative number keeps them all. Raises InvalidArgumentError for numbers larger than the matrix."""
+def band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
+    """Set what is outside of a band around the main diagonal to zero.
+
+    Args:
+      input: matrices `[..., M, N]` of any dtype.
+      num_lower: how many diagonals below the main one to keep, a scalar integer; negative: all.
+      num_upper: how many above it to keep; negative: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    Raises:
+      InvalidArgumentError: for numbers larger than the matrix.
+
+    >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1)
+    <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
+    array([[1, 2, 3],
+           [0, 5, 6],
+           [0, 0, 9]], dtype=int32)>
+    """
     return MatrixBandPart(input, num_lower, num_upper)
 
 

@@ -21,14 +21,22 @@ def _filled(values, axes: list[int], fill: int):
 def with_space_to_batch(
     input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None
 ):
-    """`op(input, num_spatial_dims, padding)` as if its window had `dilation_rate` - 1 holes between its taps.
+    """Apply an operation as if its window had holes, by moving space into the batch.
 
     Args:
-      dilation_rate: an int32 vector, one rate for each of `spatial_dims`.
+      input: a tensor, whose first dimension is the batch.
+      dilation_rate: an int32 vector, one rate for each of `spatial_dims`; a rate of n means n - 1 holes.
       padding: "SAME", for which `filter_shape` must be given, or "VALID".
-      spatial_dims: which dimensions of `input` they are; those after the batch (and channels) by default.
+      op: called as `op(input, num_spatial_dims, padding)` with "VALID".
+      filter_shape: the sizes of the window, a vector; None: not known.
+      spatial_dims: which dimensions of `input` they are; None: those after the batch (and channels).
+      data_format: "NC..." where the channels are the second dimension (optional).
 
-    Raises ValueError for rates below 1 and other paddings and dimensions.
+    Returns:
+      What `op` gives, with the batch as it was.
+
+    Raises:
+      ValueError: for rates below 1, and for other paddings and dimensions.
     """
     input = convert_to_tensor(input)
     rates = static_value(dilation_rate)

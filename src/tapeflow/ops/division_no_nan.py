@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -56,10 +58,21 @@ DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x 
 
 @tensor_function
 def divide_no_nan(x, y, name=None):
-    """x / y, elementwise with broadcasting, but 0 where `y` is 0.
+    """Divide two tensors elementwise, with 0 where `y` is 0; with broadcasting.
 
-    Integers are divided as float32, where they have 8 or 16 bits, or as float64. Raises TypeError for other dtypes and
-    for two different ones.
+    Args:
+      x, y: tensors of one numeric dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the broadcast shape: of integers of 8 and 16 bits float32, of wider ones float64, else of the
+      dtype of the arguments.
+
+    Raises:
+      TypeError: for other dtypes, and for dtypes that differ.
+
+    >>> tf.math.divide_no_nan([3.0, 3.0], [2.0, 0.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1.5, 0. ], dtype=float32)>
     """
     x = convert_to_tensor(x, y.dtype.base_dtype if is_tensor(y) and not is_tensor(x) else None)
     y = convert_to_tensor(y, dtype_hint=x.dtype)
@@ -74,7 +87,7 @@ def divide_no_nan(x, y, name=None):
 
 
 @tensor_function
-def reciprocal_no_nan(x, name=None):
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, elementwise, but 0 where `x` is 0."""
     return DivNoNan(1, convert_to_tensor(x))
 
@@ -99,8 +112,16 @@ MulNoNan.reference(per_element(lambda x, y: x * y if y else 0.0, lambda x, y: x 
 
 
 @tensor_function
-def multiply_no_nan(x, y, name=None):
-    """x * y, elementwise with broadcasting, but 0 where `y` is 0, even if `x` is infinite or NaN."""
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Multiply two tensors elementwise, with 0 where `y` is 0 even if `x` is infinite or NaN; with broadcasting.
+
+    Args:
+      x, y: tensors of one floating or complex dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+    """
     return MulNoNan(x, y)
 
 
@@ -158,18 +179,45 @@ def _log(v):
 
 
 @tensor_function
-def xdivy(x, y, name=None):
-    """x / y, elementwise with broadcasting, but 0 where `x` is 0."""
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute `x / y` elementwise, with 0 where `x` is 0 even if `y` is; with broadcasting.
+
+    Args:
+      x, y: tensors of one floating or complex dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+    """
     return Xdivy(x, y)
 
 
 @tensor_function
-def xlogy(x, y, name=None):
-    """x * log(y), elementwise with broadcasting, but 0 where `x` is 0."""
+def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute `x * log(y)` elementwise, with 0 where `x` is 0 even if `y` is; with broadcasting.
+
+    Args:
+      x, y: tensors of one floating or complex dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.math.xlogy([0.0, 2.0], [0.0, 1.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
+    """
     return Xlogy(x, y)
 
 
 @tensor_function
-def xlog1py(x, y, name=None):
-    """x * log(1 + y), elementwise with broadcasting, but 0 where `x` is 0."""
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Compute `x * log(1 + y)` elementwise, with 0 where `x` is 0; with broadcasting.
+
+    Args:
+      x, y: tensors of one floating or complex dtype, whose shapes broadcast.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; exact also for small `y`.
+    """
     return Xlog1py(x, y)

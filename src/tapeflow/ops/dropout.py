@@ -16,24 +16,67 @@ from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 @tensor_function
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
-    """`x` with each element set to zero with probability `rate`, the others divided by 1 - rate.
+    """Set elements to zero at random, and scale the others so that the expected sum stays.
 
-    `noise_shape` broadcasts to the shape of `x`: where it is 1, elements are kept or dropped together.
-    Raises ValueError for a rate outside of [0, 1) and for an `x` that is not floating.
+    Args:
+      x: a floating tensor.
+      rate: the probability that an element is set to zero, in [0, 1); the others are divided by `1 - rate`.
+      noise_shape: a shape that broadcasts to that of `x`: along dimensions where it is 1, elements are kept or
+        dropped together (optional).
+      seed: an integer that makes the choice repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    Raises:
+      ValueError: for a rate outside of [0, 1), and an `x` that is not floating.
+
+    >>> tf.reduce_mean(tf.cast(tf.nn.dropout(tf.ones([10]), rate=0.0) == 1.0, tf.float32))
+    <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
     """
     return _dropped(x, rate, noise_shape, functools.partial(random.uniform, seed=seed))
 
 
 @public
 def stateless_dropout(x, rate, seed, rng_alg="auto_select", noise_shape=None, name=None):
-    """`dropout` whose choice depends on `seed` (two integers) only."""
+    """Set elements to zero by a choice that depends on a seed alone.
+
+    Args:
+      x: a floating tensor.
+      rate: the probability that an element is set to zero, in [0, 1).
+      seed: two integers: the same ones always give the same result.
+      rng_alg: the algorithm of the numbers: "philox", "threefry" or "auto_select".
+      noise_shape: as of `tf.nn.dropout`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    Raises:
+      ValueError: for a rate outside of [0, 1), and an `x` that is not floating.
+    """
     sampler = functools.partial(stateless_uniform, seed=seed, alg=rng_alg)
     return _dropped(x, rate, noise_shape, sampler)
 
 
 @public
 def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
-    """`dropout` by the numbers of [0, 1) that `uniform_sampler(shape=..., dtype=...)` gives."""
+    """Set elements to zero at random, by numbers that a given function draws.
+
+    Args:
+      x: a floating tensor.
+      rate: the probability that an element is set to zero, in [0, 1).
+      uniform_sampler: called as `uniform_sampler(shape=..., dtype=...)`, it returns numbers of [0, 1).
+      noise_shape: as of `tf.nn.dropout`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    Raises:
+      ValueError: for a rate outside of [0, 1), and an `x` that is not floating.
+    """
     return _dropped(x, rate, noise_shape, uniform_sampler)
 
 

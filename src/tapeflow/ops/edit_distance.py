@@ -134,10 +134,21 @@ def _(rng):
 
 @tensor_function
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
-    """How many edits make each row of the sparse `hypothesis` into that of `truth`: float32, without the last axis.
+    """Count the edits (insert, delete, replace) that make one sequence into another.
 
-    With `normalize`, divided by the length of the truth; infinite where that is empty and the hypothesis is not.
-    Raises TypeError unless both are sparse, InvalidArgumentError for ranks that differ or are below 2.
+    Args:
+      hypothesis: a `tf.SparseTensor` of rank 2 at least, whose sequences run along the last dimension.
+      truth: another of the same dtype and rank.
+      normalize: whether to divide by the length of the truth; the result is infinite where that is empty and the
+        hypothesis is not.
+      name: a name for the operation (optional).
+
+    Returns:
+      A dense float32 tensor without the last dimension.
+
+    Raises:
+      TypeError: where one of them is not sparse.
+      InvalidArgumentError: for ranks that differ or are below 2.
     """
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(value, (SparseTensor, SparseTensorValue)):

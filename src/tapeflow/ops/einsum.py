@@ -286,10 +286,29 @@ def _(inputs, equation):
 
 @tensor_function
 def einsum(equation, *inputs, **kwargs):
-    """The product of `inputs`, summed over the axes that `equation` names on its left only.
+    """Multiply tensors, and sum over the axes that the right side of an equation leaves out.
 
-    `"ij,jk->ik"` is the matrix product; without `->` the result has the labels that appear once, sorted; `...` stands
-    for axes that broadcast. Raises ValueError or InvalidArgumentError where the equation does not fit the inputs.
+    Args:
+      equation: comma-separated labels of the axes of each input, `->`, and the labels of the result: `"ij,jk->ik"`
+        is the matrix product. Without `->` the result has the labels that appear once, sorted. `...` stands for
+        axes that broadcast; a label twice in one input means its diagonal.
+      *inputs: tensors of one dtype, as many as the equation has terms.
+      **kwargs: `optimize` and `name`, which have no effect on the result.
+
+    Returns:
+      A tensor of the dtype of the inputs.
+
+    Raises:
+      ValueError: for an equation that cannot be read, or has another number of terms.
+      InvalidArgumentError: where the inputs do not have the axes that it says.
+
+    >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> tf.einsum("ij,jk->ik", a, a)
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[ 7., 10.],
+           [15., 22.]], dtype=float32)>
+    >>> tf.einsum("ii->", a)
+    <tf.Tensor: shape=(), dtype=float32, numpy=5.0>
     """
     kwargs.pop("name", None)
     kwargs.pop("optimize", None)

@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, complex_numbers, shapes
@@ -39,7 +41,7 @@ Neg.reference(lambda x: x * np.array(-1, x.dtype))
 
 
 @tensor_function
-def negative(x, name=None):
+def negative(x: TensorLike, name: str | None = None) -> Tensor:
     """-x, elementwise."""
     return Neg(x)
 
@@ -92,7 +94,7 @@ Sign.reference(per_element(lambda v: (v > 0) - (v < 0), lambda v: v / math.hypot
 
 
 @tensor_function
-def sign(x, name=None):
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1 as each element is negative, zero or positive; `x / |x|` of complex elements."""
     return Sign(x)
 
@@ -113,7 +115,7 @@ Square.reference(lambda x: x * x)
 
 
 @tensor_function
-def square(x, name=None):
+def square(x: TensorLike, name: str | None = None) -> Tensor:
     """x * x, elementwise."""
     return Square(x)
 
@@ -133,7 +135,7 @@ Sqrt.reference(per_element("sqrt"))
 
 
 @tensor_function
-def sqrt(x, name=None):
+def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """The square root of each element; NaN of negative ones."""
     return Sqrt(x)
 
@@ -173,7 +175,7 @@ Rsqrt.reference(per_element(lambda v: 1 / math.sqrt(v), lambda v: 1 / cmath.sqrt
 
 
 @tensor_function
-def rsqrt(x, name=None):
+def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / sqrt(x), elementwise."""
     return Rsqrt(x)
 
@@ -220,7 +222,7 @@ Inv = _reciprocal("Inv")
 
 
 @tensor_function
-def reciprocal(x, name=None):
+def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / x, elementwise."""
     return Reciprocal(x)
 
@@ -264,7 +266,7 @@ Exp.reference(per_element("exp"))
 
 
 @tensor_function
-def exp(x, name=None):
+def exp(x: TensorLike, name: str | None = None) -> Tensor:
     """e to the power of each element."""
     return Exp(x)
 
@@ -284,7 +286,7 @@ Expm1.reference(per_element(math.expm1, lambda v: cmath.exp(v) - 1))
 
 
 @tensor_function
-def expm1(x, name=None):
+def expm1(x: TensorLike, name: str | None = None) -> Tensor:
     """exp(x) - 1, elementwise, exact for small x."""
     return Expm1(x)
 
@@ -304,7 +306,7 @@ Log.reference(per_element("log"))
 
 
 @tensor_function
-def log(x, name=None):
+def log(x: TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm of each element; -inf of 0, NaN of negative ones."""
     return Log(x)
 
@@ -324,7 +326,7 @@ Log1p.reference(per_element(math.log1p, lambda v: cmath.log(1 + v)))
 
 
 @tensor_function
-def log1p(x, name=None):
+def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), elementwise, exact for small x."""
     return Log1p(x)
 
@@ -340,7 +342,7 @@ Floor.reference(per_element(math.floor))
 
 
 @tensor_function
-def floor(x, name=None):
+def floor(x: TensorLike, name: str | None = None) -> Tensor:
     """The largest integers not above `x`, in its dtype."""
     return Floor(x)
 
@@ -356,7 +358,7 @@ Ceil.reference(per_element(math.ceil))
 
 
 @tensor_function
-def ceil(x, name=None):
+def ceil(x: TensorLike, name: str | None = None) -> Tensor:
     """The smallest integers not below `x`, in its dtype."""
     return Ceil(x)
 
@@ -381,7 +383,7 @@ Rint.reference(per_element(lambda v: float(f"{v:.0f}")))
 
 
 @tensor_function
-def rint(x, name=None):
+def rint(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest integers, halves to even, in the dtype of `x`."""
     return Rint(x)
 

@@ -19,10 +19,23 @@ from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 
 @tensor_function
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """The rows `ids` of `params`, scaled down to a 2-norm of at most `max_norm`.
+    """Look rows up in a table of embeddings.
 
-    `params` is a tensor, a variable, or a list of parts over which the rows are spread in contiguous blocks. The
-    gradient is IndexedSlices. Raises InvalidArgumentError for an id that is not a row.
+    Args:
+      params: a tensor or variable `[rows, ...]`, or a list of those, over which the rows are spread in contiguous
+        blocks.
+      ids: the numbers of the rows, an int32 or int64 tensor.
+      max_norm: embeddings whose 2-norm is larger are scaled down to it (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `ids.shape + params.shape[1:]`. The gradient by `params` is a `tf.IndexedSlices`.
+
+    Raises:
+      InvalidArgumentError: for an id that is not a row.
+
+    >>> tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0]], [1, 0, 1])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([2., 1., 2.], dtype=float32)>
     """
     return _lookup(params, ids, "div", max_norm)
 

@@ -98,11 +98,27 @@ def embedding_lookup_sparse_v1(
 def embedding_lookup_sparse(
     params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
 ):
-    """For each row of `sp_ids` (SparseTensor or RaggedTensor) the sum of the rows of `params` that it names.
+    """Look several rows up for each example, and combine them.
 
-    `combiner`: "sum"; "mean" (the default), divided by the sum of `sp_weights`; "sqrtn", divided by the root of the
-    sum of their squares. `sp_weights` has the structure of `sp_ids`, or is None for weights of 1. Every row needs
-    at least one id. Raises TypeError and ValueError for other arguments, InvalidArgumentError for ids out of range.
+    Args:
+      params: a tensor or variable `[rows, ...]`, or a list of those, over which the rows are spread in contiguous
+        blocks.
+      sp_ids: the numbers of the rows, a `tf.SparseTensor` `[batch, most ids]` or `tf.RaggedTensor`; each example
+        needs one.
+      sp_weights: what each row counts, of the structure of `sp_ids`; None: 1.
+      combiner: "sum"; "mean" (the default), divided by the sum of the weights; "sqrtn", by the root of the sum of
+        their squares.
+      max_norm: embeddings whose 2-norm is larger are scaled down to it before they are combined (optional).
+      name: a name for the operation (optional).
+      allow_fast_lookup: whether ids may be taken as they are, without finding the distinct ones first.
+
+    Returns:
+      A tensor `[batch, ...]`.
+
+    Raises:
+      TypeError: for other `sp_ids` and `sp_weights`.
+      ValueError: for another combiner.
+      InvalidArgumentError: for an id that is not a row.
     """
     return embedding_lookup_sparse_v1(
         params, sp_ids, sp_weights, "div", name, combiner, max_norm, allow_fast_lookup
@@ -183,10 +199,25 @@ def safe_embedding_lookup_sparse(
     name=None,
     allow_fast_lookup=False,
 ):
-    """`embedding_lookup_sparse` that leaves out negative ids and, unless it sums, weights that are not positive.
+    """Look several rows up for each example, and combine them; what is not valid is left out.
 
-    Rows without ids have the embedding of `default_id`, or zeros. `sparse_ids` [d0, ..., dn] gives
-    [d0, ..., d(n-1), dim]. Raises ValueError where `embedding_weights` is missing.
+    Negative ids, and unless the combiner is "sum" weights that are not positive, do not count.
+
+    Args:
+      embedding_weights: a tensor or variable `[rows, dim]`, or a list of those.
+      sparse_ids: the numbers of the rows, a `tf.SparseTensor` `[d0, ..., dn]` or `tf.RaggedTensor`.
+      sparse_weights: what each row counts, of the structure of `sparse_ids`; None: 1.
+      combiner: "sum", "mean" or "sqrtn", see `tf.nn.embedding_lookup_sparse`.
+      default_id: the row for examples without ids; None: these get zeros.
+      max_norm: embeddings whose 2-norm is larger are scaled down to it (optional).
+      name: a name for the operation (optional).
+      allow_fast_lookup: as of `tf.nn.embedding_lookup_sparse`.
+
+    Returns:
+      A tensor `[d0, ..., d(n-1), dim]`.
+
+    Raises:
+      ValueError: where `embedding_weights` is missing.
     """
     return safe_embedding_lookup_sparse_v1(
         embedding_weights,

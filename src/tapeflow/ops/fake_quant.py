@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -275,15 +277,28 @@ def _(dy, x, low, high, **attrs):
 
 
 @tensor_function
-def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_args(
+    inputs: TensorLike,
+    min=-6,
+    max=6,
+    num_bits=8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """`inputs` clamped to [min, max] and rounded to one of 2 ** num_bits numbers, of which zero is one."""
     return FakeQuantWithMinMaxArgs(inputs, float(min), float(max), num_bits, narrow_range)
 
 
 @tensor_function
 def fake_quant_with_min_max_args_gradient(
-    gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None
-):
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min=-6,
+    max=6,
+    num_bits=8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """The gradient of `fake_quant_with_min_max_args`: that of a clamp."""
     return FakeQuantWithMinMaxArgsGradient(
         gradients, inputs, float(min), float(max), num_bits, narrow_range
@@ -291,7 +306,14 @@ def fake_quant_with_min_max_args_gradient(
 
 
 @tensor_function
-def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars(
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits=8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """`fake_quant_with_min_max_args` with limits that are tensors, and learn."""
     return FakeQuantWithMinMaxVars(inputs, min, max, num_bits, narrow_range)
 
@@ -306,8 +328,13 @@ def fake_quant_with_min_max_vars_gradient(
 
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel(
-    inputs, min, max, num_bits=8, narrow_range=False, name=None
-):
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits=8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """`fake_quant_with_min_max_vars` with limits for each channel, the last dimension."""
     return FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits, narrow_range)
 

@@ -6,7 +6,9 @@ import os
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import file_system
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.globbing import matching_paths
 from tapeflow.core.public import public
@@ -98,18 +100,27 @@ def _(rng):
 
 
 @public
-def read_file(filename, name=None):
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The bytes of a file, a scalar string. Raises NotFoundError."""
     return ReadFile(filename)
 
 
 @public
 def write_file(filename, contents, name=None):
-    """Write the scalar string `contents` to a file, making its directory if there is none."""
+    """Write a string to a file, making its directory if there is none.
+
+    Args:
+      filename: the path, a scalar string.
+      contents: what to write, a scalar string.
+      name: a name for the operation (optional).
+
+    Returns:
+      None in eager execution, in a graph the operation that writes.
+    """
     return WriteFile(filename, contents)
 
 
 @public
-def matching_files(pattern, name=None):
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that match a pattern or one of several, sorted."""
     return MatchingFiles(pattern)

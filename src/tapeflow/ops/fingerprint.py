@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -56,9 +58,20 @@ def _(rng):
 
 
 @tensor_function
-def fingerprint(data, method="farmhash64", name=None):
-    """The fingerprint of each row of `data`, a uint8 tensor `[rows, 8]`.
+def fingerprint(
+    data: TensorLike, method: str = "farmhash64", name: str | None = None
+) -> Tensor:
+    """Compute a fingerprint of each row of a tensor.
 
-    Raises InvalidArgumentError for a scalar or a method other than "farmhash64".
+    Args:
+      data: a tensor of rank 1 at least, of any dtype.
+      method: "farmhash64" only.
+      name: a name for the operation (optional).
+
+    Returns:
+      A uint8 tensor `[rows, 8]`.
+
+    Raises:
+      InvalidArgumentError: for a scalar, and another method.
     """
     return Fingerprint(data, method)

@@ -353,11 +353,21 @@ def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed):
 def fractional_max_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
 ):
-    """The largest elements of regions of images [batch, height, width, channels], whose sizes vary at random.
+    """Take the largest elements of regions of images whose sizes vary at random (Graham, 2015).
 
-    `pooling_ratio` (at least 1; one, one for each of height and width, or four) says how much smaller the result
-    is. `overlapping` regions share a border; a `seed` other than 0 gives the same regions in every call. Returns
-    (output, the int64 borders of rows, those of columns). Raises ValueError for other ratios.
+    Args:
+      value: a tensor `[batch, height, width, channels]` of float32, float64, int32 or int64.
+      pooling_ratio: how much smaller the result is, at least 1: a number, or a list of one, two or four.
+      pseudo_random: whether borders follow one pattern with a random start, and are not drawn one by one.
+      overlapping: whether neighbouring regions share their border.
+      seed: other than 0, the same regions are chosen in every call.
+      name: a name for the operation (optional).
+
+    Returns:
+      (output, borders of rows, borders of columns); the borders are int64 vectors.
+
+    Raises:
+      ValueError: for another ratio.
     """
     return _pool_v2(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed)
 
@@ -366,7 +376,22 @@ def fractional_max_pool(
 def fractional_avg_pool(
     value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None
 ):
-    """`fractional_max_pool` with the averages of the regions."""
+    """Compute the means of regions of images whose sizes vary at random.
+
+    Args:
+      value: a tensor `[batch, height, width, channels]` of float32, float64, int32 or int64.
+      pooling_ratio: how much smaller the result is, at least 1: a number, or a list of one, two or four.
+      pseudo_random: whether borders follow one pattern with a random start, and are not drawn one by one.
+      overlapping: whether neighbouring regions share their border.
+      seed: other than 0, the same regions are chosen in every call.
+      name: a name for the operation (optional).
+
+    Returns:
+      (output, borders of rows, borders of columns); the borders are int64 vectors.
+
+    Raises:
+      ValueError: for another ratio.
+    """
     return _pool_v2(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed)
 
 

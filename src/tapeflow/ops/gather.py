@@ -246,10 +246,29 @@ def _take(params, indices, axis, batch):
 
 @tensor_function
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
-    """The slices of `params` at `indices` along `axis` (default: `batch_dims`).
+    """Take slices of a tensor by their indices along an axis.
 
-    The first `batch_dims` dimensions of both are matched one by one. The gradient for `axis` 0 is IndexedSlices.
-    Raises InvalidArgumentError for an index that is not in the dimension.
+    Args:
+      params: a tensor of any dtype, or a variable.
+      indices: an int16, int32 or int64 tensor of any shape.
+      validate_indices: not used: indices are always checked.
+      axis: the axis, in [-rank, rank) of `params`; None: `batch_dims`.
+      batch_dims: how many first dimensions of `params` and `indices` are matched one by one.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `params` and of shape `params.shape[:axis] + indices.shape[batch_dims:] +
+      params.shape[axis + 1:]`. The gradient of `params` along axis 0 is a `tf.IndexedSlices`.
+
+    Raises:
+      InvalidArgumentError: for an index outside of the axis.
+
+    >>> tf.gather([10, 20, 30, 40], [3, 0, 0])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([40, 10, 10], dtype=int32)>
+    >>> tf.gather([[1, 2, 3], [4, 5, 6]], [2, 0], axis=1)
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[3, 1],
+           [6, 4]], dtype=int32)>
     """
     if axis is None:
         axis = batch_dims
@@ -356,10 +375,26 @@ def _(params, indices, bad_indices_policy):
 
 @tensor_function
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
-    """The elements or slices of `params` whose coordinates are the rows of `indices`.
+    """Take elements or slices of a tensor by their coordinates.
 
-    The first `batch_dims` dimensions of both are matched one by one.
-    Raises InvalidArgumentError for coordinates outside of `params`, which have zeros if the policy is "IGNORE".
+    Args:
+      params: a tensor of any dtype, or a variable.
+      indices: an int16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
+        dimensions.
+      batch_dims: how many first dimensions of `params` and `indices` are matched one by one.
+      name: a name for the operation (optional).
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `params` raise; "IGNORE": they give
+        zeros.
+
+    Returns:
+      A tensor of the dtype of `params` and of shape `indices.shape[:-1] + params.shape[n:]`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `params`.
+      ValueError: where `batch_dims` is not less than both ranks.
+
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
     """
     batch_dims = int(batch_dims)
     if batch_dims == 0:
@@ -423,10 +458,25 @@ def _axis_number(tensor, axis):
 
 @tensor_function
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
-    """The elements or slices of `tensor` where `mask` is true, the masked dimensions joined into one.
+    """Keep the elements or slices of a tensor for which a mask is true.
 
-    `mask` covers the dimensions of `tensor` from `axis` (0) on. Raises ValueError where it does not fit or is a
-    scalar.
+    Args:
+      tensor: a tensor of any dtype.
+      mask: a bool tensor of rank 1 at least, whose shape is that of `tensor` from `axis` on as far as it goes.
+      axis: the first dimension that the mask covers, a scalar int; None: 0.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `tensor`, in which the masked dimensions are one of as many elements as the mask has
+      true ones.
+
+    Raises:
+      ValueError: for a mask that is a scalar or does not fit.
+
+    >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [5, 6]], dtype=int32)>
     """
     from tapeflow.ops.selection import Where
 

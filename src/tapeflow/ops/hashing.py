@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -134,6 +136,18 @@ def _(rng):
 
 
 @tensor_function
-def to_hash_bucket_fast(input, num_buckets, name=None):
-    """The bucket in [0, num_buckets) of each string, by a hash that is fast but not safe against attacks."""
+def to_hash_bucket_fast(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
+    """Put strings into buckets by a hash that is fast, but not safe against attacks.
+
+    Args:
+      input: a string tensor.
+      num_buckets: how many buckets there are, an int of at least 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int64 tensor of the shape of `input`, in [0, num_buckets).
+
+    >>> tf.strings.to_hash_bucket_fast(["a", "b"], 10)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([9, 2])>
+    """
     return StringToHashBucketFast(input, num_buckets)

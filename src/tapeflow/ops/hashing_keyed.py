@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -104,17 +106,36 @@ def _(rng):
 
 
 @tensor_function
-def to_hash_bucket_strong(input, num_buckets, key, name=None):
-    """The bucket in [0, num_buckets) of each string, by a hash that is safe while the two numbers `key` are secret.
+def to_hash_bucket_strong(input: TensorLike, num_buckets, key, name: str | None = None) -> Tensor:
+    """Put strings into buckets by a hash that is safe against attacks while the key is secret.
 
-    Raises InvalidArgumentError for a key that is not two integers.
+    Args:
+      input: a string tensor.
+      num_buckets: how many buckets there are, an int of at least 1.
+      key: two integers.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int64 tensor of the shape of `input`, in [0, num_buckets).
+
+    Raises:
+      InvalidArgumentError: for another key.
     """
     return StringToHashBucketStrong(input, num_buckets, list(key))
 
 
 @tensor_function
-def to_hash_bucket(input, num_buckets, name=None):
-    """The bucket in [0, num_buckets) of each string, by the hash of TensorFlow's first years."""
+def to_hash_bucket(input: TensorLike, num_buckets, name: str | None = None) -> Tensor:
+    """Put strings into buckets by the hash of TensorFlow's first years; prefer `tf.strings.to_hash_bucket_fast`.
+
+    Args:
+      input: a string tensor.
+      num_buckets: how many buckets there are, an int of at least 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int64 tensor of the shape of `input`, in [0, num_buckets).
+    """
     return StringToHashBucket(input, num_buckets)
 
 

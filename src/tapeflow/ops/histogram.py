@@ -164,10 +164,30 @@ def bincount(
     axis=None,
     binary_output=False,
 ):
-    """How often each of 0, 1, ... is in the integer tensor `arr`, or the sums of their `weights`; of each row where
-    `axis` is -1. There are max(arr) + 1 counts, at least `minlength` and at most `maxlength` of them.
+    """Count how often each of the integers 0, 1, ... occurs, or add up their weights.
 
-    With `binary_output` whether a value is there. Raises InvalidArgumentError for negative values.
+    Args:
+      arr: a tensor of integers that are not negative; other numbers are truncated to integers.
+      weights: what each element counts, of the shape of `arr` (optional).
+      minlength: how many counts there are at least.
+      maxlength: how many counts there are at most; larger integers are left out.
+      dtype: the dtype of the counts: int32, int64, float32 or float64. Sums of weights have the dtype of these.
+      name: a name for the operation (optional).
+      axis: None or 0 counts all elements; -1 counts those of each row of a matrix.
+      binary_output: whether to tell just if an integer occurs, as 1 or 0; excludes `weights`.
+
+    Returns:
+      A vector of `max(arr) + 1` counts, as far as `minlength` and `maxlength` allow; a matrix with one row for each
+      row of `arr` where `axis` is -1.
+
+    Raises:
+      InvalidArgumentError: for negative integers.
+      ValueError: for another axis, and for `binary_output` with `weights`.
+
+    >>> tf.math.bincount([1, 1, 3])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 2, 0, 1], dtype=int32)>
+    >>> tf.math.bincount([1, 1, 3], weights=[0.5, 1.0, 2.0])
+    <tf.Tensor: shape=(4,), dtype=float32, numpy=array([0. , 1.5, 0. , 2. ], dtype=float32)>
     """
     if axis not in (None, 0, -1):
         raise ValueError(
@@ -279,8 +299,25 @@ def _(values, value_range, nbins, dtype):
 
 @tensor_function
 def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """How many `values` are in each of `nbins` bins of one width between `value_range[0]` and `value_range[1]`; those
-    outside count in the first and the last. Raises InvalidArgumentError for an empty range, no bins, or NaN."""
+    """Count numbers in bins of one width.
+
+    Args:
+      values: a tensor of int32, int64, float32 or float64, of any shape.
+      value_range: where the first bin begins and the last ends, `[2]`; numbers outside count in the first and the
+        last bin.
+      nbins: how many bins there are, a scalar integer.
+      dtype: the dtype of the counts, int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      The counts, a vector `[nbins]` of `dtype`.
+
+    Raises:
+      InvalidArgumentError: for a range that is empty or reversed, no bins, and NaN.
+
+    >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5)
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([2, 1, 1, 0, 2], dtype=int32)>
+    """
     values = convert_to_tensor(values)
     value_range = convert_to_tensor(value_range, dtype=values.dtype)
     return HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype))
@@ -288,7 +325,25 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
 
 @tensor_function
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """The bin of each of the `values`; see `histogram_fixed_width`."""
+    """Find the bin of each number, among bins of one width.
+
+    Args:
+      values: a numeric tensor.
+      value_range: where the first bin begins and the last ends, `[2]`; numbers outside are in the first and the
+        last bin.
+      nbins: how many bins there are, a scalar integer.
+      dtype: the dtype of the result.
+      name: a name for the operation (optional).
+
+    Returns:
+      Numbers of bins in [0, nbins), of `dtype` and of the shape of `values`.
+
+    Raises:
+      InvalidArgumentError: for a range that is empty or reversed, and no bins.
+
+    >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5)
+    <tf.Tensor: shape=(6,), dtype=int32, numpy=array([0, 0, 1, 2, 4, 4], dtype=int32)>
+    """
     values = casting.cast(convert_to_tensor(values), dtypes.float64)
     value_range = casting.cast(convert_to_tensor(value_range), dtypes.float64)
     from tapeflow.ops.elementwise import Floor
@@ -340,9 +395,27 @@ Bucketize.reference(
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
 ):
-    """How often class `labels[i]` (rows) was predicted as `predictions[i]` (columns), or the sums of the `weights`.
+    """Count how often each class was predicted as each other class.
 
-    Raises InvalidArgumentError for classes that are negative or not below `num_classes`.
+    Args:
+      labels: the true classes, a vector of integers that are not negative.
+      predictions: the predicted classes, of the shape of `labels`.
+      num_classes: how many classes there are; None: one more than the largest number in the two.
+      weights: what each prediction counts, of the shape of `labels` (optional).
+      dtype: the dtype of the counts.
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix `[num_classes, num_classes]` of `dtype`: rows are the true classes, columns the predicted ones.
+
+    Raises:
+      InvalidArgumentError: for classes that are negative or not below `num_classes`.
+
+    >>> tf.math.confusion_matrix([0, 1, 2, 2], [0, 2, 2, 1])
+    <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 1]], dtype=int32)>
     """
     labels = casting.cast(labels, dtypes.int64)
     predictions = casting.cast(predictions, dtypes.int64)

@@ -117,9 +117,22 @@ _RESULTS = {
 
 @tensor_function
 def isotonic_regression(inputs, decreasing=True, axis=-1):
-    """(The closest sequences, in squares, that do not rise along `axis`, and int32 numbers of their constant pieces.)
+    """Find the closest sequences, in the sum of squares, that never rise.
 
-    With `decreasing` False, those that do not fall. Raises TypeError for dtypes other than signed numbers.
+    Args:
+      inputs: a floating or signed integer tensor of rank 1 at least.
+      decreasing: whether sequences must not rise; else they must not fall.
+      axis: the axis along which they run.
+
+    Returns:
+      (the sequences, of the shape of `inputs`; int32 numbers of their constant pieces).
+
+    Raises:
+      TypeError: for other dtypes.
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.nn.isotonic_regression([3.0, 1.0, 2.0])[0]
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([3. , 1.5, 1.5], dtype=float32)>
     """
     inputs = convert_to_tensor(inputs)
     kind = _RESULTS.get(inputs.dtype)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow import _native
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -131,7 +133,29 @@ def _(concat_dim, values):
 
 @tensor_function
 def concat(values, axis, name="concat"):
-    """The tensors `values`, equal in all dimensions but `axis`, joined along `axis`."""
+    """Join tensors along an axis that they have.
+
+    Args:
+      values: a list of tensors of one dtype and rank, whose shapes are equal but for the size of `axis`.
+      axis: the axis, a scalar in [-rank, rank).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype, with the sum of their sizes along `axis`. A single tensor is returned as it is.
+
+    Raises:
+      InvalidArgumentError: for shapes or dtypes that do not fit, an axis out of range, and for no tensors.
+
+    >>> tf.concat([[[1, 2]], [[3, 4], [5, 6]]], axis=0)
+    <tf.Tensor: shape=(3, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4],
+           [5, 6]], dtype=int32)>
+    >>> tf.concat([[[1], [2]], [[3], [4]]], axis=1)
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 3],
+           [2, 4]], dtype=int32)>
+    """
     if not isinstance(values, (list, tuple)):
         values = [values]
     if not len(values):
@@ -201,9 +225,29 @@ def _rank(shape):
 
 @tensor_function
 def stack(values, axis=0, name="stack"):
-    """Tensors of one shape stacked along a new dimension `axis`, in [-rank - 1, rank].
+    """Join tensors of one shape along a new axis.
 
-    Raises ValueError for an axis out of range, InvalidArgumentError where shapes differ.
+    Args:
+      values: a list of tensors of one shape and dtype.
+      axis: where the new axis is, an int in [-rank - 1, rank].
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype, of one dimension more.
+
+    Raises:
+      ValueError: for an axis out of range.
+      InvalidArgumentError: for shapes that differ.
+
+    >>> tf.stack([[1, 2], [3, 4], [5, 6]])
+    <tf.Tensor: shape=(3, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4],
+           [5, 6]], dtype=int32)>
+    >>> tf.stack([[1, 2], [3, 4], [5, 6]], axis=1)
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 3, 5],
+           [2, 4, 6]], dtype=int32)>
     """
     if not isinstance(values, (list, tuple)):
         values = unstack(values) if hasattr(values, "dtype") else list(values)
@@ -220,7 +264,7 @@ def stack(values, axis=0, name="stack"):
 
 
 @tensor_function
-def parallel_stack(values, name="parallel_stack"):
+def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
     """`stack` along the first dimension."""
     return Pack(list(values))
 
@@ -274,7 +318,23 @@ def _(value, num, axis):
 
 @tensor_function
 def unstack(value, num=None, axis=0, name="unstack"):
-    """The slices of `value` along `axis`, as a list of tensors of one dimension less."""
+    """Take a tensor apart along an axis.
+
+    Args:
+      value: a tensor of any dtype.
+      num: the size of the axis, where it is not known before the program runs (optional).
+      axis: the axis, an int in [-rank, rank).
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of tensors of the dtype of `value`, of one dimension less.
+
+    Raises:
+      ValueError: for an axis out of range, and where `num` is needed.
+
+    >>> [row.numpy().tolist() for row in tf.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
+    """
     if num is None:
         value = convert_to_tensor(value)
         shape = value.shape
@@ -452,9 +512,28 @@ def _(value, size_splits, split_dim, num_split):
 
 @tensor_function
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
-    """`value` cut along `axis` into equal parts (an integer) or parts of the given sizes (a list or tensor).
+    """Cut a tensor into parts along an axis.
 
-    Raises InvalidArgumentError where the parts do not make up the dimension.
+    Args:
+      value: a tensor of any dtype.
+      num_or_size_splits: how many parts of one size, an int that divides the size of the axis; or a list or vector
+        of the size of each part, of which one may be -1 for what is left.
+      axis: the axis, a scalar in [-rank, rank).
+      num: how many parts there are, where `num_or_size_splits` is a vector of unknown size (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of tensors of the dtype of `value`.
+
+    Raises:
+      InvalidArgumentError: where the parts do not make up the axis.
+      ValueError: for a tensor of rank 0 as `num_or_size_splits`, and where `num` is needed.
+
+    >>> a, b = tf.split(tf.range(6), 2)
+    >>> a
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 2], dtype=int32)>
+    >>> [part.shape.as_list() for part in tf.split(tf.zeros([5, 3]), [1, -1], axis=0)]
+    [[1, 3], [4, 3]]
     """
     if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
         return Split(axis, value, int(num_or_size_splits))

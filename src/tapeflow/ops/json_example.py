@@ -8,6 +8,8 @@ import json
 import struct
 from typing import Any
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.wire import bytes_field, varint
@@ -115,6 +117,6 @@ def _(rng):
 
 
 @tensor_function
-def decode_json_example(json_examples, name=None):
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """Serialized `Example` messages from JSON texts. Raises InvalidArgumentError for malformed texts."""
     return DecodeJSONExample(json_examples)

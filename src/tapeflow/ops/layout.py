@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -126,10 +128,25 @@ def _(tensor, shape):
 
 
 @tensor_function
-def reshape(tensor, shape, name=None):
-    """`tensor`'s elements in row-major order with shape `shape`, of which one size may be -1.
+def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
+    """Give the elements of a tensor another shape, in row-major order.
 
-    Raises InvalidArgumentError where the numbers of elements differ.
+    Args:
+      tensor: a tensor of any dtype.
+      shape: the sizes, a vector of int32 or int64 or a list; one of them may be -1 for what is left. `[]` makes a
+        scalar of one element.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `tensor`.
+
+    Raises:
+      InvalidArgumentError: where the shape does not have as many elements as `tensor`.
+
+    >>> tf.reshape(tf.range(6), [2, -1])
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)>
     """
     return Reshape(tensor, shape if isinstance(shape, (list, tuple)) else _as_vector(shape))
 
@@ -191,8 +208,23 @@ def _(input, dim):
 
 
 @tensor_function
-def expand_dims(input, axis, name=None):
-    """`input` with a dimension of size 1 inserted at `axis`, in [-rank - 1, rank]."""
+def expand_dims(input: TensorLike, axis, name: str | None = None) -> Tensor:
+    """Insert a dimension of size 1.
+
+    Args:
+      input: a tensor of any dtype.
+      axis: where the new dimension is, a scalar in [-rank - 1, rank].
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor with the elements of `input` and one dimension more.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.expand_dims([1, 2, 3], axis=-1).shape
+    TensorShape([3, 1])
+    """
     return ExpandDims(input, axis)
 
 
@@ -273,8 +305,25 @@ def _(input, squeeze_dims):
 
 
 @tensor_function
-def squeeze(input, axis=None, name=None):
-    """`input` without the dimensions of size 1 that `axis` names, or without all of them."""
+def squeeze(input: TensorLike, axis=None, name: str | None = None) -> Tensor:
+    """Remove dimensions of size 1.
+
+    Args:
+      input: a tensor of any dtype.
+      axis: the dimension, or a list of those, in [-rank, rank), to remove; None: all of size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor with the elements of `input` and fewer dimensions.
+
+    Raises:
+      InvalidArgumentError: where a named dimension is of another size.
+
+    >>> tf.squeeze(tf.zeros([1, 3, 1])).shape
+    TensorShape([3])
+    >>> tf.squeeze(tf.zeros([1, 3, 1]), axis=0).shape
+    TensorShape([3, 1])
+    """
     return Squeeze(input, _axis_list(axis))
 
 
@@ -390,7 +439,28 @@ def _(x, perm):
 
 @tensor_function
 def transpose(a, perm=None, conjugate=False, name="transpose"):
-    """`a` with its dimensions in the order `perm` (reversed if not given), complex-conjugated on request."""
+    """Permute the dimensions of a tensor.
+
+    Args:
+      a: a tensor of any dtype.
+      perm: for each dimension of the result, the one of `a` that it is; None: the dimensions reversed.
+      conjugate: whether complex elements are conjugated.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `a`.
+
+    Raises:
+      InvalidArgumentError: where `perm` is not a permutation of the dimensions.
+
+    >>> tf.transpose([[1, 2, 3], [4, 5, 6]])
+    <tf.Tensor: shape=(3, 2), dtype=int32, numpy=
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)>
+    >>> tf.transpose(tf.zeros([2, 3, 4]), perm=[0, 2, 1]).shape
+    TensorShape([2, 4, 3])
+    """
     if perm is None:
         a = convert_to_tensor(a)
         rank = a.shape.rank
@@ -473,7 +543,7 @@ def _(x):
 
 
 @tensor_function
-def invert_permutation(x, name=None):
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of the permutation `x`, a 1-D int32 or int64 tensor."""
     return InvertPermutation(x)
 
@@ -556,6 +626,19 @@ def _(input, type):
 
 
 @tensor_function
-def bitcast(input, type, name=None):
-    """`input`'s bytes read as dtype `type`; the last dimension appears or goes where the sizes differ."""
+def bitcast(input: TensorLike, type, name: str | None = None) -> Tensor:
+    """Read the bytes of a tensor as another dtype.
+
+    Args:
+      input: a tensor of a numeric or quantized dtype.
+      type: the dtype to read the bytes as. Where it is smaller, the result has a last dimension for the parts of an
+        element; where it is larger, the last dimension of `input` holds the parts of one.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of dtype `type`.
+
+    >>> tf.bitcast(tf.constant([1.0]), tf.int32)
+    <tf.Tensor: shape=(1,), dtype=int32, numpy=array([1065353216], dtype=int32)>
+    """
     return Bitcast(input, dtypes.as_dtype(type))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import casting, construction, elementwise, layout, matmul, shapes
@@ -123,9 +125,23 @@ def _(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
 
 
 @tensor_function
-def local_response_normalization(input, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name=None):
-    """input / (bias + alpha * Σ input²)^beta, the sum over the channels at most `depth_radius` away.
+def local_response_normalization(
+    input: TensorLike, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name: str | None = None
+) -> Tensor:
+    """Divide each element by a power of the sum of squares of neighbouring channels.
 
-    Raises InvalidArgumentError where `input` is not 4-dimensional.
+    It is `input / (bias + alpha * sum(input**2))**beta`, the sum over the channels at most `depth_radius` away.
+
+    Args:
+      input: a tensor `[batch, height, width, channels]` of float16, bfloat16 or float32.
+      depth_radius: how many channels to either side count, an int.
+      bias, alpha, beta: the numbers of the formula.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    Raises:
+      InvalidArgumentError: where `input` does not have four dimensions.
     """
     return LRN(input, int(depth_radius), float(bias), float(alpha), float(beta))

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -198,9 +200,25 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 @tensor_function
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
-    """-Σ labels * log_softmax(logits) along `axis`, which the result lacks. Differentiable in both.
+    """Compute the cross-entropy of distributions over classes with the softmax of logits.
 
-    Raises InvalidArgumentError where the shapes do not fit.
+    It is `-sum(labels * log_softmax(logits))` along `axis`. The gradient flows to both arguments: stop it where
+    labels are computed and must not change.
+
+    Args:
+      labels: the true probabilities of the classes, of the shape of `logits`; they should sum up to 1 along `axis`.
+      logits: a floating tensor.
+      axis: the axis of the classes.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of the dtype of `logits`, of their shape without `axis`.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit, and an axis out of range.
+
+    >>> tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 0.0]]).numpy().round(4)
+    array([0.6931], dtype=float32)
     """
     logits = convert_to_tensor(logits)
     labels = casting.cast(labels, logits.dtype)
@@ -272,10 +290,22 @@ def _require_both(name: str, labels, logits) -> None:
 
 @tensor_function
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
-    """-log_softmax(logits) at the class `labels` of each row.
+    """Compute the cross-entropy of classes, given by their numbers, with the softmax of logits.
 
-    `labels` are int32 or int64 and have the shape of `logits` without its last dimension (ValueError if not).
-    Raises InvalidArgumentError for a class that is not in [0, logits.shape[-1]).
+    Args:
+      labels: the numbers of the true classes, int32 or int64 `[...]`.
+      logits: a floating tensor `[..., classes]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses `[...]` of the dtype of `logits`.
+
+    Raises:
+      ValueError: where the shape of `labels` is not that of `logits` without the last dimension.
+      InvalidArgumentError: for a class that is not in [0, classes).
+
+    >>> tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy().round(4)
+    array([0.6931], dtype=float32)
     """
     logits = convert_to_tensor(logits)
     labels = convert_to_tensor(labels)
@@ -324,9 +354,23 @@ def _pair(labels, logits):
 
 @tensor_function
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
-    """Elementwise -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), without overflow.
+    """Compute the cross-entropy of independent probabilities, given as logits, without overflow.
 
-    Raises ValueError where the shapes differ.
+    It is `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
+
+    Args:
+      labels: the true probabilities, of the shape and dtype of `logits`.
+      logits: a floating tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of their dtype and shape.
+
+    Raises:
+      ValueError: where the shapes differ, or one is missing.
+
+    >>> tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0]).numpy().round(4)
+    array([0.6931, 0.6931], dtype=float32)
     """
     _require_both("sigmoid_cross_entropy_with_logits", labels, logits)
     labels, logits = _pair(labels, logits)
@@ -340,7 +384,23 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 
 @tensor_function
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
-    """`sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by `pos_weight`."""
+    """Compute `tf.nn.sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by a weight.
+
+    It is `-pos_weight * labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
+
+    Args:
+      labels: the true probabilities, of the shape and dtype of `logits`.
+      logits: a floating tensor.
+      pos_weight: the weight, a number or a tensor that broadcasts: above 1, what is missed costs more than what is
+        wrongly found.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of their dtype and shape.
+
+    Raises:
+      ValueError: where the shapes differ.
+    """
     labels, logits = _pair(labels, logits)
     weight = 1 + (pos_weight - 1) * labels
     zeros = ZerosLike(logits)
@@ -364,9 +424,19 @@ def weighted_cross_entropy_with_logits_v1(
 
 @tensor_function
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
-    """exp(log_input) - log_input * targets; the full loss adds Stirling's approximation of log(targets!).
+    """Compute `exp(log_input) - log_input * targets`, the loss of a Poisson rate given as its logarithm.
 
-    Raises ValueError where the shapes differ.
+    Args:
+      targets: a floating tensor of counts.
+      log_input: the logarithms of the rates, of the shape and dtype of `targets`.
+      compute_full_loss: whether to add Stirling's approximation of `log(targets!)`, for targets above 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of losses of their dtype and shape.
+
+    Raises:
+      ValueError: where the shapes differ.
     """
     log_input = convert_to_tensor(log_input)
     targets = convert_to_tensor(targets, dtype=log_input.dtype)
@@ -414,6 +484,6 @@ def _(t):
 
 
 @tensor_function
-def l2_loss(t, name=None):
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of the squares of `t`, a scalar."""
     return L2Loss(t)

@@ -29,10 +29,23 @@ _RANK = "Invalid value passed for `per_example_loss`. Expected a tensor with at 
 
 @public
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """The sum of `per_example_loss` (weighted by `sample_weight`), divided by the batch size of all replicas.
+    """Add losses and divide by the size of the batch of all replicas.
 
-    Raises ValueError for a scalar loss and for weights that do not broadcast to the losses, RuntimeError in the scope
-    of a strategy outside of its replicas.
+    Args:
+      per_example_loss: the losses, a floating tensor whose first dimension is the batch.
+      sample_weight: what each loss counts; it broadcasts to the losses (optional).
+      global_batch_size: the size to divide by; None: that of the batch times the number of replicas.
+
+    Returns:
+      A scalar of the dtype of the losses.
+
+    Raises:
+      ValueError: for a scalar loss, and for weights that do not broadcast.
+      TypeError: where `global_batch_size` is no integer.
+      RuntimeError: in the scope of a strategy outside of its replicas, without `global_batch_size`.
+
+    >>> tf.nn.compute_average_loss([1.0, 2.0, 3.0], global_batch_size=6)
+    <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
     """
     losses = convert_to_tensor(per_example_loss)
     kind = losses.dtype

@@ -117,8 +117,25 @@ def _(input, output_idx_type):
 
 @tensor_function
 def lu(input, output_idx_type=dtypes.int32, name=None):
-    """Unit lower L and upper U triangles packed in one matrix, and the order of rows p with L @ U = input[p]; returns
-    (lu, p). Raises InvalidArgumentError for singular matrices."""
+    """Factor square matrices in triangles: `input[p] = L @ U`.
+
+    Args:
+      input: `[..., M, M]` of a floating or complex dtype.
+      output_idx_type: the dtype of the order of rows, int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      (lu, p): L, whose diagonal is 1, below and U on and above the diagonal of one matrix `[..., M, M]`; and the
+      order of rows `[..., M]`.
+
+    Raises:
+      InvalidArgumentError: for singular matrices.
+
+    >>> lu, p = tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])
+    >>> lu.numpy(), p.numpy()
+    (array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32), array([1, 0], dtype=int32))
+    """
     return Lu(input, dtypes.as_dtype(output_idx_type))
 
 
@@ -158,9 +175,20 @@ def _checked(lower_upper, perm, validate_args):
 
 @tensor_function
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
-    """The matrices of which `lower_upper` and `perm` are the `lu`; see there for `validate_args`.
+    """Multiply triangles from `tf.linalg.lu` to get the matrices back.
 
-    Raises ValueError for shapes that do not fit, InvalidArgumentError for a `perm` that is no order of all rows.
+    Args:
+      lower_upper: the triangles `[..., M, M]`.
+      perm: the orders of rows `[..., M]`.
+      validate_args: whether shapes that are not known before are checked when a graph runs.
+      name: a name for the operation (optional).
+
+    Returns:
+      The matrices, `[..., M, M]`.
+
+    Raises:
+      ValueError: for shapes that do not fit.
+      InvalidArgumentError: for a `perm` that is no order of all rows.
     """
     lower_upper, perm = _checked(lower_upper, perm, validate_args)
     lower, upper = _triangles(lower_upper)
@@ -174,10 +202,27 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
 
 @tensor_function
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
-    """The X of A @ X = rhs, where `lower_upper` and `perm` are the `lu` of A.
+    """Solve `A @ X = rhs` by the `tf.linalg.lu` of A.
 
-    Shapes that do not fit are found where they are known, with `validate_args` also when a graph runs. Raises
-    ValueError or InvalidArgumentError for them, and the latter for a `perm` with indices out of range.
+    Args:
+      lower_upper: the triangles `[..., M, M]`.
+      perm: the orders of rows `[..., M]`.
+      rhs: right sides `[..., M, K]` of the dtype of the triangles.
+      validate_args: whether shapes that are not known before are checked when a graph runs.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`.
+
+    Raises:
+      ValueError: for shapes that do not fit.
+      InvalidArgumentError: for a `perm` with indices out of range.
+
+    >>> a = [[1.0, 2.0], [4.0, 4.0]]
+    >>> tf.linalg.lu_solve(*tf.linalg.lu(a), rhs=[[3.0], [8.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[1.],
+           [1.]], dtype=float32)>
     """
     lower_upper, perm = _checked(lower_upper, perm, validate_args)
     rhs = convert_to_tensor(rhs, dtype=lower_upper.dtype)
@@ -202,6 +247,20 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 
 @tensor_function
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
-    """The inverses of the matrices of which `lower_upper` and `perm` are the `lu`; see `lu_solve` for errors."""
+    """Invert matrices by their `tf.linalg.lu`.
+
+    Args:
+      lower_upper: the triangles `[..., M, M]`.
+      perm: the orders of rows `[..., M]`.
+      validate_args: whether shapes that are not known before are checked when a graph runs.
+      name: a name for the operation (optional).
+
+    Returns:
+      The inverses, `[..., M, M]`.
+
+    Raises:
+      ValueError: for shapes that do not fit.
+      InvalidArgumentError: for a `perm` with indices out of range.
+    """
     lower_upper, perm = _checked(lower_upper, perm, validate_args)
     return lu_solve(lower_upper, perm, eye(size_of(lower_upper, -1), dtype=lower_upper.dtype), validate_args)

@@ -80,10 +80,30 @@ def map_fn(
     name=None,
     fn_output_signature=None,
 ):
-    """`fn` of each element of `elems` along the first dimension, the results stacked.
+    """Apply a function to each element along the first dimension, and stack the results.
 
-    `fn_output_signature` (or `dtype`) is needed where the results have another structure or dtype than `elems`.
-    Raises ValueError where first dimensions differ, InvalidArgumentError where a dtype is not the promised one.
+    Args:
+      fn: a function of one element, in the structure of `elems`.
+      elems: a tensor, a `tf.RaggedTensor` or `tf.SparseTensor`, or a structure of those of one first dimension.
+      dtype: the old name of `fn_output_signature`.
+      parallel_iterations, back_prop, swap_memory: have no effect on the result.
+      infer_shape: whether all results must have one shape.
+      name: a name for the operation (optional).
+      fn_output_signature: the dtype of what `fn` returns, or a `tf.TensorSpec`, `tf.RaggedTensorSpec` or a
+        structure of those; it is needed where that is not like `elems`.
+
+    Returns:
+      What `fn` returned, stacked along a new first dimension.
+
+    Raises:
+      TypeError: where `fn` is not callable.
+      ValueError: where first dimensions differ.
+      InvalidArgumentError: where `fn` returns another dtype than was said.
+
+    >>> tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3]))
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 4, 9], dtype=int32)>
+    >>> tf.map_fn(lambda x: x / 2, tf.constant([1, 2]), fn_output_signature=tf.float64)
+    <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0.5, 1. ])>
     """
     _require_callable(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
@@ -189,7 +209,24 @@ def foldl(
     swap_memory=False,
     name=None,
 ):
-    """fn(...fn(fn(initializer, elems[0]), elems[1])...), the first element standing in for no initializer."""
+    """Combine the elements of a tensor along its first dimension, from the first to the last.
+
+    Args:
+      fn: a function of what was combined so far and of an element, both of which may be structures.
+      elems: a tensor, or a structure of tensors of one first dimension.
+      initializer: what to begin with; None: the first element.
+      parallel_iterations, back_prop, swap_memory: have no effect on the result.
+      name: a name for the operation (optional).
+
+    Returns:
+      What `fn` returned last.
+
+    Raises:
+      TypeError: where `fn` is not callable.
+
+    >>> tf.foldl(lambda total, x: total * 10 + x, tf.constant([1, 2, 3]))
+    <tf.Tensor: shape=(), dtype=int32, numpy=123>
+    """
     return _fold(
         fn, elems, initializer, options_of(parallel_iterations, swap_memory, name or "foldl")
     )
@@ -205,7 +242,24 @@ def foldr(
     swap_memory=False,
     name=None,
 ):
-    """`foldl` from the last element to the first."""
+    """Combine the elements of a tensor along its first dimension, from the last to the first.
+
+    Args:
+      fn: a function of what was combined so far and of an element, both of which may be structures.
+      elems: a tensor, or a structure of tensors of one first dimension.
+      initializer: what to begin with; None: the last element.
+      parallel_iterations, back_prop, swap_memory: have no effect on the result.
+      name: a name for the operation (optional).
+
+    Returns:
+      What `fn` returned last.
+
+    Raises:
+      TypeError: where `fn` is not callable.
+
+    >>> tf.foldr(lambda total, x: total * 10 + x, tf.constant([1, 2, 3]))
+    <tf.Tensor: shape=(), dtype=int32, numpy=321>
+    """
     options = options_of(parallel_iterations, swap_memory, name or "foldr")
     return _fold(fn, elems, initializer, options, True)
 
@@ -222,7 +276,27 @@ def scan(
     reverse=False,
     name=None,
 ):
-    """All the intermediate results of `foldl` (of `foldr` if `reverse`), stacked in the order of `elems`."""
+    """Combine the elements of a tensor along its first dimension, and keep every intermediate result.
+
+    Args:
+      fn: a function of the result before and of an element, both of which may be structures; it returns the next
+        result.
+      elems: a tensor, or a structure of tensors of one first dimension.
+      initializer: the result before the first; None: the first element, which is then the first result.
+      parallel_iterations, back_prop, swap_memory: have no effect on the result.
+      infer_shape: whether results must keep one shape in a graph.
+      reverse: whether to go from the last element to the first.
+      name: a name for the operation (optional).
+
+    Returns:
+      The results stacked along a new first dimension, in the order of `elems`.
+
+    Raises:
+      TypeError: where `fn` is not callable.
+
+    >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3]))
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 6], dtype=int32)>
+    """
     _require_callable(fn)
     flat = _flat(elems)
     if _is_staged(flat, initializer):
@@ -243,7 +317,22 @@ def scan(
 
 @public
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """`fn` of each element of `elems` along the first dimension, the results stacked in their own structure."""
+    """Apply a function to each element along the first dimension, and stack the results.
+
+    Unlike `tf.map_fn`, it needs no signature of what the function returns.
+
+    Args:
+      fn: a function of one element, in the structure of `elems`.
+      elems: a tensor, or a structure of tensors whose first dimensions are equal or 1.
+      fallback_to_while_loop: has no effect: what is here always runs.
+      warn: has no effect.
+
+    Returns:
+      What `fn` returned, stacked along a new first dimension.
+
+    >>> tf.vectorized_map(lambda row: tf.reduce_sum(row), tf.constant([[1, 2], [3, 4]]))
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 7], dtype=int32)>
+    """
     _require_callable(fn)
     flat = _repeated(_flat(elems))
     if _is_staged(flat):

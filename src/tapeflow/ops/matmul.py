@@ -211,17 +211,29 @@ def matmul(
     grad_b=False,
     name=None,
 ):
-    """The matrix product of the innermost two dimensions of `a` and `b`; the others broadcast.
+    """Multiply matrices; dimensions before the last two broadcast.
 
     Args:
-      a, b: tensors of one dtype and of rank at least 2.
-      transpose_a, transpose_b: transpose that matrix first.
-      adjoint_a, adjoint_b: transpose and conjugate it.
+      a: matrices `[..., M, N]` of a numeric dtype.
+      b: matrices `[..., N, K]` of that dtype.
+      transpose_a, transpose_b: whether that matrix is transposed first.
+      adjoint_a, adjoint_b: whether it is transposed and conjugated first.
       a_is_sparse, b_is_sparse: hints, of no effect on the result.
-      output_type: the dtype of the result, and of the sums on the way to it.
+      output_type: the dtype of the result, and of the sums on the way to it; None: that of the matrices.
+      grad_a, grad_b: marks of the gradient, of no effect on the result.
+      name: a name for the operation (optional).
 
-    Raises InvalidArgumentError where the shapes do not fit, ValueError where a matrix is to be both transposed and
-    adjoint.
+    Returns:
+      The products, `[..., M, K]`.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
+      ValueError: where a matrix is to be both transposed and adjoint.
+
+    >>> tf.linalg.matmul([[1, 2], [3, 4]], [[1, 0], [0, 2]])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 4],
+           [3, 8]], dtype=int32)>
     """
     if not (adjoint_a or adjoint_b or transpose_a or transpose_b) and output_type is None:
         if a.__class__ is not EagerTensor:
@@ -282,17 +294,52 @@ def matvec(
     b_is_sparse=False,
     name=None,
 ):
-    """The products of the matrices in the innermost two dimensions of `a` with the vectors in the last of `b`."""
+    """Multiply matrices by vectors.
+
+    Args:
+      a: matrices `[..., M, N]` of a numeric dtype.
+      b: vectors `[..., N]` of the dtype of `a`; the dimensions before broadcast.
+      transpose_a: whether `a` is transposed first.
+      adjoint_a: whether `a` is transposed and conjugated first.
+      a_is_sparse, b_is_sparse: hints, which are not used.
+      name: a name for the operation (optional).
+
+    Returns:
+      Vectors `[..., M]` of their dtype.
+
+    Raises:
+      InvalidArgumentError: for sizes that do not fit.
+
+    >>> tf.linalg.matvec([[1, 2], [3, 4]], [10, 1])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([12, 34], dtype=int32)>
+    """
     product = matmul(a, layout.ExpandDims(convert_to_tensor(b), -1), transpose_a, False, adjoint_a)
     return layout.Squeeze(product, [-1])
 
 
 @tensor_function
 def tensordot(a, b, axes, name=None):
-    """The products of `a` and `b` summed over pairs of axes: the last `axes` of `a` with the first of `b` where it is a
-    number, else `axes[0]` of `a` with `axes[1]` of `b`.
+    """Multiply two tensors, and sum over pairs of axes.
 
-    The other axes of `a`, then those of `b`, are the axes of the result. Raises ValueError where `axes` does not fit.
+    Args:
+      a, b: tensors of one floating, complex, int32 or int64 dtype.
+      axes: a number n for the last n axes of `a` with the first n of `b`; or a pair of lists of axes, those of `a`
+        and those of `b`, which are summed in this order. 0 gives the outer product.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype, whose axes are the others of `a` and then the others of `b`.
+
+    Raises:
+      ValueError: for axes that are not as many, or out of range.
+      InvalidArgumentError: where sizes of a pair differ.
+
+    >>> tf.linalg.tensordot([[1, 2], [3, 4]], [[1, 0], [2, 1]], axes=1)
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[ 5,  2],
+           [11,  4]], dtype=int32)>
+    >>> tf.linalg.tensordot([[1, 2], [3, 4]], [[1, 0], [2, 1]], axes=[[0, 1], [0, 1]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=11>
     """
     a, b = convert_to_tensor(a), convert_to_tensor(b)
     known = isinstance(axes, (int, list, tuple)) or static_value(axes) is not None

@@ -7,7 +7,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -93,7 +95,7 @@ def _(input):
 
 
 @tensor_function
-def expm(input, name=None):
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponentials of square matrices."""
     return MatrixExponential(input)
 
@@ -128,7 +130,7 @@ def _(input):
 
 
 @tensor_function
-def logm(input, name=None):
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithms of complex square matrices."""
     return MatrixLogarithm(input)
 
@@ -180,7 +182,7 @@ def _(input):
 
 
 @tensor_function
-def sqrtm(input, name=None):
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square roots of square matrices."""
     return MatrixSquareRoot(input)
 
@@ -193,7 +195,22 @@ def adjoint(matrix, name=None):
 
 @tensor_function
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    """The transposes of the innermost matrices. Raises ValueError below rank 2."""
+    """Transpose the last two dimensions.
+
+    Args:
+      a: matrices `[..., M, N]` of any dtype.
+      name: a name for the operation (optional).
+      conjugate: whether elements are conjugated also.
+
+    Returns:
+      A tensor `[..., N, M]`.
+
+    Raises:
+      ValueError: where `a` has fewer than 2 dimensions.
+
+    >>> tf.linalg.matrix_transpose([[[1, 2, 3]]]).shape
+    TensorShape([1, 3, 1])
+    """
     a = convert_to_tensor(a)
     rank = a.shape.rank
     if rank is not None and rank < 2:
@@ -223,9 +240,22 @@ def _of_rank_two(a, validate_args):
 
 @tensor_function
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """How many singular values of each matrix are above `tol` (by default what rounding leaves of zero), int32.
+    """Count the singular values of matrices that are not zero.
 
-    Raises ValueError below rank 2; where that is not known, it is asserted with `validate_args`.
+    Args:
+      a: `[..., M, N]` of a floating or complex dtype.
+      tol: above what a singular value counts; None: `eps * max(M, N) * largest`.
+      validate_args: whether a rank of `a` that is not known before is checked when a graph runs.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int32 tensor `[...]`.
+
+    Raises:
+      ValueError: where `a` has fewer than 2 dimensions.
+
+    >>> tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=1>
     """
     a = _of_rank_two(convert_to_tensor(a, dtype_hint=dtypes.float32), validate_args)
     s = svd(a, compute_uv=False)
@@ -237,10 +267,25 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 @tensor_function
 def pinv(a, rcond=None, validate_args=False, name=None):
-    """The Moore-Penrose inverses; singular values below `rcond` times the largest count as zero.
+    """Compute Moore-Penrose pseudo-inverses.
 
-    Raises TypeError for whole numbers, ValueError below rank 2; where that is not known, it is asserted with
-    `validate_args`.
+    Args:
+      a: `[..., M, N]` of a floating or complex dtype.
+      rcond: singular values up to this times the largest count as zero; None: `10 * max(M, N) * eps`.
+      validate_args: whether a rank of `a` that is not known before is checked when a graph runs.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[..., N, M]`.
+
+    Raises:
+      TypeError: for integers.
+      ValueError: where `a` has fewer than 2 dimensions.
+
+    >>> tf.linalg.pinv([[2.0, 0.0], [0.0, 0.0]])
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[0.5, 0. ],
+           [0. , 0. ]], dtype=float32)>
     """
     a = convert_to_tensor(a)
     if not (a.dtype.is_floating or a.dtype.is_complex):
@@ -264,10 +309,28 @@ ORDERS = ("euclidean", "fro", 1, 2, math.inf)
 
 @tensor_function
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
-    """The norm of vectors along the axis `axis`, of matrices along two, or of all elements as one vector (None).
+    """Compute norms of vectors or matrices.
 
-    `ord` is "euclidean", 1, 2, inf or another positive number; of matrices "fro", 1, 2 or inf. Raises ValueError for
-    others.
+    Args:
+      tensor: a floating or complex tensor.
+      ord: of vectors "euclidean" (as 2), 1, 2, inf or another positive number p, for `sum(|x|**p)**(1/p)`; of
+        matrices "euclidean" and "fro" (the root of the sum of squares), 1 (the largest sum of a column), inf (of a
+        row) or 2 (the largest singular value).
+      axis: an int for norms of vectors, a pair for norms of matrices in which the first axis counts rows; None: all
+        elements are one vector.
+      keepdims: whether the axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `tensor`, of its shape without the axes.
+
+    Raises:
+      ValueError: for another `ord` or `axis`.
+
+    >>> tf.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 5., 10.], dtype=float32)>
+    >>> tf.linalg.norm([[3.0, 4.0], [6.0, 8.0]], ord=1, axis=(0, 1))
+    <tf.Tensor: shape=(), dtype=float32, numpy=12.0>
     """
     matrix = isinstance(axis, (list, tuple)) or (np.ndim(axis) == 1 and axis is not None)
     if matrix:
@@ -278,7 +341,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
             )
         if ord not in ORDERS:
             raise ValueError(f"'ord' must be a supported matrix norm in {list(ORDERS)}, got {ord}")
-    elif ord not in ORDERS and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
+    elif ord == "fro" or (ord not in ORDERS and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0)):
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     tensor = convert_to_tensor(tensor)
     keep = bool(keepdims)
@@ -334,7 +397,21 @@ def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_d
 
 @tensor_function
 def normalize(tensor, ord="euclidean", axis=None, name=None):
-    """`tensor` divided by its norm, and that norm."""
+    """Divide a tensor by its norm.
+
+    Args:
+      tensor: a floating or complex tensor.
+      ord: which norm, see `tf.linalg.norm`.
+      axis: the axis, or the pair of axes, along which norms are taken; None: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      (tensor / norm, norm): a tensor like `tensor`, and the norms with axes of size 1.
+
+    >>> unit, size = tf.linalg.normalize([3.0, 4.0])
+    >>> unit.numpy(), size.numpy()
+    (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
+    """
     tensor = convert_to_tensor(tensor)
     size = norm(tensor, ord, axis, keepdims=True)
     return arithmetic.RealDiv(tensor, casting.cast(size, tensor.dtype)), size
@@ -344,10 +421,26 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 def eigh_tridiagonal(
     alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None
 ):
-    """Eigenvalues, smallest first, of self-adjoint matrices with diagonals `alpha` and super-diagonals `beta`.
+    """Compute eigenvalues of self-adjoint tridiagonal matrices.
 
-    `select` is "a" for all, "i" for those of the indices in `select_range`, "v" for those between its values. Returns
-    (eigenvalues, eigenvectors) where not `eigvals_only`.
+    Args:
+      alpha: the main diagonal, `[..., M]` of a floating or complex dtype, of which the real part counts.
+      beta: the diagonal above it, `[..., M - 1]` of that dtype.
+      eigvals_only: whether to leave out the eigenvectors.
+      select: "a" for all, "i" for those with indices from `select_range[0]` to `select_range[1]`, both included,
+        "v" for those in the interval `(select_range[0], select_range[1]]`.
+      select_range: a pair, where `select` is not "a".
+      tol: not used: the results are exact to rounding.
+      name: a name for the operation (optional).
+
+    Returns:
+      The real eigenvalues in ascending order, `[..., number]`; else (eigenvalues, eigenvectors `[..., M, number]`).
+
+    Raises:
+      ValueError: for another `select`.
+
+    >>> tf.linalg.eigh_tridiagonal([2.0, 2.0], [1.0]).numpy().round(3)
+    array([1., 3.], dtype=float32)
     """
     from tapeflow.ops.decomposition import eigh
 

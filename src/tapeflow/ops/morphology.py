@@ -210,9 +210,22 @@ def _require_layout(data_format) -> None:
 
 @tensor_function
 def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
-    """The greatest sum of image and filter under each window; `filters` has shape [height, width, channels].
+    """Take the largest sum of image and filter under each window (greyscale dilation).
 
-    Raises ValueError for a layout other than "NHWC".
+    Args:
+      input: a real tensor `[batch, height, width, channels]`.
+      filters: `[height, width, channels]` of that dtype.
+      strides: how far windows are apart, four ints of which the first and last are 1.
+      padding: "VALID" or "SAME".
+      data_format: "NHWC" only.
+      dilations: how far neighbouring elements of a window are apart, four ints.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`, `[batch, new height, new width, channels]`.
+
+    Raises:
+      ValueError: for another `data_format`.
     """
     _require_layout(data_format)
     return Dilation2D(input, filters, strides=list(strides), rates=list(dilations), padding=padding)
@@ -237,7 +250,23 @@ def dilation2d_v1(
 
 @tensor_function
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
-    """The least difference of image and filter under each window: the dual of `dilation2d`."""
+    """Take the least difference of image and filter under each window (greyscale erosion).
+
+    Args:
+      value: a real tensor `[batch, height, width, channels]`.
+      filters: `[height, width, channels]` of that dtype.
+      strides: how far windows are apart, four ints of which the first and last are 1.
+      padding: "VALID" or "SAME".
+      data_format: "NHWC" only.
+      dilations: how far neighbouring elements of a window are apart, four ints.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `value`, `[batch, new height, new width, channels]`.
+
+    Raises:
+      ValueError: for another `data_format`.
+    """
     _require_layout(data_format)
     turned = ReverseV2(convert_to_tensor(filters), [0, 1])
     return -dilation2d(-convert_to_tensor(value), turned, strides, padding, "NHWC", dilations)

@@ -138,14 +138,25 @@ def ngrams(
     preserve_short_sequences=False,
     name=None,
 ):
-    """Runs of `ngram_width` (a number or several) strings along the last dimension, joined by `separator`.
+    """Join runs of strings along the last dimension.
 
     Args:
-      pad_values: the string, or the strings left and right, that rows are filled up with on both sides.
-      padding_width: how many of these at most, by default one less than the width.
+      data: a string tensor or `tf.RaggedTensor` of rank 1 at least.
+      ngram_width: how many strings a run has, an int or a list of ints.
+      separator: what stands between them.
+      pad_values: the string, or the pair for left and right, that rows are filled up with on both sides (optional).
+      padding_width: how many of these at most; None: one less than the width.
       preserve_short_sequences: whether a row too short for any n-gram is joined as a whole.
+      name: a name for the operation (optional).
 
-    Raises ValueError for a scalar, a width below one, or a padding width without pad values.
+    Returns:
+      A `tf.RaggedTensor` of strings; of a vector, a vector.
+
+    Raises:
+      ValueError: for a scalar, a width below one, and a padding width without pad values.
+
+    >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy()
+    array([b'a b', b'b c'], dtype=object)
     """
     data = as_ragged_or_tensor(data, dtypes.string)
     widths = list(ngram_width) if isinstance(ngram_width, (list, tuple)) else [ngram_width]

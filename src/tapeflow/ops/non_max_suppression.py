@@ -6,7 +6,9 @@ import heapq
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -505,13 +507,13 @@ def non_max_suppression_with_scores(
 
 @tensor_function
 def non_max_suppression_overlaps(
-    overlaps,
-    scores,
-    max_output_size,
-    overlap_threshold=0.5,
-    score_threshold=_LOWEST,
-    name=None,
-):
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
+    name: str | None = None,
+) -> Tensor:
     """`non_max_suppression` by a matrix of the overlaps of each two candidates."""
     return NonMaxSuppressionWithOverlaps(
         overlaps, scores, max_output_size, overlap_threshold, score_threshold

@@ -21,7 +21,23 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 
 @tensor_function
 def moments(x, axes, shift=None, keepdims=False, name=None):
-    """(mean, variance) of `x` over `axes`; half precision is computed in float32. `shift` is not used."""
+    """Compute the mean and the variance along axes.
+
+    Args:
+      x: a floating or complex tensor; half precision is computed in float32.
+      axes: a list of axes.
+      shift: not used.
+      keepdims: whether the axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      (mean, variance), of the dtype of `x` and of its shape without the axes. The divisor of the variance is the
+      number of elements.
+
+    >>> mean, variance = tf.nn.moments(tf.constant([[1.0, 3.0], [2.0, 8.0]]), axes=[1])
+    >>> mean.numpy(), variance.numpy()
+    (array([2., 5.], dtype=float32), array([1., 9.], dtype=float32))
+    """
     x = convert_to_tensor(x)
     wide = casting.cast(x, dtypes.float32) if x.dtype in _NARROW else x
     mean = reduction.reduce_mean(wide, axes, True)
@@ -60,7 +76,18 @@ def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 
 @tensor_function
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
-    """(mean, variance) of `x` over `axes`, each element counted `frequency_weights` times."""
+    """Compute the mean and the variance along axes of elements that count differently.
+
+    Args:
+      x: a floating tensor.
+      axes: a list of axes.
+      frequency_weights: how often each element counts; it broadcasts with `x`.
+      keepdims: whether the axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      (mean, variance), of the dtype of `x` and of its shape without the axes.
+    """
     x = convert_to_tensor(x)
     weights = convert_to_tensor(frequency_weights)
     kind = x.dtype
@@ -91,7 +118,22 @@ def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, k
 
 @tensor_function
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
-    """(count, sum, sum of squares, shift) of `x` over `axes`, the sums of x - shift if there is one."""
+    """Compute what mean and variance along axes can be made of.
+
+    Args:
+      x: a floating tensor.
+      axes: a list of axes.
+      shift: what is subtracted first, near the mean for precision (optional).
+      keepdims: whether the axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      (count, sum of x - shift, sum of its squares, shift): the count is a scalar, all are of the dtype of `x`.
+
+    >>> count, total, squares, _ = tf.nn.sufficient_statistics([[1.0, 3.0]], axes=[1])
+    >>> count.numpy(), total.numpy(), squares.numpy()
+    (np.float32(2.0), array([4.], dtype=float32), array([10.], dtype=float32))
+    """
     x = convert_to_tensor(x)
     gone = static_value(axes)
     if gone is None or x.shape.rank is None:
@@ -124,7 +166,18 @@ def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, kee
 
 @tensor_function
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """(mean, variance) from what `sufficient_statistics` gave."""
+    """Compute mean and variance from what `tf.nn.sufficient_statistics` gave.
+
+    Args:
+      counts: how many elements there were.
+      mean_ss: their sum, of differences from the shift.
+      variance_ss: the sum of their squares, likewise.
+      shift: what was subtracted before, or None.
+      name: a name for the operation (optional).
+
+    Returns:
+      (mean, variance), of the dtype and shape of the sums.
+    """
     divisor = elementwise.reciprocal(convert_to_tensor(counts))
     mean_part = mean_ss * divisor
     mean = mean_part if shift is None else mean_part + shift
@@ -133,7 +186,22 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 @tensor_function
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
-    """scale * (x - mean) / sqrt(variance + variance_epsilon) + offset, broadcast; offset and scale may be None."""
+    """Compute `scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`, with broadcasting.
+
+    Args:
+      x: a floating tensor.
+      mean, variance: its moments, see `tf.nn.moments`, which broadcast to it.
+      offset: what is added at the end, or None.
+      scale: what the normalised numbers are multiplied by, or None.
+      variance_epsilon: a small number that is added to the variance.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    >>> tf.nn.batch_normalization(tf.constant([1.0, 3.0]), 2.0, 1.0, None, 10.0, 0.0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-10.,  10.], dtype=float32)>
+    """
     x = convert_to_tensor(x)
     rate = elementwise.rsqrt(convert_to_tensor(variance) + variance_epsilon)
     if scale is not None:
@@ -150,7 +218,20 @@ def _like(value, x):
 def batch_norm_with_global_normalization(
     input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None
 ):
-    """`batch_normalization` with `gamma` left out unless `scale_after_normalization`."""
+    """Normalise a batch as `tf.nn.batch_normalization`, with or without the scale.
+
+    Args:
+      input: a floating tensor.
+      mean, variance: its moments, which broadcast to it.
+      beta: what is added at the end.
+      gamma: the scale; it is not used unless `scale_after_normalization`.
+      variance_epsilon: a small number that is added to the variance.
+      scale_after_normalization: whether to multiply by `gamma`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+    """
     scale = gamma if scale_after_normalization else None
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)
 
@@ -226,7 +307,22 @@ def fused_batch_norm(
 
 @tensor_function
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    """`x` divided by its 2-norm along `axis` (all if None), the squared norm being at least `epsilon`."""
+    """Divide by the 2-norm along an axis.
+
+    Args:
+      x: a floating or complex tensor.
+      axis: the axis, or a list of axes; None: all.
+      epsilon: the least value of the squared norm, so that zeros stay zeros.
+      name: a name for the operation (optional).
+      dim: the old name of `axis`.
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    >>> tf.math.l2_normalize([[3.0, 4.0], [0.0, 0.0]], axis=1).numpy().round(3)
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
     axis = renamed("axis", axis, "dim", dim)
     x = convert_to_tensor(x)
     if x.dtype.is_complex:

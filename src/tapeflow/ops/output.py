@@ -153,11 +153,24 @@ class Template:
 
 @public
 def print_(*inputs, **kwargs):
-    """Prints tensors, structures of tensors, and other objects, separated by `sep`, then `end`.
+    """Print tensors, structures of tensors and other objects.
 
-    `output_stream` is sys.stderr (the default), sys.stdout, another text stream, "file://path", or a level of
-    the log ("info", "warning", "error"); `summarize` is how many elements at each end of a dimension are shown
-    (3; -1 for all). Raises ValueError for other keywords and streams.
+    Args:
+      *inputs: what to print.
+      **kwargs: `output_stream`: `sys.stderr` (the default), `sys.stdout`, another text stream, "file://path", or a
+        function or level of the log; `summarize`: how many elements at each end of a dimension are shown (3; -1:
+        all); `sep`: what stands between the inputs (a space); `end`: what is written after them (a new line);
+        `name`.
+
+    Returns:
+      None in eager execution; in a graph the operation that prints.
+
+    Raises:
+      ValueError: for other keywords and streams.
+
+    >>> import sys
+    >>> tf.print("x =", tf.range(10), output_stream=sys.stdout)
+    x = [0 1 2 ... 7 8 9]
     """
     stream = kwargs.pop("output_stream", sys.stderr)
     name = kwargs.pop("name", None)

@@ -269,10 +269,30 @@ def _(input, paddings, mode):
 
 @tensor_function
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
-    """`tensor` with `paddings[i]` = (before, after) elements added to dimension i.
+    """Add elements at the edges of a tensor.
 
-    `mode` is "CONSTANT" (with `constant_values`), "REFLECT" (the edge not repeated) or "SYMMETRIC", in any case.
-    Raises ValueError for another mode, InvalidArgumentError for paddings that do not fit.
+    Args:
+      tensor: a tensor of any dtype.
+      paddings: how many elements come before and after, `[rank, 2]` of int32 or int64.
+      mode: "CONSTANT" adds `constant_values`; "REFLECT" mirrors without, "SYMMETRIC" with the element at the edge.
+        Upper or lower case.
+      constant_values: a scalar of the dtype of `tensor`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `tensor`; dimension i grows by the sum of `paddings[i]`.
+
+    Raises:
+      ValueError: for another mode.
+      InvalidArgumentError: for paddings that are negative, more than there is to mirror, or of a wrong shape.
+
+    >>> tf.pad([[1, 2], [3, 4]], [[0, 1], [1, 0]])
+    <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
+    array([[0, 1, 2],
+           [0, 3, 4],
+           [0, 0, 0]], dtype=int32)>
+    >>> tf.pad([1, 2, 3], [[2, 1]], mode="REFLECT")
+    <tf.Tensor: shape=(6,), dtype=int32, numpy=array([3, 2, 1, 2, 3, 2], dtype=int32)>
     """
     kind = mode.upper()
     if kind == "CONSTANT":

@@ -257,16 +257,23 @@ def _in_order(features):
 
 @public
 def parse_example(serialized, features, example_names=None, name=None):
-    """A dictionary of the features of a batch of `Example` messages (or of one, a scalar).
+    """Read the features of serialized `Example` messages.
 
     Args:
-      serialized: strings, a vector or a scalar.
-      features: by key, `FixedLenFeature` (a tensor), `VarLenFeature` and `SparseFeature` (sparse tensors),
-        `FixedLenSequenceFeature` (a padded tensor), `RaggedFeature` (a ragged tensor).
-      example_names: what messages of errors call each example.
+      serialized: a string vector, or a scalar for one message.
+      features: a dict of `tf.io.FixedLenFeature` (gives a tensor), `tf.io.VarLenFeature` and `tf.io.SparseFeature`
+        (sparse tensors), `tf.io.FixedLenSequenceFeature` (a padded tensor) and `tf.io.RaggedFeature` (a ragged
+        tensor).
+      example_names: names of the examples, for errors (optional).
+      name: a name for the operation (optional).
 
-    Raises ValueError for features that say too little, InvalidArgumentError for bytes that are no example and for
-    features that are missing or of another type or number.
+    Returns:
+      A dict of tensors, by the keys of `features`.
+
+    Raises:
+      ValueError: for features that say too little.
+      InvalidArgumentError: for bytes that are no example, and for features that are missing or of another dtype or
+        number.
     """
     if not features:
         raise ValueError(f"Argument `features` cannot be empty. Got: {features}")
@@ -283,7 +290,21 @@ def parse_example_v1(serialized, features, name=None, example_names=None):
 
 @public
 def parse_single_example(serialized, features, example_names=None, name=None):
-    """`parse_example` of a single message, a scalar."""
+    """Read one serialized `Example` message.
+
+    Args:
+      serialized: a scalar string.
+      features: a dict of what to read, as of `tf.io.parse_example`.
+      example_names: a name of the example, for errors (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A dict of tensors, without the dimension of the batch.
+
+    Raises:
+      ValueError: for no features, and where `serialized` is no scalar.
+      InvalidArgumentError: for other bytes, and for features that are missing or of another dtype.
+    """
     if not features:
         raise ValueError(
             f"Invalid argument: features cannot be None or empty. Received: {features}"
@@ -335,7 +356,23 @@ def _sequences(serialized, context_features, sequence_features, names):
 def parse_sequence_example(
     serialized, context_features=None, sequence_features=None, example_names=None, name=None
 ):
-    """(context features, feature lists, lengths of the dense lists) of a batch of `SequenceExample` messages."""
+    """Read a batch of serialized `SequenceExample` messages.
+
+    Args:
+      serialized: a string vector.
+      context_features: a dict of the features of an example as a whole: `tf.io.FixedLenFeature`,
+        `tf.io.VarLenFeature`, `tf.io.RaggedFeature` or `tf.io.SparseFeature`.
+      sequence_features: a dict of the features that are lists: `tf.io.FixedLenSequenceFeature`,
+        `tf.io.VarLenFeature` or `tf.io.RaggedFeature`.
+      example_names: names of the examples, for errors (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      Three dicts: of context features, of feature lists, and of the lengths of those that are dense.
+
+    Raises:
+      InvalidArgumentError: for other bytes, and for features that are missing or of another dtype.
+    """
     serialized = convert_to_tensor(serialized, dtypes.string)
     return _sequences(serialized, context_features, sequence_features, _names(example_names))
 
@@ -344,7 +381,22 @@ def parse_sequence_example(
 def parse_single_sequence_example(
     serialized, context_features=None, sequence_features=None, example_name=None, name=None
 ):
-    """(context features, feature lists) of one `SequenceExample` message."""
+    """Read one serialized `SequenceExample` message.
+
+    Args:
+      serialized: a scalar string.
+      context_features: a dict of the features of the example as a whole, as of `tf.io.parse_sequence_example`.
+      sequence_features: a dict of the features that are lists, likewise.
+      example_name: a name of the example, for errors (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      Two dicts: of context features and of feature lists.
+
+    Raises:
+      ValueError: where `serialized` is no scalar.
+      InvalidArgumentError: for other bytes, and for features that are missing or of another dtype.
+    """
     serialized = convert_to_tensor(serialized, dtypes.string)
     serialized.shape.assert_has_rank(0)
     names = _names(None if example_name is None else [example_name])

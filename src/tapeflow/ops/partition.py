@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import gather, shapes
@@ -86,9 +88,23 @@ def _(data, partitions, num_partitions):
 
 @tensor_function
 def dynamic_partition(data, partitions, num_partitions, name=None):
-    """The slices of `data` dealt out to `num_partitions` tensors, each to the one `partitions` names.
+    """Deal the slices of a tensor out to several tensors.
 
-    Raises InvalidArgumentError for a number outside [0, num_partitions) or shapes that do not start alike.
+    Args:
+      data: a tensor of any dtype.
+      partitions: for each slice the number of its part, an int32 tensor whose shape is the beginning of that of
+        `data`.
+      num_partitions: how many parts there are, an int.
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of `num_partitions` tensors of the dtype of `data`, the slices of each in their order.
+
+    Raises:
+      InvalidArgumentError: for a number outside of [0, num_partitions), and shapes that do not start alike.
+
+    >>> [part.numpy().tolist() for part in tf.dynamic_partition([10, 20, 30], [0, 1, 0], 2)]
+    [[10, 30], [20]]
     """
     return DynamicPartition(data, partitions, num_partitions)
 
@@ -191,8 +207,21 @@ ParallelDynamicStitch.reference(_stitch_reference)
 
 
 @tensor_function
-def dynamic_stitch(indices, data, name=None):
-    """One tensor whose row `indices[m][i]` is `data[m][i]`; later rows win, rows not named are zero."""
+def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = None) -> Tensor:
+    """Put slices from several tensors in their places in one.
+
+    Args:
+      indices: a list of int32 tensors: the places of the slices of each tensor of `data`.
+      data: a list of tensors of one dtype, each of whose shapes starts with that of its indices.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor with as many rows as the greatest index says; of several slices for one place the last stays, places
+      without any are zero.
+
+    >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([10, 20, 30], dtype=int32)>
+    """
     return DynamicStitch(list(indices), list(data))
 
 

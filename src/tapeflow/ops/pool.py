@@ -75,17 +75,57 @@ def _any_rank(rows, input, ksize, strides, padding, data_format):
 
 @tensor_function
 def max_pool(input, ksize, strides, padding, data_format=None, name=None):
-    """The greatest element under each window of lines, images or volumes, by the rank of `input`.
+    """Take the largest element under each window of lines, images or volumes.
 
-    `ksize` and `strides` are numbers or lists; `padding` is "SAME", "VALID" or, for images, a list of pairs.
-    Raises InvalidArgumentError for windows or strides that are not positive or do not fit.
+    Args:
+      input: a real tensor `[batch, spatial..., channels]` of 1 to 3 spatial dimensions.
+      ksize: the size of the window, an int or a list of one int or one for each spatial (or each) dimension.
+      strides: how far windows are apart, likewise.
+      padding: "VALID": windows inside of the input only (none, where they are larger); "SAME": as many as strides;
+        for images also a list of (before, after) for each dimension.
+      data_format: "NWC", "NHWC" or "NDHWC", or the same with the channels second, such as "NCHW"; None: channels
+        last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`, with the same layout.
+
+    Raises:
+      InvalidArgumentError: for windows or strides that are not positive.
+
+    >>> tf.nn.max_pool(tf.constant([[[1.0], [3.0], [5.0], [7.0]]]), ksize=2, strides=2, padding="VALID")
+    <tf.Tensor: shape=(1, 2, 1), dtype=float32, numpy=
+    array([[[3.],
+            [7.]]], dtype=float32)>
     """
     return _any_rank((MaxPool, MaxPool3D), input, ksize, strides, padding, data_format)
 
 
 @tensor_function
 def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
-    """The mean of the elements under each window, padding not counted; as `max_pool` otherwise."""
+    """Compute the mean under each window of lines, images or volumes; padding does not count.
+
+    Args:
+      input: a floating tensor `[batch, spatial..., channels]` of 1 to 3 spatial dimensions.
+      ksize: the size of the window, an int or a list of one int or one for each spatial (or each) dimension.
+      strides: how far windows are apart, likewise.
+      padding: "VALID": windows inside of the input only (none, where they are larger); "SAME": as many as strides;
+        for images also a list of (before, after) for each dimension.
+      data_format: "NWC", "NHWC" or "NDHWC", or the same with the channels second, such as "NCHW"; None: channels
+        last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`, with the same layout.
+
+    Raises:
+      InvalidArgumentError: for windows or strides that are not positive.
+
+    >>> tf.nn.avg_pool(tf.constant([[[1.0], [3.0], [5.0], [7.0]]]), ksize=2, strides=2, padding="VALID")
+    <tf.Tensor: shape=(1, 2, 1), dtype=float32, numpy=
+    array([[[2.],
+            [6.]]], dtype=float32)>
+    """
     return _any_rank((AvgPool, AvgPool3D), input, ksize, strides, padding, data_format)
 
 
@@ -107,25 +147,79 @@ def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
 
 @tensor_function
 def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    """`max_pool` of lines."""
+    """Take the largest element under each window of lines.
+
+    Args:
+      input: a real tensor `[batch, width, channels]`.
+      ksize: the size of the window, an int or a list of one or three.
+      strides: how far windows are apart, likewise.
+      padding: "VALID" or "SAME".
+      data_format: "NWC" or "NCW".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+    """
     return _pool_1d(MaxPool, input, ksize, strides, padding, data_format)
 
 
 @tensor_function
 def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    """`avg_pool` of lines."""
+    """Compute the mean under each window of lines; padding does not count.
+
+    Args:
+      input: a floating tensor `[batch, width, channels]`.
+      ksize: the size of the window, an int or a list of one or three.
+      strides: how far windows are apart, likewise.
+      padding: "VALID" or "SAME".
+      data_format: "NWC" or "NCW".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+    """
     return _pool_1d(AvgPool, input, ksize, strides, padding, data_format)
 
 
 @tensor_function
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """`max_pool` of images."""
+    """Take the largest element under each window of images.
+
+    Args:
+      input: a real tensor `[batch, height, width, channels]`.
+      ksize: the size of the window, an int or a list of one, two or four.
+      strides: how far windows are apart, likewise.
+      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
+      data_format: "NHWC", "NCHW" or "NCHW_VECT_C".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+
+    >>> tf.nn.max_pool2d([[[[1.0], [2.0]], [[3.0], [6.0]]]], ksize=2, strides=2, padding="VALID")
+    <tf.Tensor: shape=(1, 1, 1, 1), dtype=float32, numpy=array([[[[6.]]]], dtype=float32)>
+    """
     return _pool_2d(MaxPool, input, ksize, strides, padding, data_format)
 
 
 @tensor_function
 def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """`avg_pool` of images."""
+    """Compute the mean under each window of images; padding does not count.
+
+    Args:
+      input: a floating tensor `[batch, height, width, channels]`.
+      ksize: the size of the window, an int or a list of one, two or four.
+      strides: how far windows are apart, likewise.
+      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
+      data_format: "NHWC", "NCHW" or "NCHW_VECT_C".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+
+    >>> tf.nn.avg_pool2d([[[[1.0], [2.0]], [[3.0], [6.0]]]], ksize=2, strides=2, padding="VALID")
+    <tf.Tensor: shape=(1, 1, 1, 1), dtype=float32, numpy=array([[[[3.]]]], dtype=float32)>
+    """
     return _pool_2d(AvgPool, input, ksize, strides, padding, data_format)
 
 
@@ -137,13 +231,37 @@ def avg_pool2d_v1(value, ksize, strides, padding, data_format="NHWC", name=None,
 
 @tensor_function
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """`max_pool` of volumes."""
+    """Take the largest element under each window of volumes.
+
+    Args:
+      input: a floating tensor `[batch, depth, height, width, channels]`.
+      ksize: the size of the window, an int or a list of one, three or five.
+      strides: how far windows are apart, likewise.
+      padding: "VALID" or "SAME".
+      data_format: "NDHWC" or "NCDHW".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+    """
     return _pool_3d(MaxPool3D, input, ksize, strides, padding, data_format)
 
 
 @tensor_function
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """`avg_pool` of volumes."""
+    """Compute the mean under each window of volumes; padding does not count.
+
+    Args:
+      input: a floating tensor `[batch, depth, height, width, channels]`.
+      ksize: the size of the window, an int or a list of one, three or five.
+      strides: how far windows are apart, likewise.
+      padding: "VALID" or "SAME".
+      data_format: "NDHWC" or "NCDHW".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+    """
     return _pool_3d(AvgPool3D, input, ksize, strides, padding, data_format)
 
 
@@ -158,9 +276,26 @@ def max_pool_with_argmax(
     include_batch_in_index=False,
     name=None,
 ):
-    """(`max_pool` of images, where each maximum stood in the flattened image, or batch on request).
+    """Take the largest element under each window of images, and where it stands.
 
-    Raises ValueError for a layout other than "NHWC".
+    Args:
+      input: a real tensor `[batch, height, width, channels]`.
+      ksize: the size of the window, an int or a list of one, two or four.
+      strides: how far windows are apart, likewise.
+      padding: "VALID" or "SAME".
+      data_format: "NHWC" only.
+      output_dtype: the dtype of the places, int32 or int64.
+      include_batch_in_index: whether places are those in the flattened batch, not in the flattened image.
+      name: a name for the operation (optional).
+
+    Returns:
+      (the largest elements, their places), of one shape.
+
+    Raises:
+      ValueError: for another `data_format`.
+
+    >>> tf.nn.max_pool_with_argmax([[[[1.0], [2.0]], [[6.0], [3.0]]]], 2, 2, "VALID").argmax.numpy().tolist()
+    [[[[2]]]]
     """
     if data_format != "NHWC":
         raise ValueError(
@@ -208,9 +343,23 @@ def pool(
     dilations=None,
     name=None,
 ):
-    """ "MAX" or "AVG" pooling over as many spatial dimensions as `window_shape` has, with strides or dilations.
+    """Pool over windows of as many spatial dimensions as `window_shape` has.
 
-    Raises ValueError for other types, for both strides and dilations, and for dilations with padding.
+    Args:
+      input: a floating tensor `[batch, spatial..., channels]` of 1 to 3 spatial dimensions.
+      window_shape: the size of the window in each spatial dimension.
+      pooling_type: "MAX" or "AVG".
+      strides: how far windows are apart in each spatial dimension; None: 1.
+      padding: "VALID", "SAME", or for images a list of (before, after) for each dimension.
+      data_format: where the channels are, such as "NCHW"; None: last.
+      dilations: how far the elements under a window are apart; None: 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and layout of `input`.
+
+    Raises:
+      ValueError: for another type, for strides together with dilations, and for lists of paddings with dilations.
     """
     input = convert_to_tensor(input)
     count = len(window_shape)

@@ -265,15 +265,26 @@ def decode_proto(
     sanitize=False,
     name=None,
 ):
-    """(how many values each message has of each field, the values of each field filled up to equal numbers).
+    """Read fields of messages of protocol buffers.
 
     Args:
-      descriptor_source: "local://" for messages that are known, a file with a FileDescriptorSet, or "bytes://" and
-        then its bytes.
+      bytes: serialized messages, a string tensor.
+      message_type: the full name of the message.
+      field_names: the names of the fields to read.
+      output_types: the dtype of each of them.
+      descriptor_source: where its definition is: "local://" for the messages that the program has loaded, the path
+        of a serialized `FileDescriptorSet`, or "bytes://" and one.
       message_format: "binary" or "text".
+      sanitize: whether fields that are not known are dropped first; of no effect on the result.
+      name: a name for the operation (optional).
 
-    Raises InvalidArgumentError for unknown messages and fields and for dtypes that do not hold a field,
-    DataLossError for bytes that are no message.
+    Returns:
+      (sizes, values): how many values each message has of each field, int32 `[..., fields]`; and for each field a
+      tensor `[..., most values]`.
+
+    Raises:
+      InvalidArgumentError: for unknown messages and fields, and for dtypes that do not hold a field.
+      DataLossError: for bytes that are no message.
     """
     names, kinds = list(field_names), [dtypes.as_dtype(kind) for kind in output_types]
     if len(names) != len(kinds):
@@ -303,9 +314,23 @@ def decode_proto(
 def encode_proto(
     sizes, values, field_names, message_type, descriptor_source="local://", name=None
 ):
-    """Messages of tensors of the values of each field, of which `sizes[..., i]` are written for field i.
+    """Write messages of protocol buffers from tensors of their fields.
 
-    Raises InvalidArgumentError for unknown messages and fields, and for sizes and dtypes that do not fit.
+    Args:
+      sizes: how many values each field has, int32 `[..., fields]`.
+      values: a list with a tensor for each field, `[..., most values]`.
+      field_names: the names of the fields.
+      message_type: the full name of the message.
+      descriptor_source: where its definition is: "local://" for the messages that the program has loaded, the path
+        of a serialized `FileDescriptorSet`, or "bytes://" and one.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor `[...]`.
+
+    Raises:
+      ValueError: where there are not as many values as names.
+      InvalidArgumentError: for unknown messages and fields, and for sizes and dtypes that do not fit.
     """
     sizes = convert_to_tensor(sizes, dtypes.int32)
     names = list(field_names)

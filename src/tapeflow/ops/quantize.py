@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -331,15 +333,15 @@ def quantize_v2(
 
 @tensor_function
 def dequantize(
-    input,
-    min_range,
-    max_range,
-    mode="MIN_COMBINED",
-    name=None,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
     axis=None,
-    narrow_range=False,
-    dtype=dtypes.float32,
-):
+    narrow_range: bool = False,
+    dtype: DTypeLike = dtypes.float32,
+) -> Tensor:
     """The floating numbers that quantized ones stand for, if these cover `min_range` to `max_range`."""
     return Dequantize(
         input,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
@@ -198,17 +200,17 @@ def _(rng):
 
 @public
 def quantize_and_dequantize_v2(
-    input,
-    input_min,
-    input_max,
-    signed_input=True,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    signed_input: bool = True,
     num_bits=8,
-    range_given=False,
-    round_mode="HALF_TO_EVEN",
-    name=None,
-    narrow_range=False,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
     axis=None,
-):
+) -> Tensor:
     """`input` rounded to the numbers that `num_bits` can hold; the gradient is that of the identity in the range.
 
     Args:
@@ -225,17 +227,17 @@ def quantize_and_dequantize_v2(
 
 @public
 def quantize_and_dequantize(
-    input,
-    input_min,
-    input_max,
-    signed_input=True,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
+    signed_input: bool = True,
     num_bits=8,
-    range_given=False,
-    round_mode="HALF_TO_EVEN",
-    name=None,
-    narrow_range=False,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
     axis=None,
-):
+) -> Tensor:
     """`quantize_and_dequantize_v2` with the gradient of the identity everywhere."""
     return QuantizeAndDequantizeV2(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range,

@@ -184,7 +184,20 @@ def cross(inputs, name=None):
 
 @public
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """`cross` with each combination hashed, into [0, num_buckets) if that is not zero."""
+    """Cross the values of each row, and hash each combination.
+
+    Args:
+      inputs: a list of matrices, `tf.RaggedTensor`s or `tf.SparseTensor`s of strings or integers, of as many rows.
+      num_buckets: hashes are in [0, num_buckets), or any where it is zero.
+      hash_key: an integer that changes the hash; None: a fixed one.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` of int64, with one value for each combination in a row.
+
+    >>> tf.ragged.cross_hashed([tf.ragged.constant([["a"]]), tf.ragged.constant([["d", "e"]])], num_buckets=100).shape
+    TensorShape([1, None])
+    """
     return crossed(inputs, **_hash_attrs(num_buckets, hash_key))
 
 
@@ -199,9 +212,21 @@ def _require(inputs, kinds, text):
 
 @public
 def sparse_cross(inputs, name=None, separator=None):
-    """The values of each row crossed, joined by `separator` (by default "_X_"): a sparse tensor of strings.
+    """Cross the values of each row, and join each combination to a string.
 
-    Raises TypeError for inputs that are neither sparse tensors nor tensors.
+    Args:
+      inputs: a list of matrices or `tf.SparseTensor`s of strings or integers, of as many rows.
+      name: a name for the operation (optional).
+      separator: what stands between the parts; None: "_X_".
+
+    Returns:
+      A `tf.SparseTensor` of strings, with one value for each combination in a row.
+
+    Raises:
+      TypeError: for other inputs.
+
+    >>> tf.sparse.cross([tf.constant([["a"]]), tf.constant([["d", "e"]])]).values.numpy()
+    array([b'a_X_d', b'a_X_e'], dtype=object)
     """
     inputs = _require(
         inputs, (SparseTensor, _native.Tensor), "All inputs must be Tensor or SparseTensor."
@@ -212,9 +237,19 @@ def sparse_cross(inputs, name=None, separator=None):
 
 @public
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """The values of each row crossed and hashed: a sparse tensor of int64.
+    """Cross the values of each row, and hash each combination.
 
-    Raises TypeError for inputs that are neither sparse tensors nor tensors.
+    Args:
+      inputs: a list of matrices or `tf.SparseTensor`s of strings or integers, of as many rows.
+      num_buckets: hashes are in [0, num_buckets), or any where it is zero.
+      hash_key: an integer that changes the hash; None: a fixed one.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` of int64, with one value for each combination in a row.
+
+    Raises:
+      TypeError: for other inputs.
     """
     inputs = _require(inputs, (SparseTensor, _native.Tensor), "All inputs must be SparseTensors")
     return crossed(_sparse_first(inputs), **_hash_attrs(num_buckets, hash_key)).to_sparse()

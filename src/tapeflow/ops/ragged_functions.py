@@ -127,13 +127,24 @@ def constant(
     name=None,
     row_splits_dtype=dtypes.int64,
 ):
-    """A ragged tensor of nested lists, a tensor where nothing is ragged.
+    """Make a ragged tensor of nested lists.
 
     Args:
-      ragged_rank: how many dimensions are ragged, by default all but the first.
-      inner_shape: the shape of each innermost value.
+      pylist: nested lists; scalars lie at one depth.
+      dtype: the dtype of the values; None: it follows from them.
+      ragged_rank: how many dimensions are ragged; None: all but the first.
+      inner_shape: the shape of each innermost value; None: it follows from them.
+      name: a name for the operation (optional).
+      row_splits_dtype: int32 or int64.
 
-    Raises ValueError for scalars that lie at different depths.
+    Returns:
+      A `tf.RaggedTensor`; a tensor where nothing is ragged.
+
+    Raises:
+      ValueError: for scalars that lie at different depths.
+
+    >>> tf.ragged.constant([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
     """
     values, splits, shape = _parts(
         pylist, dtype, ragged_rank, inner_shape, dtypes.as_dtype(row_splits_dtype)
@@ -159,7 +170,22 @@ def constant_value(
 
 @public
 def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
-    """Rows of numbers from starts to limits, which may be scalars or vectors."""
+    """Make rows of numbers from starts up to, but without, limits.
+
+    Args:
+      starts: the first number of each row, a real scalar or vector; alone, it is the limits, and rows start at 0.
+      limits: where rows end.
+      deltas: the steps, not zero.
+      dtype: the dtype of the numbers; None: the widest of the three.
+      name: a name for the operation (optional).
+      row_splits_dtype: int32 or int64.
+
+    Returns:
+      A `tf.RaggedTensor` of two dimensions; a row is empty where the step leads away from the limit.
+
+    >>> tf.ragged.range([3, 1])
+    <tf.RaggedTensor [[0, 1, 2], [0]]>
+    """
     if limits is None:
         starts, limits = 0, starts
     kind = dtypes.as_dtype(row_splits_dtype)
@@ -208,7 +234,22 @@ def ranges_of(starts, lengths):
 
 @public
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
-    """The row that each value is in."""
+    """Tell the row of each value, from where rows begin.
+
+    Args:
+      splits: a sorted int32 or int64 vector, from 0 to the number of values.
+      name: a name for the operation (optional).
+      out_type: the dtype of the result; None: that of `splits`.
+
+    Returns:
+      A vector with one number for each value.
+
+    Raises:
+      ValueError: for another dtype, and where `splits` is no vector.
+
+    >>> tf.ragged.row_splits_to_segment_ids([0, 2, 2, 3])
+    <tf.Tensor: shape=(3,), dtype=int64, numpy=array([0, 0, 2])>
+    """
     splits = convert_to_tensor(splits, dtype_hint=dtypes.int64)
     if splits.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError("splits must have dtype int32 or int64")
@@ -219,7 +260,23 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 @public
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
-    """Where each row of values begins whose rows are `segment_ids`."""
+    """Tell where rows begin, from the row of each value.
+
+    Args:
+      segment_ids: a sorted int32 or int64 vector.
+      num_segments: how many rows there are; None: as many as `segment_ids` names.
+      out_type: the dtype of the result; None: that of `segment_ids`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector of one number more than rows.
+
+    Raises:
+      ValueError: for another dtype, and where `segment_ids` is no vector.
+
+    >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2])
+    <tf.Tensor: shape=(4,), dtype=int64, numpy=array([0, 2, 2, 3])>
+    """
     ids = convert_to_tensor(segment_ids, dtype_hint=dtypes.int64)
     if ids.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError("segment_ids must have dtype int32 or int64")
@@ -243,9 +300,22 @@ def gather_rows(params, indices):
 
 @public
 def boolean_mask(data, mask, name=None):
-    """The values of `data` where `mask` is true, in the rows they came from.
+    """Keep the values for which a mask is true, in the rows they came from.
 
-    Raises InvalidArgumentError, where it is seen, for a mask with other rows than the data.
+    Args:
+      data: a tensor or `tf.RaggedTensor` of any dtype.
+      mask: a bool tensor or `tf.RaggedTensor` with the rows of `data`, of its rank or less.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor`; a tensor where the mask is a vector and `data` is dense.
+
+    Raises:
+      ValueError: for a mask of another dtype, and a scalar.
+      InvalidArgumentError: for a mask with other rows than `data`.
+
+    >>> tf.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
+    <tf.RaggedTensor [[1, 3], [6]]>
     """
     data, mask = as_ragged_or_tensor(data), as_ragged_or_tensor(mask, dtypes.bool)
     if mask.dtype != dtypes.bool:
@@ -377,7 +447,19 @@ def concat(values, axis, name=None):
 
 @public
 def stack(values, axis=0, name=None):
-    """Tensors and ragged tensors of one rank stacked along a new dimension, as a ragged tensor."""
+    """Stack tensors of one rank along a new dimension, as a ragged tensor.
+
+    Args:
+      values: a list of tensors and `tf.RaggedTensor`s of one rank and dtype.
+      axis: where the new dimension is, in [-rank - 1, rank].
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` of one dimension more.
+
+    >>> tf.ragged.stack([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
+    """
     if not isinstance(values, (list, tuple)):
         values = [values]
     values = [as_ragged_or_tensor(v) for v in values]
@@ -399,7 +481,25 @@ def stack(values, axis=0, name=None):
 
 @public
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
-    """Row i of the result: the elements of `data` whose partition is i, in their order."""
+    """Deal the elements of a tensor out to rows.
+
+    Args:
+      data: a tensor or `tf.RaggedTensor` of any dtype.
+      partitions: for each element the number of its row, an integer tensor whose shape is the beginning of that of
+        `data`.
+      num_partitions: how many rows there are, a scalar integer.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` with `num_partitions` rows, elements in their order.
+
+    Raises:
+      ValueError: where the rank of `partitions` is not known.
+      InvalidArgumentError: for a number outside of [0, num_partitions).
+
+    >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c"], [1, 0, 1], 2)
+    <tf.RaggedTensor [[b'b'], [b'a', b'c']]>
+    """
     data, partitions = as_ragged_or_tensor(data), as_ragged_or_tensor(partitions)
     if partitions.shape.rank is None:
         raise ValueError("partitions must have known rank.")
@@ -461,9 +561,21 @@ def _checked_rows(given):
 
 @public
 def map_flat_values(op, *args, **kwargs):
-    """`op` of the flat values of ragged tensors, which must have the same rows; the result in these rows.
+    """Apply a function to the flat values of ragged tensors.
 
-    Raises ValueError where the result has another number of values.
+    Args:
+      op: a function that keeps the number of values, such as an elementwise operation.
+      *args: its arguments, in which ragged tensors, also in lists, stand for their flat values.
+      **kwargs: its arguments by name, likewise.
+
+    Returns:
+      A `tf.RaggedTensor` of the result, with the rows of the arguments, which must all have the same ones.
+
+    Raises:
+      ValueError: where the result has another number of values.
+
+    >>> tf.ragged.map_flat_values(tf.square, tf.ragged.constant([[1, 2], [3]]))
+    <tf.RaggedTensor [[1, 4], [9]]>
     """
     given: list = []
 

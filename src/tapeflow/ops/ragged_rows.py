@@ -95,11 +95,31 @@ def _(rng):
 
 @tensor_function
 def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None):
-    """(rows, values, which rows had none, where each value went) with `default_value` in the rows without values."""
+    """Give each row without values one value.
+
+    Args:
+      value_rowids: the row of each value, a sorted int64 vector.
+      values: a vector of any dtype.
+      nrows: how many rows there are, a scalar int64.
+      default_value: a scalar of the dtype of `values`.
+      name: a name for the operation (optional).
+
+    Returns:
+      (rows of the values, the values, which rows had none, where each of the old values went).
+    """
     return RaggedFillEmptyRows(value_rowids, values, nrows, default_value)
 
 
 @tensor_function
 def ragged_fill_empty_rows_grad(reverse_index_map, grad_values, name=None):
-    """The gradient of `ragged_fill_empty_rows`: (of its values, of its default value)."""
+    """Compute the gradients of `tf.ragged_fill_empty_rows`.
+
+    Args:
+      reverse_index_map: where each of the old values went, as that function returned it.
+      grad_values: the gradient of the values, a numeric vector.
+      name: a name for the operation (optional).
+
+    Returns:
+      (the gradient of the old values, that of the default value).
+    """
     return RaggedFillEmptyRowsGrad(reverse_index_map, grad_values)

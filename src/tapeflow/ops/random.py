@@ -308,10 +308,26 @@ def scaled(x, scale, shift, dtype, unit=1.0):
 
 @tensor_function
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
-    """Random numbers from [minval, maxval), in a tensor of the given shape; of [0, 1) by default.
+    """Draw uniformly distributed numbers of [minval, maxval).
 
-    Integers (int32, int64) need `maxval`. Floats: half, bfloat16, float32, float64.
-    Raises ValueError for other dtypes, InvalidArgumentError when minval >= maxval for integers or shape is negative.
+    Args:
+      shape: the shape of the result, a vector of integers.
+      minval: the least number, which broadcasts to the shape.
+      maxval: the limit, which is not drawn; None: 1 for floating dtypes; integers need one.
+      dtype: float16, bfloat16, float32, float64, int32 or int64.
+      seed: an integer that makes the sample repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    Raises:
+      ValueError: for other dtypes, and for integers without `maxval`.
+      InvalidArgumentError: for negative sizes, and for integers with `minval >= maxval`.
+
+    >>> tf.random.set_seed(5)
+    >>> tf.random.uniform([3], maxval=10, dtype=tf.int32, seed=1)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([4, 1, 3], dtype=int32)>
     """
     dtype = checked_dtype(dtype, (*FLOATS, dtypes.int32, dtypes.int64))
     if maxval is None:
@@ -341,13 +357,41 @@ def between(minval, maxval, dtype, unit):
 
 @tensor_function
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normally distributed numbers, in a tensor of the given shape; `mean` and `stddev` broadcast."""
+    """Draw normally distributed numbers.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      mean: the mean, which broadcasts to the shape.
+      stddev: the standard deviation, which broadcasts to the shape.
+      dtype: float16, bfloat16, float32 or float64.
+      seed: an integer that makes the sample repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    >>> tf.random.set_seed(5)
+    >>> tf.random.normal([2], seed=1).numpy().round(4)
+    array([-1.3769, -0.0126], dtype=float32)
+    """
     return _bell(RandomStandardNormal, shape, mean, stddev, dtype, seed)
 
 
 @tensor_function
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    """Normally distributed numbers, those more than two standard deviations from the mean drawn again."""
+    """Draw normally distributed numbers, none more than two standard deviations from the mean.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      mean: the mean, which broadcasts to the shape.
+      stddev: the standard deviation before numbers further out are drawn again.
+      dtype: float16, bfloat16, float32 or float64.
+      seed: an integer that makes the sample repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+    """
     return _bell(TruncatedNormal, shape, mean, stddev, dtype, seed)
 
 
@@ -360,16 +404,42 @@ def _bell(row, shape, mean, stddev, dtype, seed):
 
 @tensor_function
 def shuffle(value, seed=None, name=None):
-    """`value` with the order of its first dimension shuffled."""
+    """Shuffle a tensor along its first dimension.
+
+    Args:
+      value: a tensor of any dtype.
+      seed: an integer that makes the order repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `value`.
+
+    >>> tf.sort(tf.random.shuffle([1, 2, 3]))
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
+    """
     value = convert_to_tensor(value)
     return RandomShuffle(value, *seeds(seed))
 
 
 @public
 def categorical(logits, num_samples, dtype=None, seed=None, name=None):
-    """Samples [batch, num_samples] of class numbers, by unnormalised log-probabilities `logits` [batch, classes].
+    """Draw classes by their log-probabilities.
 
-    `dtype` is int32 or int64 (default). Raises InvalidArgumentError for other shapes or a negative `num_samples`.
+    Args:
+      logits: log-probabilities, which need not be normalised, a floating matrix `[batch, classes]`.
+      num_samples: how many classes to draw for each row.
+      dtype: int32 or int64 (the default).
+      seed: an integer that makes the sample repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix `[batch, num_samples]` of numbers of classes.
+
+    Raises:
+      InvalidArgumentError: for other shapes, and a negative `num_samples`.
+
+    >>> tf.random.categorical([[0.0, -1e9]], 3)
+    <tf.Tensor: shape=(1, 3), dtype=int64, numpy=array([[0, 0, 0]])>
     """
     dtype = checked_dtype(dtype, (dtypes.int32, dtypes.int64)) if dtype else dtypes.int64
     return Multinomial(logits, num_samples, *seeds(seed), dtype)
@@ -383,7 +453,22 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 
 @tensor_function
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
-    """Gamma distributed numbers: `shape` of them for each pair of the broadcast `alpha` (shape) and `beta` (rate)."""
+    """Draw gamma distributed numbers.
+
+    Args:
+      shape: the shape of the sample for each pair of parameters, a vector of integers.
+      alpha: the shape parameter, a tensor of positive numbers.
+      beta: the rate (the inverse of the scale), which broadcasts with `alpha`; None: 1.
+      dtype: float16, float32 or float64.
+      seed: an integer that makes the sample repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `shape + broadcast shape of alpha and beta`. Differentiable in both.
+
+    >>> tf.random.gamma([10], [0.5, 1.5]).shape
+    TensorShape([10, 2])
+    """
     dtype = dtypes.as_dtype(dtype)
     alpha = convert_to_tensor(alpha, dtype=dtype)
     beta = convert_to_tensor(1 if beta is None else beta, dtype=dtype)
@@ -405,7 +490,21 @@ def above_zero(x, dtype):
 
 @public
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
-    """Poisson distributed numbers: `shape` of them for each rate in `lam`."""
+    """Draw Poisson distributed numbers.
+
+    Args:
+      shape: the shape of the sample for each rate, a vector of integers.
+      lam: the rates, a tensor of numbers that are not negative.
+      dtype: float16, float32, float64, int32 or int64.
+      seed: an integer that makes the sample repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `shape + lam.shape`.
+
+    >>> tf.random.poisson([4], [0.5, 1.5]).shape
+    TensorShape([4, 2])
+    """
     if isinstance(lam, (int, float)):
         # As TensorFlow does, which keeps the streams of float64 and float32 rates apart.
         lam = convert_to_tensor(lam, dtype=dtypes.float64)
@@ -420,9 +519,22 @@ def poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
 
 @tensor_function
 def random_crop(value, size, seed=None, name=None):
-    """A slice of `value` of shape `size` at a random place.
+    """Take a part of a given shape at a random place.
 
-    Raises InvalidArgumentError when `size` is larger than `value` in some dimension.
+    Args:
+      value: a tensor of any dtype.
+      size: the shape of the part, a vector of int32; the whole size of a dimension leaves it as it is.
+      seed: an integer that makes the choice repeatable, together with `tf.random.set_seed` (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `value` and of shape `size`.
+
+    Raises:
+      InvalidArgumentError: where `size` is larger than `value` in some dimension.
+
+    >>> tf.image.random_crop(tf.zeros([8, 8, 3]), [4, 4, 3]).shape
+    TensorShape([4, 4, 3])
     """
     value = convert_to_tensor(value)
     size = convert_to_tensor(size, dtype=dtypes.int32)

@@ -165,9 +165,21 @@ StatefulRandomBinomial.compiled(never="it draws each number by rejection, one by
 
 @public
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
-    """Binomially distributed numbers that depend on `seed` (two integers) only.
+    """Draw binomially distributed numbers that depend on a seed alone.
 
-    `shape` ends in the broadcast shape of `counts` and `probs`; else InvalidArgumentError is raised.
+    Args:
+      shape: the shape of the result, which ends in the broadcast shape of the parameters.
+      seed: two integers.
+      counts: how many trials.
+      probs: the probability of success of each.
+      output_dtype: the dtype of the numbers.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `output_dtype` and of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: for another shape or seed.
     """
     probs = convert_to_tensor(probs, dtype_hint=dtypes.float32)
     counts = convert_to_tensor(counts, dtype_hint=probs.dtype)

@@ -89,7 +89,18 @@ def _(xp, resource, alg, delta):
 
 
 def create_rng_state(seed, alg):
-    """The state, a vector of int64, that a generator starts from for `seed`, an integer or a vector of them."""
+    """Make the state that a generator of random numbers starts from.
+
+    Args:
+      seed: an integer, or a vector of integers.
+      alg: the algorithm: "philox", "threefry", or a `tf.random.Algorithm`.
+
+    Returns:
+      A vector of int64, of three elements for "philox" and two for "threefry".
+
+    >>> tf.random.create_rng_state(1, "philox")
+    <tf.Tensor: shape=(3,), dtype=int64, numpy=array([1, 0, 0])>
+    """
     size = _state_size(algorithm_id(alg))
     if isinstance(seed, int):
         parts = [seed >> 64 * i & _MASK64 for i in range(size)]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import padding
@@ -127,17 +129,42 @@ def _(rng):
 
 
 @tensor_function
-def random_index_shuffle(index, seed, max_index, rounds=4, name=None):
-    """Where `index` (a scalar or vector) comes to in a permutation of [0, max_index] that `seed` chooses.
+def random_index_shuffle(
+    index: TensorLike, seed: TensorLike, max_index: TensorLike, rounds=4, name: str | None = None
+) -> Tensor:
+    """Tell where an index comes to in a permutation that a seed chooses.
 
-    `seed` has three integers, or three for each index. Raises InvalidArgumentError for an index above `max_index`.
+    Args:
+      index: a scalar or vector of int32, int64, uint32 or uint64.
+      seed: three integers, or three for each index.
+      max_index: the largest index of the permutation.
+      rounds: how many rounds the cipher has, an even number of 4 at least.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `index`, in [0, max_index].
+
+    Raises:
+      InvalidArgumentError: for an index above `max_index`.
     """
     return RandomIndexShuffle(index, seed, max_index, rounds)
 
 
 @public
 def index_shuffle(index, seed, max_index):
-    """`tf.random_index_shuffle` with a seed of two integers, or two for each index."""
+    """Tell where an index comes to in a permutation that a seed chooses.
+
+    Args:
+      index: a scalar or vector of int32, int64, uint32 or uint64.
+      seed: two integers, or two for each index.
+      max_index: the largest index of the permutation.
+
+    Returns:
+      A tensor of the dtype and shape of `index`, in [0, max_index].
+
+    >>> sorted(tf.random.experimental.index_shuffle(tf.range(5), seed=[1, 2], max_index=4).numpy().tolist())
+    [0, 1, 2, 3, 4]
+    """
     seed = convert_to_tensor(seed)
     rest = [[0, 0]] * ((seed.shape.rank or 1) - 1)
     # The number that TensorFlow puts where the row wants a third one.

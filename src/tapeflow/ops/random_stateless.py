@@ -309,10 +309,27 @@ def state_of(seed, alg):
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Random numbers of [minval, maxval), [0, 1) by default, that depend on `seed` (two integers) only.
+    """Draw uniformly distributed numbers of [minval, maxval) that depend on a seed alone.
 
-    Integers (int32, int64) need `maxval`; with minval and maxval both None they take their whole range, and may be
-    unsigned. Raises ValueError for other dtypes, InvalidArgumentError for a bad shape, seed or range.
+    Args:
+      shape: the shape of the result, a vector of integers.
+      seed: two integers: the same ones always give the same numbers.
+      minval: the least number, which broadcasts to the shape; for integers None, with `maxval` None, means the
+        whole range.
+      maxval: the limit, which is not drawn; None: 1 for floating dtypes.
+      dtype: float16, bfloat16, float32, float64, int32 or int64; uint32 and uint64 in the whole range only.
+      name: a name for the operation (optional).
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    Raises:
+      ValueError: for other dtypes, and for integers with just one limit.
+      InvalidArgumentError: for a bad shape, seed or range.
+
+    >>> tf.random.stateless_uniform([3], seed=[1, 2], maxval=10, dtype=tf.int32)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 9, 4], dtype=int32)>
     """
     dtype = checked_dtype(dtype, (*FLOATS, *FULL_INTEGERS))
     shape = shape_tensor(shape)
@@ -344,7 +361,23 @@ def stateless_uniform(
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Normally distributed numbers that depend on `seed` (two integers) only."""
+    """Draw normally distributed numbers that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      seed: two integers: the same ones always give the same numbers.
+      mean: the mean, which broadcasts to the shape.
+      stddev: the standard deviation, which broadcasts to the shape.
+      dtype: float16, bfloat16, float32 or float64.
+      name: a name for the operation (optional).
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+
+    >>> tf.random.stateless_normal([2], seed=[1, 2]).numpy().round(4)
+    array([0.5441, 0.2074], dtype=float32)
+    """
     dtype = dtypes.as_dtype(dtype)
     return scaled(
         StatelessRandomNormalV2(shape_tensor(shape), *state_of(seed, alg), dtype),
@@ -358,7 +391,20 @@ def stateless_normal(
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"
 ):
-    """Normally distributed numbers within two standard deviations, that depend on `seed` (two integers) only."""
+    """Draw normally distributed numbers within two standard deviations, that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, a vector of integers.
+      seed: two integers: the same ones always give the same numbers.
+      mean: the mean, which broadcasts to the shape.
+      stddev: the standard deviation, which broadcasts to the shape.
+      dtype: float16, bfloat16, float32 or float64.
+      name: a name for the operation (optional).
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+    """
     dtype = dtypes.as_dtype(dtype)
     return scaled(
         StatelessTruncatedNormalV2(shape_tensor(shape), *state_of(seed, alg), dtype),
@@ -370,13 +416,37 @@ def stateless_truncated_normal(
 
 @public
 def split(seed, num=2, alg="auto_select"):
-    """`num` new seeds, [num, 2], made of one (two integers)."""
+    """Make several new seeds of one.
+
+    Args:
+      seed: two integers.
+      num: how many seeds to make.
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A matrix `[num, 2]` of the dtype of `seed`.
+
+    >>> tf.random.experimental.stateless_split([1, 2], num=3).shape
+    TensorShape([3, 2])
+    """
     seed = convert_to_tensor(seed)
     return stateless_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
 
 
 @public
 def fold_in(seed, data, alg="auto_select"):
-    """A new seed made of `seed` (two integers) and `data`, one integer."""
+    """Make a new seed of a seed and a number.
+
+    Args:
+      seed: two integers.
+      data: an int32 or int64 scalar, such as the number of a step.
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+
+    Returns:
+      A vector of two integers of the dtype of `data`.
+
+    >>> tf.random.experimental.stateless_fold_in([1, 2], 3).shape
+    TensorShape([2])
+    """
     data = convert_to_tensor(data)
     return stack([stateless_uniform([], seed, None, None, data.dtype, alg=alg), data])

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -44,8 +46,20 @@ StatelessShuffle.compiled(static="alg")
 
 
 @public
-def stateless_shuffle(value, seed, alg="auto_select", name=None):
-    """`value` with the order of its first dimension shuffled, as `seed` (two integers) says."""
+def stateless_shuffle(
+    value: TensorLike, seed, alg: str = "auto_select", name: str | None = None
+) -> Tensor:
+    """Shuffle a tensor along its first dimension, in an order that depends on a seed alone.
+
+    Args:
+      value: a tensor of any dtype.
+      seed: two integers.
+      alg: the algorithm: "philox", "threefry" or "auto_select".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `value`.
+    """
     return StatelessShuffle(convert_to_tensor(value), *state_of(seed, alg))
 
 
@@ -72,8 +86,25 @@ def _(rng):
 
 
 @public
-def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
-    """Class numbers [batch, num_samples] by log-probabilities [batch, classes], that depend on `seed` only."""
+def stateless_categorical(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Draw classes by their log-probabilities, as a seed alone says.
+
+    Args:
+      logits: log-probabilities, which need not be normalised, a floating matrix `[batch, classes]`.
+      num_samples: how many classes to draw for each row.
+      seed: two integers.
+      dtype: int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix `[batch, num_samples]` of numbers of classes.
+    """
     return StatelessMultinomial(
         logits, num_samples, seed, checked_dtype(dtype, (dtypes.int32, dtypes.int64))
     )
@@ -121,7 +152,19 @@ def _(rng):
 
 @public
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
-    """Gamma distributed numbers in the given shape, which ends in the broadcast shape of `alpha` and `beta`."""
+    """Draw gamma distributed numbers that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, which ends in the broadcast shape of the parameters.
+      seed: two integers.
+      alpha: the shape parameter, a tensor of positive numbers.
+      beta: the rate (the inverse of the scale); None: 1.
+      dtype: float16, float32 or float64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+    """
     dtype = dtypes.as_dtype(dtype)
     alpha = convert_to_tensor(alpha, dtype=dtype)
     beta = convert_to_tensor(1 if beta is None else beta, dtype=dtype)
@@ -149,7 +192,18 @@ StatelessRandomPoisson.compiled(never="it draws each number by rejection, one by
 
 @public
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
-    """Poisson distributed numbers in the given shape, which ends in the shape of `lam`."""
+    """Draw Poisson distributed numbers that depend on a seed alone.
+
+    Args:
+      shape: the shape of the result, which ends in that of `lam`.
+      seed: two integers.
+      lam: the rates, a tensor of numbers that are not negative.
+      dtype: the dtype of the numbers.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype` and of shape `shape`.
+    """
     if not hasattr(lam, "dtype"):
         lam = convert_to_tensor(lam, dtype_hint=dtypes.float32)
     return StatelessRandomPoisson(shape_tensor(shape), seed, lam, dtypes.as_dtype(dtype))

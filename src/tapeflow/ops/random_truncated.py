@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
@@ -150,12 +152,29 @@ def _(rng):
 
 @public
 def stateless_parameterized_truncated_normal(
-    shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
-):
-    """Normal numbers of [minvals, maxvals] that depend on `seed` (two integers) only.
+    shape: TensorLike,
+    seed: TensorLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
+    name: str | None = None,
+) -> Tensor:
+    """Draw normally distributed numbers of an interval, that depend on a seed alone.
 
-    `shape` ends in the broadcast shape of the parameters. Raises InvalidArgumentError for limits that are not in
-    order or both infinite, and for deviations that are not positive.
+    Args:
+      shape: the shape of the result, which ends in the broadcast shape of the parameters.
+      seed: two integers.
+      means, stddevs: those of the distribution before it is cut, of float16, float32 or float64.
+      minvals, maxvals: the ends of the interval.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the parameters and of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: for ends that are not in order or both infinite, and for deviations that are not
+        positive.
     """
     return StatelessParameterizedTruncatedNormal(
         shape_tensor(shape), seed, *(convert_to_tensor(p) for p in (means, stddevs, minvals, maxvals))

@@ -7,7 +7,9 @@ import zlib
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, tensor_bytes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.expansion import expanded
 from tapeflow.core.public import public, tensor_function
@@ -115,9 +117,23 @@ def _(rng):
 
 @public
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
-    """The memory of elements of `out_type` that each string is, as a last dimension.
+    r"""Read the bytes of strings as elements of a dtype.
 
-    With `fixed_length` strings are cut or padded with zeros to so many bytes; without it they must have one length.
+    Args:
+      input_bytes: a string tensor, of strings of one length.
+      out_type: a numeric dtype or bool.
+      little_endian: whether the lowest byte of an element comes first.
+      fixed_length: to how many bytes strings are cut, or filled up with zeros (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `out_type`, with a last dimension of the elements of a string.
+
+    Raises:
+      InvalidArgumentError: for lengths that differ, or are no multiple of the size of an element.
+
+    >>> tf.io.decode_raw(tf.constant(b"\x01\x00\x02\x00"), tf.int16)
+    <tf.Tensor: shape=(2,), dtype=int16, numpy=array([1, 2], dtype=int16)>
     """
     out_type = dtypes.as_dtype(out_type)
     if fixed_length is not None:
@@ -162,8 +178,22 @@ def _(rng):
 
 
 @tensor_function
-def decode_compressed(bytes, compression_type="", name=None):
-    """Strings decompressed from "ZLIB" or "GZIP". Raises DataLossError for what is neither."""
+def decode_compressed(
+    bytes: TensorLike, compression_type: str = "", name: str | None = None
+) -> Tensor:
+    """Decompress strings.
+
+    Args:
+      bytes: a string tensor.
+      compression_type: "ZLIB", "GZIP", or "" for none.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `bytes`.
+
+    Raises:
+      DataLossError: for strings that are not compressed so.
+    """
     return DecodeCompressed(bytes, compression_type)
 
 
@@ -222,12 +252,27 @@ def _(rng):
 
 
 @tensor_function
-def serialize_tensor(tensor, name=None):
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as the bytes of a TensorProto message, a scalar string."""
     return SerializeTensor(tensor)
 
 
 @tensor_function
-def parse_tensor(serialized, out_type, name=None):
-    """The tensor of a TensorProto message. Raises InvalidArgumentError for other bytes and for another dtype."""
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
+    """Read a serialized tensor, see `tf.io.serialize_tensor`.
+
+    Args:
+      serialized: a `TensorProto` message, a scalar string.
+      out_type: the dtype of the tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      The tensor.
+
+    Raises:
+      InvalidArgumentError: for other bytes, and for a tensor of another dtype.
+
+    >>> tf.io.parse_tensor(tf.io.serialize_tensor(tf.constant([1, 2])), tf.int32)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
     return ParseTensor(serialized, dtypes.as_dtype(out_type))

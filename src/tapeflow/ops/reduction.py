@@ -351,36 +351,123 @@ def _reduced(row, x, axis, keepdims):
 
 @tensor_function
 def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
-    """The sum of the elements along `axis` (an axis, several, or None for all); with `keepdims` the axes stay, of
-    length 1. Raises InvalidArgumentError for axes out of range or repeated; so do all reductions."""
+    """Add the elements along `axis`.
+
+    Args:
+      input_tensor: a numeric tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input (integers wrap around on overflow), of its shape without the axes; 0 where
+      there are no elements.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one named twice.
+
+    >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])
+    >>> tf.math.reduce_sum(x)
+    <tf.Tensor: shape=(), dtype=int32, numpy=21>
+    >>> tf.math.reduce_sum(x, axis=0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 7, 9], dtype=int32)>
+    >>> tf.math.reduce_sum(x, axis=1, keepdims=True)
+    <tf.Tensor: shape=(2, 1), dtype=int32, numpy=
+    array([[ 6],
+           [15]], dtype=int32)>
+    """
     x = convert_to_tensor(input_tensor)
     return _reduced(Sum, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean along `axis`; of integers rounded towards zero."""
+    """Compute the mean of the elements along `axis`.
+
+    Args:
+      input_tensor: a numeric tensor. The means of integers are integers, rounded towards zero: cast them first.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input, of its shape without the axes; NaN where there are no elements.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one named twice.
+
+    >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> tf.math.reduce_mean(x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=2.5>
+    >>> tf.math.reduce_mean(x, axis=0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 3.], dtype=float32)>
+    """
     x = convert_to_tensor(input_tensor)
     return _reduced(Mean, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
-    """The product along `axis`."""
+    """Multiply the elements along `axis`.
+
+    Args:
+      input_tensor: a numeric tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input, of its shape without the axes; 1 where there are no elements.
+
+    >>> tf.math.reduce_prod([[1, 2], [3, 4]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 2, 12], dtype=int32)>
+    """
     x = convert_to_tensor(input_tensor)
     return _reduced(Prod, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
-    """The largest element along `axis`; of none the lowest number there is."""
+    """Compute the largest element along `axis`.
+
+    Args:
+      input_tensor: a real tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input, of its shape without the axes; NaN where one is among the elements, the
+      lowest number of the dtype (-inf) where there are none. The gradient is shared by equal largest elements.
+
+    >>> x = tf.constant([[1, 5], [3, 2]])
+    >>> tf.math.reduce_max(x)
+    <tf.Tensor: shape=(), dtype=int32, numpy=5>
+    >>> tf.math.reduce_max(x, axis=0)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 5], dtype=int32)>
+    """
     x = convert_to_tensor(input_tensor)
     return _reduced(Max, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
-    """The smallest element along `axis`; of none the highest number there is."""
+    """Compute the smallest element along `axis`.
+
+    Args:
+      input_tensor: a real tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input, of its shape without the axes; NaN where one is among the elements, the
+      highest number of the dtype (inf) where there are none. The gradient is shared by equal smallest elements.
+
+    >>> x = tf.constant([[1, 5], [3, 2]])
+    >>> tf.math.reduce_min(x, axis=1)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
     x = convert_to_tensor(input_tensor)
     return _reduced(Min, x, axis, keepdims)
 
@@ -393,28 +480,84 @@ def _booleans(x):
 
 @tensor_function
 def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
-    """Whether all elements along `axis` are true."""
+    """Return whether all elements along `axis` are true.
+
+    Args:
+      input_tensor: a bool tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the shape of the input without the axes; True where there are no elements.
+
+    >>> tf.math.reduce_all([[True, True], [False, True]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=bool, numpy=array([ True, False])>
+    """
     x = _booleans(input_tensor)
     return _reduced(All, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
-    """Whether any element along `axis` is true."""
+    """Return whether any element along `axis` is true.
+
+    Args:
+      input_tensor: a bool tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the shape of the input without the axes; False where there are no elements.
+
+    >>> tf.math.reduce_any([[False, False], [False, True]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
+    """
     x = _booleans(input_tensor)
     return _reduced(Any, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The root of the sum of squares along `axis`."""
+    """Compute the square root of the sum of squares along `axis`.
+
+    Args:
+      input_tensor: a numeric tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input (integers are truncated), of its shape without the axes.
+
+    >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 5., 10.], dtype=float32)>
+    """
     x = convert_to_tensor(input_tensor)
     return _reduced(EuclideanNorm, x, axis, keepdims)
 
 
 @tensor_function
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean squared distance from the mean along `axis`; real of complex tensors. Raises TypeError for integers."""
+    """Compute the mean squared distance of the elements from their mean along `axis`.
+
+    Args:
+      input_tensor: a floating or complex tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input (of complex numbers, of their real part), of its shape without the axes.
+      The divisor is the number of elements, not one less.
+
+    Raises:
+      TypeError: for integers.
+
+    >>> tf.math.reduce_variance([[1.0, 3.0], [2.0, 8.0]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 9.], dtype=float32)>
+    """
     x = convert_to_tensor(input_tensor)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
@@ -429,13 +572,42 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 @tensor_function
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
-    """The square root of `reduce_variance`."""
+    """Compute the standard deviation along `axis`: the square root of `tf.math.reduce_variance`.
+
+    Args:
+      input_tensor: a floating or complex tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input (of complex numbers, of their real part), of its shape without the axes.
+
+    Raises:
+      TypeError: for integers.
+
+    >>> tf.math.reduce_std([[1.0, 3.0], [2.0, 8.0]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 3.], dtype=float32)>
+    """
     return elementwise.Sqrt(reduce_variance(input_tensor, axis, keepdims))
 
 
 @tensor_function
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
-    """log(sum(exp(x))) along `axis`, without overflow."""
+    """Compute `log(sum(exp(x)))` along `axis` without overflow.
+
+    Args:
+      input_tensor: a floating tensor.
+      axis: the axis, or a list of axes, in [-rank, rank), to reduce; None: all.
+      keepdims: whether these axes stay, with size 1.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input, of its shape without the axes; -inf where there are no elements.
+
+    >>> tf.math.reduce_logsumexp([1000.0, 1000.0])
+    <tf.Tensor: shape=(), dtype=float32, numpy=1000.6931762695312>
+    """
     x = convert_to_tensor(input_tensor)
     axis = all_axes(x, axis)
     top = Max(x, axis, True)
@@ -450,7 +622,21 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 
 @tensor_function
 def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
-    """How many elements along `axis` are not zero (strings: not empty), as numbers of `dtype`."""
+    """Count the elements along `axis` that are not zero.
+
+    Args:
+      input: a tensor of any numeric dtype, of bool (True counts), or of strings (what is not empty counts).
+      axis: the axis, or a list of axes, in [-rank, rank), to count along; None: all.
+      keepdims: whether these axes stay, with size 1.
+      dtype: the dtype of the counts.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `dtype`, of the shape of `input` without the axes.
+
+    >>> tf.math.count_nonzero([[0, 1, 0], [1, 1, 0]], axis=1)
+    <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 2])>
+    """
     x = convert_to_tensor(input)
     zero = b"" if x.dtype == dtypes.string else False if x.dtype.is_bool else 0
     hits = casting.cast(comparison.NotEqual(x, zero), dtypes.int64)

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -153,12 +155,25 @@ def _(rng):
 
 @tensor_function
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
-    """Replace the matches of `pattern` in strings by `rewrite`, in which \\0 to \\9 are the match and its groups.
+    r"""Replace the matches of a pattern in strings.
 
     Patterns are RE2's: matching takes time linear in the text, and there are no backreferences or lookaround.
 
+    Args:
+      input: a string tensor.
+      pattern: a regular expression, a scalar string.
+      rewrite: what to put in their place, a scalar string in which \0 is the match and \1 to \9 are its groups.
+      replace_global: whether to replace all matches, not just the first of each string.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
     Raises:
-        InvalidArgumentError: `pattern` is not valid.
+      InvalidArgumentError: for a pattern that is not valid.
+
+    >>> tf.strings.regex_replace("a1b22", "[0-9]+", "#").numpy()
+    b'a#b#'
     """
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return StaticRegexReplace(input, pattern, rewrite, replace_global)
@@ -198,10 +213,21 @@ def _(rng):
 
 @tensor_function
 def regex_full_match(input, pattern, name=None):
-    """Whether each string as a whole matches `pattern`, a regular expression in RE2's syntax.
+    """Tell whether strings as a whole match a pattern.
+
+    Args:
+      input: a string tensor.
+      pattern: a regular expression in RE2's syntax, a scalar string.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor of the shape of `input`.
 
     Raises:
-        InvalidArgumentError: `pattern` is not valid.
+      InvalidArgumentError: for a pattern that is not valid.
+
+    >>> tf.strings.regex_full_match(["abc", "abcd"], "a.c")
+    <tf.Tensor: shape=(2,), dtype=bool, numpy=array([ True, False])>
     """
     if isinstance(pattern, (str, bytes)):
         return StaticRegexFullMatch(input, pattern)
@@ -257,12 +283,24 @@ def _(rng):
 
 
 @tensor_function
-def encode_base64(input, pad=False, name=None):
-    """Strings in the base64 alphabet that is safe in URLs, padded with "=" on request."""
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
+    """Write strings in the base64 alphabet that is safe in URLs.
+
+    Args:
+      input: a string tensor.
+      pad: whether results are filled up with "=" to a multiple of four characters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    >>> tf.io.encode_base64("hello", pad=True).numpy()
+    b'aGVsbG8='
+    """
     return EncodeBase64(input, pad)
 
 
 @tensor_function
-def decode_base64(input, name=None):
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """The bytes that base64 strings stand for; InvalidArgumentError for what is no base64."""
     return DecodeBase64(input)

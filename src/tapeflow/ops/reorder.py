@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -68,8 +70,25 @@ def _(tensor, axis):
 
 
 @tensor_function
-def reverse(tensor, axis, name=None):
-    """`tensor` reversed along each of the dimensions in the vector `axis`."""
+def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """Reverse a tensor along axes.
+
+    Args:
+      tensor: a tensor of any dtype.
+      axis: the axes, a vector of int32 or int64 in [-rank, rank), each at most once.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range, and one named twice.
+
+    >>> tf.reverse([[1, 2], [3, 4]], axis=[1])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[2, 1],
+           [4, 3]], dtype=int32)>
+    """
     return ReverseV2(tensor, axis)
 
 
@@ -187,7 +206,27 @@ def _(input, seq_lengths, seq_dim, batch_dim):
 
 @tensor_function
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
-    """`input` whose first `seq_lengths[i]` elements along `seq_axis` are reversed in row i of `batch_axis`."""
+    """Reverse the first elements of each sequence of a batch.
+
+    Args:
+      input: a tensor of any dtype.
+      seq_lengths: how many elements to reverse in each sequence, a vector of int32 or int64.
+      seq_axis: the axis along which the sequences run; it must be given.
+      batch_axis: the axis that counts the sequences; None: 0.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    Raises:
+      ValueError: where `seq_axis` is not given.
+      InvalidArgumentError: for a length that is negative or greater than the axis.
+
+    >>> tf.reverse_sequence([[1, 2, 3, 0], [4, 5, 6, 7]], [3, 2], seq_axis=1)
+    <tf.Tensor: shape=(2, 4), dtype=int32, numpy=
+    array([[3, 2, 1, 0],
+           [5, 4, 6, 7]], dtype=int32)>
+    """
     if seq_axis is None:
         raise ValueError("Argument `seq_axis` must be given to reverse_sequence.")
     return ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0)
@@ -264,6 +303,19 @@ def _(input, shift, axis):
 
 
 @tensor_function
-def roll(input, shift, axis, name=None):
-    """`input` moved by `shift` places along `axis`, what leaves at one end coming in at the other."""
+def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """Shift the elements of a tensor along axes, what leaves at one end coming in at the other.
+
+    Args:
+      input: a tensor of any dtype, of rank 1 at least.
+      shift: by how many places towards higher indices, a scalar or a vector with a number for each axis.
+      axis: the axis or axes, a scalar or vector; one named several times is shifted by the sum.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    >>> tf.roll([1, 2, 3, 4, 5], shift=2, axis=0)
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([4, 5, 1, 2, 3], dtype=int32)>
+    """
     return Roll(input, shift, axis)

@@ -103,11 +103,22 @@ def nce_loss(
     remove_accidental_hits=False,
     name="nce_loss",
 ):
-    """Noise-contrastive estimation losses [batch] (Gutmann and Hyvärinen, 2010).
+    """Compute losses of noise-contrastive estimation (Gutmann and Hyvärinen, 2010), for training only.
 
-    `weights` [num_classes, dim] (or a list of parts), `biases` [num_classes], `labels` int64 [batch, num_true],
-    `inputs` [batch, dim]. `sampled_values` is what a candidate sampler returns, by default
-    `log_uniform_candidate_sampler`. `remove_accidental_hits` leaves out samples that are true classes.
+    Args:
+      weights: `[num_classes, dim]`, or a list of parts of it.
+      biases: `[num_classes]`.
+      labels: the true classes, int64 `[batch, num_true]`.
+      inputs: `[batch, dim]`.
+      num_sampled: how many classes to draw for the batch.
+      num_classes: how many classes there are.
+      num_true: how many true classes an example has.
+      sampled_values: what a candidate sampler returns; None: `tf.random.log_uniform_candidate_sampler`.
+      remove_accidental_hits: whether samples that are true classes are left out.
+      name: a name for the operation (optional).
+
+    Returns:
+      Losses `[batch]`.
     """
     return nce_loss_v1(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
@@ -152,9 +163,23 @@ def sampled_softmax_loss(
     seed=None,
     name="sampled_softmax_loss",
 ):
-    """Softmax cross-entropies [batch] over the true classes and a sample (Jean et al., 2014); for training only.
+    """Compute softmax cross-entropies over the true classes and a sample (Jean et al., 2014), for training only.
 
-    Arguments as of `nce_loss`.
+    Args:
+      weights: `[num_classes, dim]`, or a list of parts of it.
+      biases: `[num_classes]`.
+      labels: the true classes, int64 `[batch, num_true]`.
+      inputs: `[batch, dim]`.
+      num_sampled: how many classes to draw for the batch.
+      num_classes: how many classes there are.
+      num_true: how many true classes an example has.
+      sampled_values: what a candidate sampler returns; None: `tf.random.log_uniform_candidate_sampler`.
+      remove_accidental_hits: whether samples that are true classes are left out.
+      seed: an integer that makes the sample repeatable (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      Losses `[batch]`.
     """
     return sampled_softmax_loss_v1(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,

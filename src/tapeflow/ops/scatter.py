@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -190,10 +192,25 @@ def _reference(out, indices, updates, combine):
 
 @tensor_function
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
-    """A tensor of `shape`, zero but for `updates` added up at the coordinates in the rows of `indices`.
+    """Make a tensor of zeros, and add updates to it at coordinates.
 
-    Raises InvalidArgumentError where shapes do not fit or coordinates lie outside; these are left out if the policy is
-    "IGNORE".
+    Args:
+      indices: an int16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
+        dimensions.
+      updates: what to add, `indices.shape[:-1] + shape[n:]`; updates of the same coordinates add up.
+      shape: the shape of the result, a vector of the dtype of `indices`.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of the result raise; "IGNORE": they are
+        left out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `updates` and of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of the result, and for shapes that do not fit.
+
+    >>> tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [5])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([ 0, 12,  0,  6,  0], dtype=int32)>
     """
     if bad_indices_ignored(bad_indices_policy):
         shape = convert_to_tensor(shape)
@@ -422,33 +439,122 @@ def _(tensor, indices, updates, bad_indices_policy):
 
 
 @tensor_function
-def tensor_scatter_nd_update(tensor, indices, updates, name=None):
-    """`tensor` with `updates` written at the coordinates in the rows of `indices`.
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
+    """Replace elements or slices of a tensor at coordinates.
 
-    Raises InvalidArgumentError where shapes do not fit or coordinates lie outside.
+    Args:
+      tensor: a tensor of any dtype.
+      indices: an int16, uint16, int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n
+        dimensions.
+      updates: what to write, `indices.shape[:-1] + tensor.shape[n:]`. Which of several updates of the same
+        coordinates stays is not defined.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_update([0, 0, 0, 0], [[1], [3]], [9, 8])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 9, 0, 8], dtype=int32)>
     """
     return TensorScatterUpdate(tensor, indices, updates)
 
 
 @tensor_function
 def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
-    """`tensor` with `updates` added at the coordinates `indices`, duplicates adding up."""
+    """Add updates to a tensor at coordinates.
+
+    Args:
+      tensor: a numeric tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to add, `indices.shape[:-1] + tensor.shape[n:]`; updates of the same coordinates add up.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_add([1, 1, 1, 1], [[0], [2]], [10, 20])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([11,  1, 21,  1], dtype=int32)>
+    """
     return _written(TensorScatterAdd, tensor, indices, updates, bad_indices_policy)
 
 
 @tensor_function
 def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
-    """`tensor` with `updates` subtracted at the coordinates `indices`, duplicates adding up."""
+    """Subtract updates from a tensor at coordinates.
+
+    Args:
+      tensor: a numeric tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to subtract, `indices.shape[:-1] + tensor.shape[n:]`; updates of the same coordinates add up.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_sub([1, 1, 1, 1], [[0], [2]], [10, 20])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([ -9,   1, -19,   1], dtype=int32)>
+    """
     return _written(TensorScatterSub, tensor, indices, updates, bad_indices_policy)
 
 
 @tensor_function
 def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
-    """`tensor` with the lesser of it and `updates` at the coordinates `indices`."""
+    """Take the smaller of a tensor's elements and updates at coordinates.
+
+    Args:
+      tensor: a real tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to compare with, `indices.shape[:-1] + tensor.shape[n:]`.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_min([1, 5, 1], [[0], [1]], [3, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 1], dtype=int32)>
+    """
     return _written(TensorScatterMin, tensor, indices, updates, bad_indices_policy)
 
 
 @tensor_function
 def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
-    """`tensor` with the greater of it and `updates` at the coordinates `indices`."""
+    """Take the larger of a tensor's elements and updates at coordinates.
+
+    Args:
+      tensor: a real tensor.
+      indices: an int32 or int64 tensor `[..., n]`, each row of which has coordinates for the first n dimensions.
+      updates: what to compare with, `indices.shape[:-1] + tensor.shape[n:]`.
+      bad_indices_policy: "" or "DEFAULT" or "ERROR": coordinates outside of `tensor` raise; "IGNORE": they are left
+        out.
+      name: a name for the operation (optional).
+
+    Returns:
+      A new tensor of the dtype and shape of `tensor`.
+
+    Raises:
+      InvalidArgumentError: for coordinates outside of `tensor`, and for shapes that do not fit.
+
+    >>> tf.tensor_scatter_nd_max([1, 5, 1], [[0], [1]], [3, 3])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 5, 1], dtype=int32)>
+    """
     return _written(TensorScatterMax, tensor, indices, updates, bad_indices_policy)

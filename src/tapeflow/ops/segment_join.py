@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -73,9 +75,29 @@ def _(rng):
 
 
 @tensor_function
-def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
-    """The strings with one segment id joined, in their order; "" for segments without strings.
+def unsorted_segment_join(
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Join the strings that have one segment id.
 
-    Raises InvalidArgumentError for ids outside of [0, num_segments).
+    Args:
+      inputs: a string tensor.
+      segment_ids: int32 or int64 numbers of segments, whose shape is the beginning of the shape of `inputs`.
+      num_segments: how many segments there are, a scalar integer.
+      separator: what stands between the strings.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor `[num_segments, ...]`; "" for segments without strings.
+
+    Raises:
+      InvalidArgumentError: for ids outside of [0, num_segments).
+
+    >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], num_segments=2, separator=":").numpy()
+    array([b'b', b'a:c'], dtype=object)
     """
     return UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator)

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -238,13 +240,44 @@ def _(x, axis, out_idx):
 
 @tensor_function
 def unique(x, out_idx=dtypes.int32, name=None):
-    """(y, idx): the distinct elements of the vector `x` in the order they first come, with y[idx] == x."""
+    """Find the distinct elements of a vector.
+
+    Args:
+      x: a vector of any dtype.
+      out_idx: the dtype of the indices, int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      (y, idx): the elements in the order in which they first come, and for each element of `x` where it stands in
+      `y`.
+
+    Raises:
+      InvalidArgumentError: where `x` is no vector.
+
+    >>> y, idx = tf.unique([4, 1, 4, 2])
+    >>> y.numpy(), idx.numpy()
+    (array([4, 1, 2], dtype=int32), array([0, 1, 0, 2], dtype=int32))
+    """
     return Unique(x, dtypes.as_dtype(out_idx))
 
 
 @tensor_function
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
-    """(y, idx, count): as `unique`, with how often each element occurs."""
+    """Find the distinct elements of a vector, and count them.
+
+    Args:
+      x: a vector of any dtype.
+      out_idx: the dtype of the indices and counts, int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      (y, idx, count): the elements in the order in which they first come, for each element of `x` where it stands
+      in `y`, and how often each element of `y` occurs.
+
+    >>> y, idx, count = tf.unique_with_counts([4, 1, 4, 2])
+    >>> y.numpy(), count.numpy()
+    (array([4, 1, 2], dtype=int32), array([2, 1, 1], dtype=int32))
+    """
     return UniqueWithCounts(x, dtypes.as_dtype(out_idx))
 
 
@@ -437,9 +470,26 @@ def _(input, k, sorted):
 
 @tensor_function
 def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
-    """(values, indices) of the `k` greatest elements of each row of `input`, the greatest first.
+    """Find the `k` greatest elements along the last dimension, and where they are.
 
-    Raises InvalidArgumentError where a row has fewer than `k`.
+    Args:
+      input: a real tensor of rank 1 at least.
+      k: how many, a scalar integer.
+      sorted: whether they come in descending order; if not, the order is not defined.
+      index_type: the dtype of the indices: int32, int64 or int16.
+      name: a name for the operation (optional).
+
+    Returns:
+      (values, indices), a named tuple of tensors `[..., k]`. Of equal elements the one of lower index comes first.
+
+    Raises:
+      InvalidArgumentError: where the last dimension has fewer than `k` elements.
+
+    >>> values, indices = tf.math.top_k([1, 8, 3, 5], k=2)
+    >>> values
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([8, 5], dtype=int32)>
+    >>> indices
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
     """
     return TopKV2(input, k, sorted, dtypes.as_dtype(index_type))
 
@@ -510,8 +560,24 @@ def _(rng):
 
 
 @tensor_function
-def in_top_k(targets, predictions, k, name=None):
-    """Whether each target class is among the `k` greatest of its row of `predictions` (ties count as in)."""
+def in_top_k(
+    targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None
+) -> Tensor:
+    """Tell whether each target class is among the `k` greatest predictions of its row.
+
+    Args:
+      targets: classes, a vector `[batch]` of int32 or int64.
+      predictions: a float32 matrix `[batch, classes]`.
+      k: how many predictions count, a scalar integer.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool vector `[batch]`. All classes equal to the `k`-th greatest count as in; a row in which the prediction
+      of the target is not finite, and a target that is no class, give False.
+
+    >>> tf.math.in_top_k([0, 1], [[0.1, 0.9], [0.2, 0.8]], k=1)
+    <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
+    """
     return InTopKV2(predictions, targets, k)
 
 
@@ -591,9 +657,23 @@ def _(sorted_inputs, values, out_type):
 
 @tensor_function
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
-    """Where each of `values` would go in the sorted rows of `sorted_sequence` to keep them sorted.
+    """Find where values would go in sorted rows to keep them sorted.
 
-    `side` is "left" (before equal ones) or "right"; all dimensions but the last must agree.
+    Args:
+      sorted_sequence: a real tensor `[..., n]` of rows in ascending order, which is not checked.
+      values: what to search, of that dtype and `[..., m]`; the dimensions before the last are equal.
+      side: "left" gives the place before equal elements, "right" the one after them.
+      out_type: the dtype of the places, int32 or int64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `out_type` and of the shape of `values`, in [0, n].
+
+    Raises:
+      ValueError: for another side.
+
+    >>> tf.searchsorted([1, 3, 5], [0, 3, 6])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 3], dtype=int32)>
     """
     out_type = dtypes.as_dtype(out_type)
     sorted_sequence, values = convert_to_tensor(sorted_sequence), convert_to_tensor(values)

@@ -245,7 +245,18 @@ def _operation(a, b, operation, validate_indices):
 
 @public
 def size(a, validate_indices=True):
-    """How many different members each set of a sparse tensor has, as int32. Raises TypeError for no sparse tensor."""
+    """Count the different members of sets along the last dimension.
+
+    Args:
+      a: a `tf.SparseTensor`.
+      validate_indices: whether the order and range of indices are checked.
+
+    Returns:
+      An int32 tensor of the shape of `a` without the last dimension.
+
+    Raises:
+      TypeError: where `a` is not sparse.
+    """
     if isinstance(a, SparseTensorValue):
         a = SparseTensor.from_value(a)
     if not isinstance(a, SparseTensor):
@@ -256,20 +267,66 @@ def size(a, validate_indices=True):
 
 @public
 def intersection(a, b, validate_indices=True):
-    """The members that the sets of both `a` and `b` have, in ascending order: a sparse tensor.
+    """Compute the intersections of sets along the last dimension.
 
-    Raises TypeError for members of different dtypes, InvalidArgumentError for sets that are not as many.
+    Args:
+      a: an integer or string tensor, dense or a `tf.SparseTensor`, a set along its last dimension.
+      b: another of its dtype and rank; where `a` is sparse, it is sparse too.
+      validate_indices: whether the order and range of indices of sparse tensors are checked.
+
+    Returns:
+      A `tf.SparseTensor` with the members in ascending order.
+
+    Raises:
+      TypeError: for members of different dtypes.
+      InvalidArgumentError: for sets that are not as many.
+
+    >>> tf.sets.intersection([[1, 2, 3]], [[2, 3, 5]]).values.numpy()
+    array([2, 3], dtype=int32)
     """
     return _operation(a, b, "intersection", validate_indices)
 
 
 @public
 def difference(a, b, aminusb=True, validate_indices=True):
-    """The members that the sets of `a` have and those of `b` have not (the reverse if not `aminusb`)."""
+    """Compute the differences of sets along the last dimension.
+
+    Args:
+      a: an integer or string tensor, dense or a `tf.SparseTensor`, a set along its last dimension.
+      b: another of its dtype and rank; where `a` is sparse, it is sparse too.
+      aminusb: whether to keep the members of `a` that `b` has not; else those of `b` that `a` has not.
+      validate_indices: whether the order and range of indices of sparse tensors are checked.
+
+    Returns:
+      A `tf.SparseTensor` with the members in ascending order.
+
+    Raises:
+      TypeError: for members of different dtypes.
+      InvalidArgumentError: for sets that are not as many.
+
+    >>> tf.sets.difference([[1, 2, 3]], [[2, 5, 5]]).values.numpy()
+    array([1, 3], dtype=int32)
+    """
     return _operation(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
 @public
 def union(a, b, validate_indices=True):
-    """The members that the sets of `a` or of `b` have, in ascending order: a sparse tensor."""
+    """Compute the unions of sets along the last dimension.
+
+    Args:
+      a: an integer or string tensor, dense or a `tf.SparseTensor`, a set along its last dimension.
+      b: another of its dtype and rank; where `a` is sparse, it is sparse too.
+      validate_indices: whether the order and range of indices of sparse tensors are checked.
+
+    Returns:
+      A `tf.SparseTensor` with the members in ascending order.
+
+    Raises:
+      TypeError: for members of different dtypes.
+      InvalidArgumentError: for sets that are not as many.
+
+    >>> tf.sets.union([[1, 2]], [[2, 5]]).values.numpy()
+    array([1, 2, 5], dtype=int32)
+    """
     return _operation(a, b, "union", validate_indices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
@@ -41,7 +42,7 @@ def _resized(x, n: int):
     if isinstance(size, int):
         if size >= n:
             return x[..., :n]
-        missing = n - size
+        missing: Any = n - size
     else:
         x = x[..., :n]
         missing = arithmetic.maximum(n - size, 0)
@@ -95,10 +96,25 @@ def _weights(n, first, ratio: float):
 
 @tensor_function
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The discrete cosine transform of `type` 1 to 4 along the last dimension of a real signal, as SciPy defines it.
+    """Compute the discrete cosine transform along the last dimension, as SciPy defines it.
 
-    `n` crops or zero-pads the signal; `norm` is None or "ortho". Raises ValueError for other types, lengths and
-    norms, NotImplementedError for another axis.
+    Args:
+      input: real signals `[..., samples]` of float32 or float64.
+      type: 1 to 4.
+      n: the length to which signals are cut or filled up with zeros (optional).
+      axis: -1 only.
+      norm: None, or "ortho" for an orthonormal transform.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[..., samples]` of the dtype of `input`.
+
+    Raises:
+      ValueError: for other types, lengths and norms.
+      NotImplementedError: for another axis.
+
+    >>> tf.signal.dct([1.0, 1.0], norm="ortho").numpy().round(4)
+    array([1.4142, 0.    ], dtype=float32)
     """
     x = convert_to_tensor(input)
     _checked(x, type, n, axis, norm)
@@ -107,7 +123,24 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 @tensor_function
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The inverse of `dct` of that `type`, up to a scale of 1 / (2 n) (1 / (2 (n - 1)) for type 1) without a norm."""
+    """Compute the inverse of `tf.signal.dct`.
+
+    Args:
+      input: real transforms `[..., samples]` of float32 or float64.
+      type: the type of the transform to invert, 1 to 4.
+      n: the length to which they are cut or filled up with zeros (optional).
+      axis: -1 only.
+      norm: None: the inverse times `2 * n` (`2 * (n - 1)` for type 1); "ortho": the inverse of the orthonormal
+        transform.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[..., samples]` of the dtype of `input`.
+
+    Raises:
+      ValueError: for other types, lengths and norms.
+      NotImplementedError: for another axis.
+    """
     x = convert_to_tensor(input)
     _checked(x, type, n, axis, norm)
     inverse = {1: 1, 2: 3, 3: 2, 4: 4}[type]
@@ -116,10 +149,21 @@ def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 @tensor_function
 def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=None, name=None):
-    """The modified discrete cosine transform of real signals [..., samples]: [..., frames, frame_length // 2].
+    """Compute the modified discrete cosine transform of signals, in frames that overlap by a half.
 
-    Frames overlap by a half. `window_fn(frame_length, dtype=...)` makes the window; None is a flat one. Raises
-    ValueError unless `frame_length` is a multiple of 4.
+    Args:
+      signals: real signals `[..., samples]` of float32 or float64.
+      frame_length: the length of a frame, a multiple of 4.
+      window_fn: called as `window_fn(frame_length, dtype=...)`, it makes the window; None: a flat one.
+      pad_end: whether the last frame is filled up with zeros.
+      norm: None, or "ortho" for an orthonormal transform.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[..., frames, frame_length // 2]`.
+
+    Raises:
+      ValueError: where `frame_length` is no multiple of 4.
     """
     signals = convert_to_tensor(signals)
     length = static_value(frame_length)
@@ -139,7 +183,20 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 @tensor_function
 def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name=None):
-    """Signals [..., samples] of the transforms [..., frames, half a frame] that `mdct` makes with the same window."""
+    """Invert `tf.signal.mdct`.
+
+    Args:
+      mdcts: transforms `[..., frames, half a frame]` of float32 or float64.
+      window_fn: the function of the window, as there; None: a flat one.
+      norm: None or "ortho", as there.
+      name: a name for the operation (optional).
+
+    Returns:
+      Signals `[..., samples]`; the first and last half a frame are incomplete.
+
+    Raises:
+      ValueError: for another norm.
+    """
     mdcts = convert_to_tensor(mdcts)
     half = size_of(mdcts, -1)
     if norm not in (None, "ortho"):

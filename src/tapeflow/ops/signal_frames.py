@@ -44,11 +44,27 @@ def _at_least(x, rank: int):
 
 @tensor_function
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
-    """Frames of `frame_length` elements along `axis`, each `frame_step` after the one before.
+    """Cut an axis into frames, which may overlap.
 
-    `axis` becomes two: frames, and the elements of a frame. With `pad_end`, frames start for as long as
-    there is signal, and `pad_value` fills the last ones. Raises ValueError for lengths that are no
-    positive integers and for an axis out of range.
+    Args:
+      signal: a tensor of rank 1 at least, of any dtype.
+      frame_length: how many elements a frame has.
+      frame_step: how far frames are apart.
+      pad_end: whether frames start for as long as there is signal; else only whole ones count.
+      pad_value: what fills the last frames then, a scalar.
+      axis: the axis, which becomes two: the frames, and the elements of a frame.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `signal`, of one dimension more.
+
+    Raises:
+      ValueError: for lengths that are not positive integers, and an axis out of range.
+
+    >>> tf.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2)
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[1, 2, 3],
+           [3, 4, 5]], dtype=int32)>
     """
     signal = _at_least(convert_to_tensor(signal), 1)
     length, step = _count(frame_length, "frame_length"), _positive(frame_step, "frame_step")
@@ -108,9 +124,21 @@ def _places(count, step, length):
 
 @tensor_function
 def overlap_and_add(signal, frame_step, name=None):
-    """The signal of frames [..., frames, frame_length] that start `frame_step` apart, by their sum.
+    """Add frames up to a signal.
 
-    Raises ValueError for fewer than two dimensions and for a step that is no positive integer.
+    Args:
+      signal: frames `[..., frames, frame_length]` of a numeric dtype.
+      frame_step: how far they are apart.
+      name: a name for the operation (optional).
+
+    Returns:
+      Signals `[..., (frames - 1) * frame_step + frame_length]`.
+
+    Raises:
+      ValueError: for fewer than two dimensions, and a step that is no positive integer.
+
+    >>> tf.signal.overlap_and_add([[1, 2], [3, 4]], frame_step=1)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 5, 4], dtype=int32)>
     """
     signal = _at_least(convert_to_tensor(signal), 2)
     step = _count(frame_step, "frame_step")
@@ -142,10 +170,22 @@ def _enclosing_power_of_two(length):
 def stft(
     signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end=False, name=None
 ):  # fmt: skip
-    """The short-time Fourier transform of real signals [..., samples].
+    """Compute the short-time Fourier transform of signals: that of windowed frames.
 
-    Returns [..., frames, fft_length // 2 + 1], complex. `fft_length` is the power of two that encloses
-    `frame_length` by default; `window_fn(frame_length, dtype=...)` makes the window, None for none.
+    Args:
+      signals: real signals `[..., samples]` of float32 or float64.
+      frame_length: how many samples a frame has.
+      frame_step: how far frames are apart.
+      fft_length: the size of the transform; None: the power of two that holds a frame.
+      window_fn: called as `window_fn(frame_length, dtype=...)`, it makes the window; None: none.
+      pad_end: whether the last frames are filled up with zeros.
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., frames, fft_length // 2 + 1]`.
+
+    >>> tf.signal.stft(tf.zeros([2, 1000]), frame_length=256, frame_step=128).shape
+    TensorShape([2, 6, 129])
     """
     signals = _at_least(convert_to_tensor(signals), 1)
     length = _count(frame_length, "frame_length")
@@ -162,9 +202,21 @@ def stft(
 def inverse_stft(
     stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name=None
 ):  # fmt: skip
-    """Signals [..., samples] of the transforms [..., frames, fft_length // 2 + 1] that `stft` makes.
+    """Invert `tf.signal.stft`.
 
-    They are the original ones if `window_fn` is `inverse_stft_window_fn` of the window used there.
+    The result is the original signal where `window_fn` is what `tf.signal.inverse_stft_window_fn` makes of the
+    window.
+
+    Args:
+      stfts: transforms `[..., frames, fft_length // 2 + 1]`, complex.
+      frame_length: how many samples a frame has.
+      frame_step: how far frames are apart.
+      fft_length: the size of the transform; None: the power of two that holds a frame.
+      window_fn: called as `window_fn(frame_length, dtype=...)`, it makes the window; None: none.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., samples]`.
     """
     stfts = convert_to_tensor(stfts)
     if not stfts.dtype.is_complex:
@@ -190,7 +242,16 @@ def inverse_stft(
 
 @public
 def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name=None):
-    """The window function with which `inverse_stft` inverts `stft` with `forward_window_fn`."""
+    """Make the window with which `tf.signal.inverse_stft` inverts `tf.signal.stft`.
+
+    Args:
+      frame_step: how far frames are apart.
+      forward_window_fn: the function of the window used there.
+      name: a name for the operation (optional).
+
+    Returns:
+      A function `(frame_length, dtype)`, for `window_fn`.
+    """
     step = _positive(frame_step, "frame_step")
 
     def window(frame_length, dtype):

@@ -49,10 +49,25 @@ def linear_to_mel_weight_matrix(
     dtype=dtypes.float32,
     name=None,
 ):
-    """The matrix [num_spectrogram_bins, num_mel_bins] of triangular filters, evenly spaced in pitch.
+    """Make the matrix that turns spectrograms into bins evenly spaced in pitch.
 
-    Raises ValueError for edges that are not in order or above half of `sample_rate`, and for other dtypes than
-    floats.
+    Args:
+      num_mel_bins: how many bins of pitch.
+      num_spectrogram_bins: how many frequencies a spectrogram has, from 0 to half of the sample rate.
+      sample_rate: samples a second.
+      lower_edge_hertz: where the first triangle begins.
+      upper_edge_hertz: where the last one ends.
+      dtype: a floating dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix `[num_spectrogram_bins, num_mel_bins]` of triangular filters.
+
+    Raises:
+      ValueError: for edges that are not in order or above half of the sample rate, and for other dtypes.
+
+    >>> tf.signal.linear_to_mel_weight_matrix(num_mel_bins=4, num_spectrogram_bins=9).shape
+    TensorShape([9, 4])
     """
     dtype = dtypes.as_dtype(dtype)
     _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype)

@@ -67,19 +67,63 @@ def _raised_cosine(name, window_length, periodic, dtype, a, b):
 
 @tensor_function
 def hann_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
-    """The Hann window. Raises ValueError if `dtype` is not floating."""
+    """Make a Hann window.
+
+    Args:
+      window_length: the number of elements, a scalar integer.
+      periodic: whether the window is one period, for spectra; else it is symmetric, for filters.
+      dtype: a floating dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector `[window_length]`.
+
+    Raises:
+      ValueError: for other dtypes.
+
+    >>> tf.signal.hann_window(4).numpy().round(4)
+    array([0. , 0.5, 1. , 0.5], dtype=float32)
+    """
     return _raised_cosine("hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
 @tensor_function
 def hamming_window(window_length, periodic=True, dtype=dtypes.float32, name=None):
-    """The Hamming window. Raises ValueError if `dtype` is not floating."""
+    """Make a Hamming window.
+
+    Args:
+      window_length: the number of elements, a scalar integer.
+      periodic: whether the window is one period, for spectra; else it is symmetric, for filters.
+      dtype: a floating dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector `[window_length]`.
+
+    Raises:
+      ValueError: for other dtypes.
+
+    >>> tf.signal.hamming_window(4).numpy().round(4)
+    array([0.08, 0.54, 1.  , 0.54], dtype=float32)
+    """
     return _raised_cosine("hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
 @tensor_function
 def vorbis_window(window_length, dtype=dtypes.float32, name=None):
-    """The power-complementary window of the Vorbis codec."""
+    """Make the power-complementary window of the Vorbis codec.
+
+    Args:
+      window_length: the number of elements, a scalar integer.
+      dtype: a floating dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector `[window_length]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
     dtype = _floating("vorbis_window", dtype)
     length = _length(window_length)
     if not isinstance(length, int):
@@ -106,7 +150,20 @@ def _kaiser(length, beta):
 
 @tensor_function
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
-    """The Kaiser window; `beta` sets its shape, and gets no gradient."""
+    """Make a Kaiser window.
+
+    Args:
+      window_length: the number of elements, a scalar integer.
+      beta: the shape: the larger, the narrower; it gets no gradient.
+      dtype: a floating dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector `[window_length]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
     dtype = _floating("kaiser_window", dtype)
     window = _kaiser(_length(window_length), beta)
     return _weights(window, dtype) if isinstance(window, np.ndarray) else cast(window, dtype)
@@ -114,7 +171,20 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
 
 @tensor_function
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
-    """The power-complementary window made of a Kaiser window of half the length."""
+    """Make the power-complementary window of a Kaiser window of half the length.
+
+    Args:
+      window_length: the number of elements, an even scalar integer.
+      beta: the shape of the Kaiser window.
+      dtype: a floating dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector `[window_length]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
     dtype = _floating("kaiser_bessel_derived_window", dtype)
     window = _kaiser(_length(window_length) // 2 + 1, beta)
     if not isinstance(window, np.ndarray):

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import int_array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -113,8 +115,26 @@ def _(input, begin, size):
 
 
 @tensor_function
-def slice_(input_, begin, size, name=None):
-    """The part of `input_` that starts at `begin` and has shape `size` (-1: all the rest of a dimension)."""
+def slice_(input_, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
+    """Take the part of a tensor that starts at `begin` and has shape `size`.
+
+    Args:
+      input_: a tensor of any dtype.
+      begin: where the part starts in each dimension, a vector of int32 or int64.
+      size: how large it is in each dimension, a vector of the dtype of `begin`; -1: all that follows.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input_`.
+
+    Raises:
+      InvalidArgumentError: where the part reaches beyond `input_`.
+
+    >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[2, 3],
+           [5, 6]], dtype=int32)>
+    """
     return Slice(input_, begin, size)
 
 
@@ -414,9 +434,32 @@ def strided_slice(
     var=None,
     name=None,
 ):
-    """`input_[begin:end:strides]` in every dimension; bit i of a mask changes the meaning of entry i.
+    """Take a part of a tensor as `input_[begin:end:strides]` does, one entry for each dimension.
 
-    Raises InvalidArgumentError for a stride of 0, an index out of range or more entries than dimensions.
+    Bit i of a mask changes the meaning of entry i.
+
+    Args:
+      input_: a tensor of any dtype.
+      begin: where to start, a vector of int16, int32 or int64; negative numbers count from the end.
+      end: where to stop, without that index itself.
+      strides: the steps, which may be negative; None: ones.
+      begin_mask: bits of entries that start as far out as there is.
+      end_mask: bits of entries that go as far as there is.
+      ellipsis_mask: one bit, of an entry that stands for as many whole dimensions as are left.
+      new_axis_mask: bits of entries that insert a dimension of size 1.
+      shrink_axis_mask: bits of entries that take the one index `begin` and drop the dimension.
+      var: not used.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input_`.
+
+    Raises:
+      InvalidArgumentError: for a stride of 0, an index out of range in `shrink_axis_mask`, and more entries than
+        dimensions.
+
+    >>> tf.strided_slice([1, 2, 3, 4, 5, 6], [0], [5], [2])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 5], dtype=int32)>
     """
     if strides is None:
         from tapeflow.ops.construction import ones_like

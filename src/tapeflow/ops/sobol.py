@@ -6,7 +6,9 @@ import warnings
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes, extras
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.table import Sample, dtype, op
@@ -71,9 +73,26 @@ def _(dim, num_results, skip, dtype):
 
 
 @tensor_function
-def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
-    """`num_results` points of Sobol's sequence in `dim` dimensions, a matrix of shape [num_results, dim].
+def sobol_sample(
+    dim: TensorLike,
+    num_results: TensorLike,
+    skip: TensorLike = 0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Make points of Sobol's sequence, which fills the unit cube evenly. It needs SciPy.
 
-    The first is the one after `skip` others (and the origin). Raises InvalidArgumentError for sizes below one.
+    Args:
+      dim: how many coordinates a point has, a scalar int32.
+      num_results: how many points, a scalar int32.
+      skip: how many points of the sequence, after the origin, to leave out.
+      dtype: float32 or float64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix `[num_results, dim]` of numbers in [0, 1).
+
+    Raises:
+      InvalidArgumentError: for a `dim` or `num_results` below one.
     """
     return SobolSample(dim, num_results, skip, dtypes.as_dtype(dtype))

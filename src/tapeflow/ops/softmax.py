@@ -97,7 +97,22 @@ def along_axis(row, logits, axis):
 
 @tensor_function
 def softmax(logits, axis=None, name=None):
-    """exp(logits), scaled to sum up to 1 along `axis` (default: the last)."""
+    """Compute exponentials, scaled to sum up to 1 along an axis.
+
+    Args:
+      logits: a floating tensor.
+      axis: the axis along which they are summed; None: the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `logits`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.nn.softmax([0.0, 0.0, -1e9])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5, 0.5, 0. ], dtype=float32)>
+    """
     return along_axis(Softmax, logits, -1 if axis is None else axis)
 
 
@@ -109,7 +124,22 @@ def softmax_v1(logits, axis=None, name=None, dim=None):
 
 @tensor_function
 def log_softmax(logits, axis=None, name=None):
-    """The logarithm of `softmax`, exact also where softmax underflows."""
+    """Compute the logarithm of `tf.nn.softmax`, exact also where softmax underflows.
+
+    Args:
+      logits: a floating tensor.
+      axis: the axis along which the exponentials are summed; None: the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `logits`.
+
+    Raises:
+      InvalidArgumentError: for an axis out of range.
+
+    >>> tf.nn.log_softmax([1.0, 1.0]).numpy().round(4)
+    array([-0.6931, -0.6931], dtype=float32)
+    """
     return along_axis(LogSoftmax, logits, -1 if axis is None else axis)
 
 

@@ -6,7 +6,9 @@ import importlib
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -121,8 +123,25 @@ def _eliminated(a, b):
 
 
 @tensor_function
-def inv(input, adjoint=False, name=None):
-    """The inverses of square matrices, or of their adjoints. Raises InvalidArgumentError where there is none."""
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """Invert square matrices, or their adjoints.
+
+    Args:
+      input: matrices `[..., M, M]` of a floating (not bfloat16) or complex dtype.
+      adjoint: whether they are transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `input`.
+
+    Raises:
+      InvalidArgumentError: for matrices that are singular or not square.
+
+    >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
+    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)>
+    """
     return MatrixInverse(input, bool(adjoint))
 
 
@@ -170,7 +189,7 @@ def _(input):
 
 
 @tensor_function
-def det(input, name=None):
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinants of square matrices."""
     return MatrixDeterminant(input)
 
@@ -282,8 +301,28 @@ MatrixSolve.reference(
 
 
 @tensor_function
-def solve(matrix, rhs, adjoint=False, name=None):
-    """The X of matrix @ X = rhs, or of adjoint(matrix) @ X = rhs. Raises InvalidArgumentError where there is none."""
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """Solve systems of linear equations, `matrix @ X = rhs`.
+
+    Args:
+      matrix: square matrices `[..., M, M]` of a floating (not bfloat16) or complex dtype.
+      rhs: right sides `[..., M, K]` of that dtype.
+      adjoint: whether `matrix` is transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`.
+
+    Raises:
+      InvalidArgumentError: for singular matrices, and for shapes that do not fit.
+
+    >>> tf.linalg.solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [5.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[2.],
+           [3.]], dtype=float32)>
+    """
     return MatrixSolve(matrix, rhs, bool(adjoint))
 
 
@@ -361,22 +400,78 @@ def _(matrix, rhs, lower, adjoint):
 
 
 @tensor_function
-def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
-    """`solve` for triangular matrices; the other triangle is not read. The leading dimensions broadcast."""
+def triangular_solve(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Solve systems of linear equations with triangular matrices.
+
+    Args:
+      matrix: `[..., M, M]` of a floating or complex dtype; the other triangle is not read.
+      rhs: right sides `[..., M, K]` of that dtype. The dimensions before broadcast.
+      lower: whether the matrices are lower triangles, not upper ones.
+      adjoint: whether they are transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`; a zero on the diagonal gives what is not finite.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
+
+    >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[4.0], [5.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[2.],
+           [3.]], dtype=float32)>
+    """
     return MatrixTriangularSolve(matrix, rhs, bool(lower), bool(adjoint))
 
 
 @tensor_function
 def cholesky_solve(chol, rhs, name=None):
-    """The X of A @ X = rhs, where `chol` is the `cholesky` of A."""
+    """Solve `A @ X = rhs` by the Cholesky factor of A.
+
+    Args:
+      chol: lower triangles `[..., M, M]` of a floating or complex dtype, from `tf.linalg.cholesky`.
+      rhs: right sides `[..., M, K]` of that dtype.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`.
+
+    >>> a = [[4.0, 2.0], [2.0, 3.0]]
+    >>> tf.linalg.cholesky_solve(tf.linalg.cholesky(a), [[8.0], [8.0]]).numpy().round(3)
+    array([[1.],
+           [2.]], dtype=float32)
+    """
     chol = convert_to_tensor(chol)
     return MatrixTriangularSolve(chol, MatrixTriangularSolve(chol, rhs, True, False), True, True)
 
 
 @tensor_function
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
-    """The X that makes the norm of matrix @ X - rhs least, plus `l2_regularizer` times that of X; of several such X the
-    one with the least norm. Not `fast`: by a complete decomposition, without a regularizer, for matrices of any rank.
+    """Solve linear equations in the sense of least squares.
+
+    X makes `|matrix @ X - rhs|**2 + l2_regularizer * |X|**2` least; of several such the one of least norm.
+
+    Args:
+      matrix: `[..., M, N]` of a floating or complex dtype.
+      rhs: right sides `[..., M, K]` of that dtype.
+      l2_regularizer: a scalar, which makes bad conditions better; only where `fast`.
+      fast: whether to solve the normal equations by Cholesky's method, which needs a full rank; else by a singular
+        value decomposition.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., N, K]`.
+
+    >>> tf.linalg.lstsq([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]], [[1.0], [4.0], [5.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[1.],
+           [2.]], dtype=float32)>
     """
     matrix = convert_to_tensor(matrix)
     rhs = convert_to_tensor(rhs, dtype=matrix.dtype)

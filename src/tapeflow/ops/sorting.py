@@ -18,19 +18,46 @@ from tapeflow.ops.static import concrete_value
 
 @tensor_function
 def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """`values` with each line along `axis` in order; NaN comes first in either direction.
+    """Bring each line along an axis in order.
 
-    Raises ValueError for a direction other than "ASCENDING" and "DESCENDING", InvalidArgumentError for
-    an axis that there is not and for complex numbers, strings and bools.
+    Args:
+      values: a real tensor of rank 1 at least.
+      axis: the axis, an int in [-rank, rank).
+      direction: "ASCENDING" or "DESCENDING".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `values`. NaN comes first in either direction.
+
+    Raises:
+      ValueError: for another direction.
+      InvalidArgumentError: for an axis out of range, and for complex numbers, strings and bools.
+
+    >>> tf.sort([3, 1, 2], direction="DESCENDING")
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
     """
     return _ordered(values, axis, direction)[0]
 
 
 @tensor_function
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The int32 indices that bring each line of `values` along `axis` in order.
+    """Find the indices that bring each line along an axis in order.
 
-    Equal elements keep their order, whether `stable` or not. Raises as `sort` does.
+    Args:
+      values: a real tensor of rank 1 at least.
+      axis: the axis, an int in [-rank, rank).
+      direction: "ASCENDING" or "DESCENDING".
+      stable: has no effect: equal elements always keep their order.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int32 tensor of the shape of `values`.
+
+    Raises:
+      ValueError: for another direction.
+
+    >>> tf.argsort([3, 1, 2])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
     """
     return _ordered(values, axis, direction)[1]
 

@@ -91,7 +91,22 @@ def from_dense(tensor, name=None):
 
 @public
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
-    """A sparse matrix with ones on its diagonal."""
+    """Make a sparse matrix with ones on its diagonal.
+
+    Args:
+      num_rows: the number of rows.
+      num_columns: the number of columns; None: that of rows.
+      dtype: the dtype of the ones.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` `[num_rows, num_columns]`.
+
+    >>> tf.sparse.to_dense(tf.sparse.eye(2, dtype=tf.int32))
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 0],
+           [0, 1]], dtype=int32)>
+    """
     rows = cast(num_rows, dtypes.int64)
     columns = rows if num_columns is None else cast(num_columns, dtypes.int64)
     count = arithmetic.minimum(rows, columns)
@@ -106,9 +121,24 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 
 @tensor_function
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """The dense tensor, with `default_value` (zero, or "") where nothing stands.
+    """Make a dense tensor of a sparse one.
 
-    Raises InvalidArgumentError for indices outside of the shape, out of order or repeated.
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      default_value: what stands where there is no element, a scalar of its dtype; None: zero or "".
+      validate_indices: whether to check that indices are in order and not repeated.
+      name: a name for the operation (optional).
+
+    Returns:
+      A dense tensor.
+
+    Raises:
+      InvalidArgumentError: for indices outside of the shape, out of order or repeated.
+
+    >>> tf.sparse.to_dense(tf.sparse.SparseTensor([[0, 1]], [5], [2, 2]))
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[0, 5],
+           [0, 0]], dtype=int32)>
     """
     sp_input = as_sparse(sp_input)
     if default_value is None:
@@ -137,7 +167,21 @@ def sparse_to_dense(
 
 @tensor_function
 def to_indicator(sp_input, vocab_size, name=None):
-    """A bool tensor that is true at each value, these being numbers below `vocab_size` in place of the last index."""
+    """Mark the values of a sparse tensor in a dense one.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of int32 or int64 values in [0, vocab_size).
+      vocab_size: the size of the new last dimension.
+      name: a name for the operation (optional).
+
+    Returns:
+      A bool tensor, true at each value in place of the last index.
+
+    >>> tf.sparse.to_indicator(tf.sparse.SparseTensor([[0, 0], [1, 0]], [2, 0], [2, 1]), 3)
+    <tf.Tensor: shape=(2, 3), dtype=bool, numpy=
+    array([[False, False,  True],
+           [ True, False, False]])>
+    """
     sp_input = as_sparse(sp_input)
     marks = SparseTensor(sp_input.indices, fill(Shape(sp_input.values), True), sp_input.dense_shape)
     merged = sparse_merge(sp_input, marks, vocab_size)
@@ -181,9 +225,22 @@ def _like(sparse, made):
 
 @tensor_function
 def reshape(sp_input, shape, name=None):
-    """The same values under another shape, of which one size may be -1.
+    """Give a sparse tensor another shape of as many elements, in row-major order.
 
-    Raises ValueError where sizes are known to differ, InvalidArgumentError where they do when it runs.
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      shape: a vector of integers, one of which may be -1 for what is left.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` with the same values.
+
+    Raises:
+      ValueError: where sizes are known to differ.
+      InvalidArgumentError: where they do when it runs.
+
+    >>> tf.sparse.reshape(tf.sparse.from_dense([[1, 0], [0, 2]]), [4]).indices.numpy().tolist()
+    [[0], [3]]
     """
     sp_input = as_sparse(sp_input)
     shape = cast(convert_to_tensor(shape, dtype_hint=dtypes.int64), dtypes.int64)
@@ -209,7 +266,22 @@ def reshape(sp_input, shape, name=None):
 
 @public
 def expand_dims(sp_input, axis=None, name=None):
-    """The sparse tensor with a dimension of size one before `axis`, by default the last."""
+    """Insert a dimension of size 1 in a sparse tensor.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of known rank.
+      axis: where the new dimension is, in [-rank - 1, rank]; None: last.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor`.
+
+    Raises:
+      ValueError: for an axis out of range or not known.
+
+    >>> tf.sparse.expand_dims(tf.sparse.from_dense([1, 0]), 0).shape
+    TensorShape([1, 2])
+    """
     sp_input = as_sparse(sp_input)
     rank = sp_input.shape.rank
     axis = -1 if axis is None else axis
@@ -235,7 +307,16 @@ def expand_dims(sp_input, axis=None, name=None):
 
 @tensor_function
 def transpose(sp_input, perm=None, name=None):
-    """The sparse tensor with its dimensions in the order `perm`, by default reversed."""
+    """Permute the dimensions of a sparse tensor.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      perm: for each dimension of the result, the one of `sp_input` that it is; None: the dimensions reversed.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` with indices in order.
+    """
     sp_input = as_sparse(sp_input)
     if perm is None:
         rank = sp_input.shape.rank
@@ -250,9 +331,18 @@ def transpose(sp_input, perm=None, name=None):
 
 @tensor_function
 def reset_shape(sp_input, new_shape=None):
-    """The sparse tensor with another dense shape, by default the smallest that holds its indices.
+    """Give a sparse tensor another dense shape, with the same indices.
 
-    Raises ValueError, or InvalidArgumentError when it runs, for a shape of another rank or too small.
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      new_shape: a vector of integers, none smaller than the old one; None: the smallest that holds the indices.
+
+    Returns:
+      A `tf.SparseTensor`.
+
+    Raises:
+      ValueError: for a shape of another rank or too small, where that is known.
+      InvalidArgumentError: for those when it runs.
     """
     sp_input = as_sparse(sp_input)
     indices, values = identity(sp_input.indices), identity(sp_input.values)
@@ -280,7 +370,26 @@ def reset_shape(sp_input, new_shape=None):
 
 @public
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
-    """Sparse tensors joined along `axis`; with `expand_nonconcat_dims` their other sizes may differ."""
+    """Join sparse tensors along an axis.
+
+    Args:
+      axis: the axis, in [-rank, rank).
+      sp_inputs: a list of `tf.SparseTensor`s of one dtype and rank.
+      expand_nonconcat_dims: whether their other sizes may differ; the result has the largest.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor`.
+
+    Raises:
+      InvalidArgumentError: for sizes that differ otherwise, and an axis out of range.
+
+    >>> a = tf.sparse.from_dense([[1, 0]])
+    >>> tf.sparse.to_dense(tf.sparse.concat(0, [a, a]))
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 0],
+           [1, 0]], dtype=int32)>
+    """
     inputs = [as_sparse(s) for s in sp_inputs]
     if len(inputs) == 1:
         return inputs[0]
@@ -310,7 +419,20 @@ def concat_v1(
 
 @public
 def split(sp_input=None, num_split=None, axis=None, name=None):
-    """`num_split` sparse tensors that `sp_input` is made of along `axis`."""
+    """Cut a sparse tensor into parts along an axis.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      num_split: how many parts, an int. Where it does not divide the size, the first parts are one longer.
+      axis: the axis, a scalar integer.
+      name: a name for the operation (optional).
+
+    Returns:
+      A list of `tf.SparseTensor`s.
+
+    Raises:
+      ValueError: where an argument is missing.
+    """
     for what, value in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
         if value is None:
             raise ValueError(f"Keyword arguments are required for this function: {what} is missing")
@@ -327,7 +449,21 @@ def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, na
 
 @tensor_function
 def slice_(sp_input, start, size, name=None):
-    """The part of a sparse tensor that begins at `start` and has shape `size`."""
+    """Take the part of a sparse tensor that begins at `start` and has shape `size`.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      start: a vector of integers.
+      size: a vector of integers; what reaches beyond the tensor is cut off.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor`.
+
+    >>> part = tf.sparse.slice(tf.sparse.from_dense([[1, 0], [0, 2]]), [1, 0], [1, 2])
+    >>> tf.sparse.to_dense(part)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 2]], dtype=int32)>
+    """
     sp_input = as_sparse(sp_input)
     start, size = (cast(convert_to_tensor(v), dtypes.int64) for v in (start, size))
     return SparseTensor(*SparseSlice(*_parts(sp_input), start, size))
@@ -335,7 +471,18 @@ def slice_(sp_input, start, size, name=None):
 
 @tensor_function
 def retain(sp_input, to_retain):
-    """The elements of a sparse tensor for which the vector `to_retain` is true."""
+    """Keep some elements of a sparse tensor.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      to_retain: a bool vector, one for each element.
+
+    Returns:
+      A `tf.SparseTensor` of the same shape.
+
+    Raises:
+      ValueError: for a vector of another length.
+    """
     sp_input = as_sparse(sp_input)
     to_retain = convert_to_tensor(to_retain)
     to_retain.shape.with_rank(1)[0:1].assert_is_compatible_with(sp_input.values.shape[0:1])
@@ -349,7 +496,20 @@ def retain(sp_input, to_retain):
 
 @tensor_function
 def fill_empty_rows(sp_input, default_value, name=None):
-    """(the sparse tensor with `default_value` at the start of each row without elements, which rows these were)."""
+    """Give each row without elements one element.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of rank 2.
+      default_value: a scalar of its dtype, put in the first column.
+      name: a name for the operation (optional).
+
+    Returns:
+      (a `tf.SparseTensor`, a bool vector of which rows were empty).
+
+    >>> filled, empty = tf.sparse.fill_empty_rows(tf.sparse.from_dense([[1], [0]]), 9)
+    >>> filled.values.numpy(), empty.numpy()
+    (array([1, 9], dtype=int32), array([False,  True]))
+    """
     sp_input = as_sparse(sp_input)
     default_value = convert_to_tensor(default_value, sp_input.dtype)
     out = SparseFillEmptyRows(*_parts(sp_input), default_value)
@@ -362,9 +522,23 @@ def fill_empty_rows(sp_input, default_value, name=None):
 
 @public
 def add(a, b, threshold=0):
-    """The sum of two tensors, at least one of them sparse; sparse if both are.
+    """Add two tensors, of which at least one is sparse.
 
-    Elements of both whose sum is smaller than `threshold` are left out.
+    Args:
+      a, b: numeric tensors of one dtype and shape.
+      threshold: of two sparse tensors, sums whose size is smaller are left out.
+
+    Returns:
+      A `tf.SparseTensor` if both are sparse, else a dense tensor.
+
+    Raises:
+      TypeError: where both are dense.
+
+    >>> a = tf.sparse.from_dense([[1, 0], [0, 2]])
+    >>> tf.sparse.to_dense(tf.sparse.add(a, a))
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[2, 0],
+           [0, 4]], dtype=int32)>
     """
     if not (is_sparse(a) or is_sparse(b)):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
@@ -402,7 +576,21 @@ def _reduced(sp_input, axis, keepdims, output_is_sparse, dense_row, sparse_row):
 
 @public
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
-    """The sum along `axis`, by default of all; dense, or sparse if `output_is_sparse`."""
+    """Add the elements along axes.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of a numeric dtype.
+      axis: the axis, or a list of axes; None: all.
+      keepdims: whether these axes stay, with size 1.
+      output_is_sparse: whether to return a sparse tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `sp_input` without the axes, dense or sparse.
+
+    >>> tf.sparse.reduce_sum(tf.sparse.from_dense([[1, 5], [-3, 0]]), axis=1)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 6, -3], dtype=int32)>
+    """
     return _reduced(
         sp_input, axis, keepdims, output_is_sparse, SparseReduceSum, SparseReduceSumSparse
     )
@@ -410,7 +598,21 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
 
 @public
 def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
-    """The largest element along `axis`, by default of all, zero where there is none."""
+    """Compute the largest of the elements that are there, along axes.
+
+    Args:
+      sp_input: a `tf.SparseTensor` of a real dtype.
+      axis: the axis, or a list of axes; None: all.
+      keepdims: whether these axes stay, with size 1.
+      output_is_sparse: whether to return a sparse tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the shape of `sp_input` without the axes, dense (zero where there are no elements) or sparse.
+
+    >>> tf.sparse.reduce_max(tf.sparse.from_dense([[1, 5], [-3, 0]]), axis=1)
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 5, -3], dtype=int32)>
+    """
     return _reduced(
         sp_input, axis, keepdims, output_is_sparse, SparseReduceMax, SparseReduceMaxSparse
     )
@@ -433,7 +635,26 @@ reduce_max_v1, reduce_max_sparse = _v1(reduce_max, False), _v1(reduce_max, True)
 
 @tensor_function
 def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
-    """The product of a sparse and a dense matrix, in either order; dense."""
+    """Multiply a sparse and a dense matrix, in either order.
+
+    Args:
+      sp_a: a `tf.SparseTensor` of rank 2, or a matrix.
+      b: a matrix of that dtype, or a `tf.SparseTensor` where `sp_a` is dense.
+      adjoint_a: whether the first is transposed and conjugated.
+      adjoint_b: whether the second is transposed and conjugated.
+      name: a name for the operation (optional).
+
+    Returns:
+      The product, a dense matrix.
+
+    Raises:
+      InvalidArgumentError: for shapes that do not fit.
+
+    >>> tf.sparse.sparse_dense_matmul(tf.sparse.from_dense([[2.0, 0.0], [0.0, 3.0]]), [[1.0], [1.0]])
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[2.],
+           [3.]], dtype=float32)>
+    """
     if is_sparse(b):
         # (b a)^H = a^H b^H.
         return matrix_transpose(conj(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)))
@@ -449,21 +670,58 @@ def softmax(sp_input, name=None):
 
 @tensor_function
 def maximum(sp_a, sp_b, name=None):
-    """The larger of the elements of two sparse tensors of one shape."""
+    """Take the larger of the elements of two sparse tensors; what is not there is zero.
+
+    Args:
+      sp_a, sp_b: `tf.SparseTensor`s of one real dtype and one shape.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` with the indices of both.
+
+    Raises:
+      InvalidArgumentError: for shapes that differ.
+    """
     a, b = as_sparse(sp_a), as_sparse(sp_b)
     return SparseTensor(*SparseSparseMaximum(*_parts(a), *_parts(b)), a.dense_shape)
 
 
 @tensor_function
 def minimum(sp_a, sp_b, name=None):
-    """The smaller of the elements of two sparse tensors of one shape."""
+    """Take the smaller of the elements of two sparse tensors; what is not there is zero.
+
+    Args:
+      sp_a, sp_b: `tf.SparseTensor`s of one real dtype and one shape.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor` with the indices of both.
+
+    Raises:
+      InvalidArgumentError: for shapes that differ.
+    """
     a, b = as_sparse(sp_a), as_sparse(sp_b)
     return SparseTensor(*SparseSparseMinimum(*_parts(a), *_parts(b)), a.dense_shape)
 
 
 @public
 def map_values(op, *args, **kwargs):
-    """`op` of the values of sparse tensors, which must have the same indices."""
+    """Apply a function to the values of sparse tensors.
+
+    Args:
+      op: a function that keeps the number of values, such as an elementwise operation.
+      *args: its arguments, in which sparse tensors stand for their values; these must have the same indices.
+      **kwargs: its arguments by name, likewise.
+
+    Returns:
+      A `tf.SparseTensor` of the result.
+
+    Raises:
+      ValueError: where no argument is sparse.
+
+    >>> tf.sparse.map_values(tf.square, tf.sparse.from_dense([2, 0, 3])).values.numpy()
+    array([4, 9], dtype=int32)
+    """
     given = [x for x in (*args, *kwargs.values()) if isinstance(x, SparseTensor)]
     if not given:
         raise ValueError("No SparseTensor in argument list of map_values")
@@ -474,7 +732,16 @@ def map_values(op, *args, **kwargs):
 
 @tensor_function
 def mask(a, mask_indices, name=None):
-    """An `IndexedSlices` without the slices whose index is in `mask_indices`."""
+    """Leave slices out of an `IndexedSlices`.
+
+    Args:
+      a: a `tf.IndexedSlices`.
+      mask_indices: the indices of the slices to leave out, a vector.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.IndexedSlices` of the others.
+    """
     kept, at = setdiff1d(a.indices, mask_indices)
     return IndexedSlices(gather(a.values, at), kept, a.dense_shape)
 

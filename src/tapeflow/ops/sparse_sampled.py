@@ -20,10 +20,24 @@ from tapeflow.ops.static import static_value
 def sampled_addmm(
     indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=dtypes.float32
 ):
-    """(`indices`, `alpha` times the elements of `mat1 @ mat2` at `indices` plus `beta * values`, `dense_shape`).
+    """Compute chosen elements of `alpha * (mat1 @ mat2) + beta * values`.
 
-    Only the elements asked for are computed. Raises ValueError for a dense shape that is known not to be that of the
-    product, InvalidArgumentError for indices outside of it.
+    Args:
+      indices: which elements, an int64 matrix `[n, rank]`.
+      values: what to add, `[n]`.
+      dense_shape: the shape of the product, a vector.
+      mat1: matrices `[..., M, K]`.
+      mat2: matrices `[..., K, N]`.
+      beta: the factor of `values`.
+      alpha: the factor of the product.
+      output_type: the dtype to compute in.
+
+    Returns:
+      (indices, the elements `[n]`, dense_shape).
+
+    Raises:
+      ValueError: for a dense shape that is known not to be that of the product.
+      InvalidArgumentError: for indices outside of it.
     """
     kind = dtypes.as_dtype(output_type)
     indices, dense_shape = convert_to_tensor(indices), convert_to_tensor(dense_shape)

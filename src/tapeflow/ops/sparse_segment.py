@@ -225,10 +225,26 @@ def _call(rows, data, indices, segment_ids, num_segments, sparse_gradient):
 def sparse_segment_sum(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
 ):
-    """The sums of the rows `indices` of `data` in each segment: `segment_ids` has a sorted number for each of them.
+    """Add chosen rows in segments.
 
-    Missing segments get zeros. Raises InvalidArgumentError for indices out of range, ids not sorted or not below
-    `num_segments`.
+    Args:
+      data: a real tensor.
+      indices: which rows, an int32 or int64 vector.
+      segment_ids: for each of them the number of its segment, a sorted vector.
+      num_segments: how many segments there are; None: as many as `segment_ids` names.
+      name: a name for the operation (optional).
+      sparse_gradient: whether the gradient of `data` is a `tf.IndexedSlices`.
+
+    Returns:
+      A tensor with one row for each segment; zeros for segments without rows.
+
+    Raises:
+      InvalidArgumentError: for indices out of range, and ids that are not sorted or not below `num_segments`.
+
+    >>> tf.sparse.segment_sum([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 1])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[6, 8],
+           [3, 4]], dtype=int32)>
     """
     return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
 
@@ -237,7 +253,22 @@ def sparse_segment_sum(
 def sparse_segment_mean(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
 ):
-    """The means of segments of chosen rows; see `sparse_segment_sum`."""
+    """Compute the means of segments of chosen rows.
+
+    Args:
+      data: a floating tensor.
+      indices: which rows, an int32 or int64 vector.
+      segment_ids: for each of them the number of its segment, a sorted vector.
+      num_segments: how many segments there are; None: as many as `segment_ids` names.
+      name: a name for the operation (optional).
+      sparse_gradient: whether the gradient of `data` is a `tf.IndexedSlices`.
+
+    Returns:
+      A tensor with one row for each segment; zeros for segments without rows.
+
+    Raises:
+      InvalidArgumentError: for indices out of range, and ids that are not sorted or not below `num_segments`.
+    """
     return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 
@@ -245,7 +276,22 @@ def sparse_segment_mean(
 def sparse_segment_sqrt_n(
     data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False
 ):
-    """The sums of segments of chosen rows by the roots of their sizes; see `sparse_segment_sum`."""
+    """Add chosen rows in segments, and divide by the square root of their number.
+
+    Args:
+      data: a floating tensor.
+      indices: which rows, an int32 or int64 vector.
+      segment_ids: for each of them the number of its segment, a sorted vector.
+      num_segments: how many segments there are; None: as many as `segment_ids` names.
+      name: a name for the operation (optional).
+      sparse_gradient: whether the gradient of `data` is a `tf.IndexedSlices`.
+
+    Returns:
+      A tensor with one row for each segment; zeros for segments without rows.
+
+    Raises:
+      InvalidArgumentError: for indices out of range, and ids that are not sorted or not below `num_segments`.
+    """
     return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)
 
 

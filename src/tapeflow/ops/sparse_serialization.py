@@ -209,7 +209,19 @@ def _sparse(value):
 
 @public
 def serialize_sparse(sp_input, out_type=dtypes.string, name=None):
-    """The parts of a sparse tensor serialized: a vector of three strings (or variants). Raises TypeError for others."""
+    """Serialize a sparse tensor.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      out_type: string or variant.
+      name: a name for the operation (optional).
+
+    Returns:
+      A vector of three elements: its indices, values and shape.
+
+    Raises:
+      TypeError: where `sp_input` is not sparse.
+    """
     s = _sparse(sp_input)
     return SerializeSparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
 
@@ -222,7 +234,19 @@ def serialize_sparse_v1(sp_input, name=None, out_type=dtypes.string):
 
 @public
 def serialize_many_sparse(sp_input, out_type=dtypes.string, name=None):
-    """Each element along the first dimension of a sparse tensor serialized: a matrix of three columns."""
+    """Serialize each element along the first dimension of a sparse tensor.
+
+    Args:
+      sp_input: a `tf.SparseTensor`.
+      out_type: string or variant.
+      name: a name for the operation (optional).
+
+    Returns:
+      A matrix of three columns: the indices, values and shape of each element.
+
+    Raises:
+      TypeError: where `sp_input` is not sparse.
+    """
     s = _sparse(sp_input)
     return SerializeManySparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
 
@@ -235,9 +259,19 @@ def serialize_many_sparse_v1(sp_input, name=None, out_type=dtypes.string):
 
 @tensor_function
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
-    """The sparse tensor whose elements along the first dimension are the rows of a matrix of three columns.
+    """Read what `tf.io.serialize_many_sparse` wrote, as one sparse tensor.
 
-    `rank` is that of the result, where it is known. Raises InvalidArgumentError for other strings or dtypes.
+    Args:
+      serialized_sparse: a string matrix of three columns; each row is one element along the first dimension.
+      dtype: the dtype of the values.
+      rank: the rank of the result, where it is known (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.SparseTensor`.
+
+    Raises:
+      InvalidArgumentError: for other strings, and another dtype.
     """
     made = SparseTensor(*DeserializeManySparse(serialized_sparse, dtypes.as_dtype(dtype)))
     if rank is not None:

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -412,14 +414,54 @@ def _(input, block_size, data_format):
 
 
 @tensor_function
-def space_to_batch_nd(input, block_shape, paddings, name=None):
-    """Blocks of `input`'s spatial dimensions, padded by `paddings`, moved into the batch dimension."""
+def space_to_batch_nd(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
+    """Move blocks of the spatial dimensions into the batch dimension, after padding with zeros.
+
+    Args:
+      input: a tensor `[batch, spatial..., rest...]` of any dtype.
+      block_shape: the size of a block in each spatial dimension, a vector.
+      paddings: how much comes before and after each spatial dimension, `[len(block_shape), 2]`, so that blocks
+        divide it.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`, `[batch * product of block_shape, padded / block..., rest...]`.
+
+    >>> tf.nn.space_to_batch([[[1], [2], [3], [4]]], [2], [[0, 0]])
+    <tf.Tensor: shape=(2, 2, 1), dtype=int32, numpy=
+    array([[[1],
+            [3]],
+    <BLANKLINE>
+           [[2],
+            [4]]], dtype=int32)>
+    """
     return SpaceToBatchND(input, block_shape, paddings)
 
 
 @tensor_function
-def batch_to_space(input, block_shape, crops, name=None):
-    """The inverse of `space_to_batch_nd`: the batch dimension taken apart into blocks, then cropped."""
+def batch_to_space(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
+    """Lay parts of the batch dimension out as blocks, and crop: the inverse of `tf.space_to_batch`.
+
+    Args:
+      input: a tensor `[batch, spatial..., rest...]`; the product of `block_shape` divides the batch.
+      block_shape: the size of a block in each spatial dimension, a vector.
+      crops: how much is cut off at the start and end of each spatial dimension, `[len(block_shape), 2]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`, `[batch / product, spatial * block - crops..., rest...]`.
+
+    >>> tf.batch_to_space([[[1], [3]], [[2], [4]]], [2], [[0, 0]])
+    <tf.Tensor: shape=(1, 4, 1), dtype=int32, numpy=
+    array([[[1],
+            [2],
+            [3],
+            [4]]], dtype=int32)>
+    """
     return BatchToSpaceND(input, block_shape, crops)
 
 
@@ -440,20 +482,65 @@ def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
 
 
 @tensor_function
-def space_to_depth(input, block_size, data_format="NHWC", name=None):
-    """Each `block_size` x `block_size` block of an image's pixels stacked into its channels."""
+def space_to_depth(
+    input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """Stack the pixels of blocks of an image into its channels.
+
+    Args:
+      input: a batch of images `[batch, height, width, channels]` of any dtype.
+      block_size: the size of a block, an int of 2 at least that divides height and width.
+      data_format: "NHWC", or "NCHW" for `[batch, channels, height, width]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch, height / block_size, width / block_size, channels * block_size**2]`.
+
+    >>> tf.nn.space_to_depth([[[[1], [2]], [[3], [4]]]], 2)
+    <tf.Tensor: shape=(1, 1, 1, 4), dtype=int32, numpy=array([[[[1, 2, 3, 4]]]], dtype=int32)>
+    """
     return SpaceToDepth(input, block_size, data_format)
 
 
 @tensor_function
-def depth_to_space(input, block_size, data_format="NHWC", name=None):
-    """The inverse of `space_to_depth`: channels laid out as blocks of pixels."""
+def depth_to_space(
+    input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """Lay channels out as blocks of pixels: the inverse of `tf.nn.space_to_depth`.
+
+    Args:
+      input: a batch of images `[batch, height, width, channels]` of any dtype.
+      block_size: the size of a block, an int of 2 at least, whose square divides the channels.
+      data_format: "NHWC", or "NCHW" for `[batch, channels, height, width]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch, height * block_size, width * block_size, channels / block_size**2]`.
+
+    >>> tf.nn.depth_to_space([[[[1, 2, 3, 4]]]], 2)
+    <tf.Tensor: shape=(1, 2, 2, 1), dtype=int32, numpy=
+    array([[[[1],
+             [2]],
+    <BLANKLINE>
+            [[3],
+             [4]]]], dtype=int32)>
+    """
     return DepthToSpace(input, block_size, data_format)
 
 
 @tensor_function
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """The (paddings, crops) that make every dimension of `input_shape` divisible by `block_shape`."""
+    """Compute paddings that make dimensions divisible by blocks, and the crops that undo them.
+
+    Args:
+      input_shape: the sizes of the spatial dimensions, a vector of int32.
+      block_shape: the size of a block in each of them.
+      base_paddings: what is padded at least, `[n, 2]`; only the end is padded further (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      (paddings, crops), both `[n, 2]`, for `tf.space_to_batch` and `tf.batch_to_space`.
+    """
     given = (input_shape, block_shape, *(() if base_paddings is None else (base_paddings,)))
     known = [static_value(convert_to_tensor(x)) for x in given]
     if any(x is None for x in known):

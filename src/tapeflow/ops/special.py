@@ -8,7 +8,9 @@ from functools import cache
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -129,19 +131,19 @@ Digamma = special_row(
 
 
 @tensor_function
-def erf(x, name=None):
+def erf(x: TensorLike, name: str | None = None) -> Tensor:
     """The Gauss error function of each element."""
     return Erf(x)
 
 
 @tensor_function
-def erfc(x, name=None):
+def erfc(x: TensorLike, name: str | None = None) -> Tensor:
     """1 - erf(x), exact for large x."""
     return Erfc(x)
 
 
 @tensor_function
-def erfinv(x, name=None):
+def erfinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `erf`; NaN outside [-1, 1]."""
     return Erfinv(x)
 
@@ -154,19 +156,19 @@ def erfcinv(x, name=None):
 
 
 @tensor_function
-def ndtri(x, name=None):
+def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
     """The quantiles of the standard normal distribution; NaN outside [0, 1]."""
     return Ndtri(x)
 
 
 @tensor_function
-def lgamma(x, name=None):
+def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of |gamma(x)|."""
     return Lgamma(x)
 
 
 @tensor_function
-def digamma(x, name=None):
+def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of `lgamma`."""
     return Digamma(x)
 
@@ -222,8 +224,20 @@ def _(call, dz):
 
 
 @tensor_function
-def polygamma(a, x, name=None):
-    """The derivative of order `a` (a whole number, in floating point) of `digamma`."""
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the derivative of order `a` of `tf.math.digamma` at `x`, elementwise with broadcasting.
+
+    Args:
+      a: the orders, whole numbers from 0 on in a float32 or float64 tensor.
+      x: a tensor of the dtype of `a`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN for orders that are negative or not whole.
+
+    >>> tf.math.polygamma(1.0, [1.0])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.644934], dtype=float32)>
+    """
     return Polygamma(a, x)
 
 
@@ -244,8 +258,20 @@ def _(call, dz):
 
 
 @tensor_function
-def zeta(x, q, name=None):
-    """Hurwitz's zeta function: the sum of (q + n)^-x over all n >= 0."""
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the Hurwitz zeta function, the sum of (q + n)^-x over all n >= 0, elementwise with broadcasting.
+
+    Args:
+      x: the exponents, a float32 or float64 tensor; NaN results below 1.
+      q: where the sum starts, of the dtype of `x`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape.
+
+    >>> tf.math.zeta([2.0], [1.0])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.644934], dtype=float32)>
+    """
     return Zeta(x, q)
 
 
@@ -294,14 +320,32 @@ def _(call, dz):
 
 
 @tensor_function
-def igamma(a, x, name=None):
-    """The lower regularised incomplete gamma function P(a, x)."""
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the lower regularised incomplete gamma function P(a, x), elementwise with broadcasting.
+
+    Args:
+      a: the exponents, a floating tensor of positive numbers.
+      x: the upper end of the integral, of the dtype of `a` and not negative.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN outside of the domain.
+    """
     return Igamma(a, x)
 
 
 @tensor_function
-def igammac(a, x, name=None):
-    """The upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x)."""
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the upper regularised incomplete gamma function Q(a, x) = 1 - P(a, x), elementwise with broadcasting.
+
+    Args:
+      a: the exponents, a floating tensor of positive numbers.
+      x: the lower end of the integral, of the dtype of `a` and not negative.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN outside of the domain.
+    """
     return Igammac(a, x)
 
 
@@ -432,8 +476,20 @@ def _(a, b, x):
 
 
 @tensor_function
-def betainc(a, b, x, name=None):
-    """The regularised incomplete beta function I_x(a, b)."""
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the regularised incomplete beta function I_x(a, b), elementwise with broadcasting.
+
+    Args:
+      a, b: the exponents, float32 or float64 tensors of positive numbers.
+      x: the upper end of the integral, of their dtype, in [0, 1].
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; NaN outside of the domain.
+
+    >>> tf.math.betainc(2.0, 3.0, [0.0, 0.5, 1.0])
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.    , 0.6875, 1.    ], dtype=float32)>
+    """
     return Betainc(a, b, x)
 
 
@@ -476,16 +532,40 @@ def _(x1, x2):
 
 
 @tensor_function
-def nextafter(x1, x2, name=None):
-    """The next number after `x1` on the way to `x2`."""
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
+    """Return the next number of the dtype after `x1` on the way to `x2`, elementwise with broadcasting.
+
+    Args:
+      x1: where to start, a float32 or float64 tensor.
+      x2: where to go, of the dtype of `x1`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of their dtype and broadcast shape; `x2` where the two are equal.
+
+    >>> tf.math.nextafter([1.0], [2.0]) - 1.0
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.1920929e-07], dtype=float32)>
+    """
     return NextAfter(x1, x2)
 
 
 @tensor_function
 def polyval(coeffs, x, name=None):
-    """The polynomial with the list of coefficients `coeffs`, highest power first, at `x`.
+    """Evaluate a polynomial at `x`, elementwise, by Horner's rule.
 
-    Raises ValueError where `coeffs` is not a list.
+    Args:
+      coeffs: a list of the coefficients, the highest power first: numbers or tensors that broadcast with `x`.
+      x: a numeric tensor.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `x`; zeros where `coeffs` is empty.
+
+    Raises:
+      ValueError: where `coeffs` is not a list.
+
+    >>> tf.math.polyval([2.0, 0.0, 1.0], [1.0, 2.0])  # 2 x**2 + 1
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([3., 9.], dtype=float32)>
     """
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")

@@ -350,44 +350,117 @@ def ifft3d(input, name=None):
 
 @tensor_function
 def rfft(input_tensor, fft_length=None, name=None):
-    """The first `fft_length / 2 + 1` terms of the transform of a real signal along the last dimension.
+    """Compute the discrete Fourier transform of real signals, of which the first half is kept.
 
-    `fft_length`, a vector of one integer, crops or zero-pads the signal. Raises ValueError unless the
-    input is float32 or float64.
+    Args:
+      input_tensor: signals `[..., n]` of float32 or float64.
+      fft_length: the length to which they are cut or filled up with zeros, a vector of one integer (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., fft_length // 2 + 1]`; the other terms are the conjugates of these.
+
+    Raises:
+      ValueError: for other dtypes.
+
+    >>> tf.signal.rfft([1.0, 0.0, 0.0, 0.0]).numpy()
+    array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
     return _rfft(input_tensor, fft_length, 1)
 
 
 @tensor_function
 def rfft2d(input_tensor, fft_length=None, name=None):
-    """`rfft` over the last two dimensions; the last one is halved."""
+    """Compute the discrete Fourier transform of real signals over the last two dimensions.
+
+    Args:
+      input_tensor: signals `[..., m, n]` of float32 or float64.
+      fft_length: the sizes to which they are cut or filled up with zeros, a vector of two integers (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., m, n // 2 + 1]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
     return _rfft(input_tensor, fft_length, 2)
 
 
 @tensor_function
 def rfft3d(input_tensor, fft_length=None, name=None):
-    """`rfft` over the last three dimensions; the last one is halved."""
+    """Compute the discrete Fourier transform of real signals over the last three dimensions.
+
+    Args:
+      input_tensor: signals `[..., l, m, n]` of float32 or float64.
+      fft_length: the sizes to which they are cut or filled up with zeros, a vector of three integers (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor `[..., l, m, n // 2 + 1]`.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
     return _rfft(input_tensor, fft_length, 3)
 
 
 @tensor_function
 def irfft(input_tensor, fft_length=None, name=None):
-    """The inverse of `rfft`; by default the signal's length is even.
+    """Invert `tf.signal.rfft`.
 
-    Raises ValueError unless the input is complex.
+    Args:
+      input_tensor: transforms `[..., n // 2 + 1]`, complex64 or complex128.
+      fft_length: the length of the signals, a vector of one integer; None: `2 * (terms - 1)`, which is even.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., fft_length]`.
+
+    Raises:
+      ValueError: where the input is not complex.
+
+    >>> tf.signal.irfft(tf.signal.rfft([1.0, 2.0, 3.0, 4.0])).numpy().round(4)
+    array([1., 2., 3., 4.], dtype=float32)
     """
     return _irfft(input_tensor, fft_length, 1)
 
 
 @tensor_function
 def irfft2d(input_tensor, fft_length=None, name=None):
-    """The inverse of `rfft2d`."""
+    """Invert `tf.signal.rfft2d`.
+
+    Args:
+      input_tensor: transforms `[..., m, n // 2 + 1]`, complex64 or complex128.
+      fft_length: the sizes of the signals, a vector of two integers; None: those of the input, `2 * (terms - 1)`
+        the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., m, n]`.
+
+    Raises:
+      ValueError: where the input is not complex.
+    """
     return _irfft(input_tensor, fft_length, 2)
 
 
 @tensor_function
 def irfft3d(input_tensor, fft_length=None, name=None):
-    """The inverse of `rfft3d`."""
+    """Invert `tf.signal.rfft3d`.
+
+    Args:
+      input_tensor: transforms `[..., l, m, n // 2 + 1]`, complex64 or complex128.
+      fft_length: the sizes of the signals, a vector of three integers; None: those of the input, `2 * (terms - 1)`
+        the last.
+      name: a name for the operation (optional).
+
+    Returns:
+      Real signals `[..., l, m, n]`.
+
+    Raises:
+      ValueError: where the input is not complex.
+    """
     return _irfft(input_tensor, fft_length, 3)
 
 
@@ -408,11 +481,35 @@ def _shifted(x, axes, sign: int):
 
 @tensor_function
 def fftshift(x, axes=None, name=None):
-    """Moves the term of frequency zero to the middle of `axes` (all by default)."""
+    """Move the term of frequency zero to the middle of axes.
+
+    Args:
+      x: a tensor of any dtype.
+      axes: the axis, or a list of axes; None: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    >>> tf.signal.fftshift([0, 1, 2, -2, -1])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([-2, -1,  0,  1,  2], dtype=int32)>
+    """
     return _shifted(x, axes, 1)
 
 
 @tensor_function
 def ifftshift(x, axes=None, name=None):
-    """The inverse of `fftshift`."""
+    """Move the term of frequency zero from the middle of axes to their start.
+
+    Args:
+      x: a tensor of any dtype.
+      axes: the axis, or a list of axes; None: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype and shape of `x`.
+
+    >>> tf.signal.ifftshift([-2, -1, 0, 1, 2])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([ 0,  1,  2, -2, -1], dtype=int32)>
+    """
     return _shifted(x, axes, -1)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import arithmetic, comparison, complex_numbers, padding, shapes, slicing
@@ -268,26 +270,84 @@ def _(input, fft_length, axes, Treal):
 
 
 @tensor_function
-def raw_fftnd(input, fft_length, axes, name=None):
-    """`tf.signal.fftnd` with all arguments."""
+def raw_fftnd(
+    input: TensorLike, fft_length: TensorLike, axes: TensorLike, name: str | None = None
+) -> Tensor:
+    """Compute the discrete Fourier transform over axes; prefer `tf.signal.fftnd`.
+
+    Args:
+      input: a complex tensor.
+      fft_length: the size for each axis, an int32 vector.
+      axes: the axes, an int32 vector.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`.
+    """
     return FFTND(input, fft_length, axes)
 
 
 @tensor_function
-def raw_ifftnd(input, fft_length, axes, name=None):
-    """`tf.signal.ifftnd` with all arguments."""
+def raw_ifftnd(
+    input: TensorLike, fft_length: TensorLike, axes: TensorLike, name: str | None = None
+) -> Tensor:
+    """Invert the discrete Fourier transform over axes; prefer `tf.signal.ifftnd`.
+
+    Args:
+      input: a complex tensor.
+      fft_length: the size for each axis, an int32 vector.
+      axes: the axes, an int32 vector.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of `input`.
+    """
     return IFFTND(input, fft_length, axes)
 
 
 @tensor_function
-def raw_rfftnd(input, fft_length, axes, Tcomplex=dtypes.complex64, name=None):
-    """`tf.signal.rfftnd` with all arguments."""
+def raw_rfftnd(
+    input: TensorLike,
+    fft_length: TensorLike,
+    axes: TensorLike,
+    Tcomplex=dtypes.complex64,
+    name: str | None = None,
+) -> Tensor:
+    """Compute the discrete Fourier transform of a real signal over axes; prefer `tf.signal.rfftnd`.
+
+    Args:
+      input: a float32 or float64 tensor.
+      fft_length: the size for each axis, an int32 vector.
+      axes: the axes, an int32 vector.
+      Tcomplex: complex64 of float32, complex128 of float64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of dtype `Tcomplex`.
+    """
     return RFFTND(input, fft_length, axes, Tcomplex)
 
 
 @tensor_function
-def raw_irfftnd(input, fft_length, axes, Treal=dtypes.float32, name=None):
-    """`tf.signal.irfftnd` with all arguments."""
+def raw_irfftnd(
+    input: TensorLike,
+    fft_length: TensorLike,
+    axes: TensorLike,
+    Treal=dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Invert the discrete Fourier transform of a real signal over axes; prefer `tf.signal.irfftnd`.
+
+    Args:
+      input: a complex tensor.
+      fft_length: the size for each axis, an int32 vector.
+      axes: the axes, an int32 vector.
+      Treal: float32 of complex64, float64 of complex128.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of dtype `Treal`.
+    """
     return IRFFTND(input, fft_length, axes, Treal)
 
 
@@ -324,10 +384,20 @@ def _scale(x, norm, lengths, inverse: bool):
 
 @tensor_function
 def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The discrete Fourier transform over `axes` (all by default), cropped or zero-padded to `fft_length`.
+    """Compute the discrete Fourier transform over axes.
 
-    `norm`: "backward" (the default, no scale), "forward" (divided by the number of terms) or "ortho" (by its root).
-    Raises InvalidArgumentError for axes out of range and for other lengths than there are axes.
+    Args:
+      input_tensor: a complex tensor.
+      fft_length: the size to which each axis is cut or filled up with zeros (optional).
+      axes: a list of axes; None: all, or as many of the last as `fft_length` has sizes.
+      norm: "backward" or None: no scale; "forward": divided by the number of terms; "ortho": by its root.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input.
+
+    Raises:
+      InvalidArgumentError: for axes out of range, and for as many sizes as do not fit.
     """
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
     lengths, axes = _arguments(x, fft_length, axes)
@@ -336,7 +406,18 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @tensor_function
 def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The inverse of `fftnd`."""
+    """Invert `tf.signal.fftnd`.
+
+    Args:
+      input_tensor: a complex tensor.
+      fft_length: the size to which each axis is cut or filled up with zeros (optional).
+      axes: a list of axes; None: all, or as many of the last as `fft_length` has sizes.
+      norm: that of the transform to invert.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of the dtype of the input.
+    """
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
     lengths, axes = _arguments(x, fft_length, axes)
     return IFFTND(_scale(x, norm, lengths, True), lengths, axes)
@@ -344,7 +425,21 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @tensor_function
 def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """`fftnd` of a real signal: the last of `axes` keeps its first half. Raises ValueError for other inputs."""
+    """Compute the discrete Fourier transform of a real signal over axes; of the last of them, the first half is kept.
+
+    Args:
+      input_tensor: a float32 or float64 tensor.
+      fft_length: the size to which each axis is cut or filled up with zeros (optional).
+      axes: a list of axes; None: all, or as many of the last as `fft_length` has sizes.
+      norm: "backward" or None: no scale; "forward": divided by the number of terms; "ortho": by its root.
+      name: a name for the operation (optional).
+
+    Returns:
+      A complex tensor.
+
+    Raises:
+      ValueError: for other dtypes.
+    """
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.float32)
     if x.dtype not in REAL_PARTS:
         raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x}")
@@ -355,7 +450,21 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 @tensor_function
 def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-    """The inverse of `rfftnd`; by default the last length is even. Raises ValueError unless the input is complex."""
+    """Invert `tf.signal.rfftnd`.
+
+    Args:
+      input_tensor: a complex tensor.
+      fft_length: the sizes of the signal along the axes; None: those of the input, the last of them even.
+      axes: a list of axes; None: all, or as many of the last as `fft_length` has sizes.
+      norm: that of the transform to invert.
+      name: a name for the operation (optional).
+
+    Returns:
+      A real tensor.
+
+    Raises:
+      ValueError: where the input is not complex.
+    """
     x = convert_to_tensor(input_tensor, dtype_hint=dtypes.complex64)
     if x.dtype not in COMPLEX:
         raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x}")

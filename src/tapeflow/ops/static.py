@@ -41,10 +41,18 @@ def _holds_symbolic(x) -> bool:
 
 @public
 def get_static_value(tensor, partial=False):
-    """The value of a tensor that is known without running a graph, else None; no tensor comes back as it is.
+    """Return the value of a tensor where it is known without running a graph.
 
-    With `partial`, an integer vector of which some elements are known, and a stack of tensors of which some are,
-    come as an array of objects, with None for the others.
+    Args:
+      tensor: a tensor.
+      partial: whether an integer vector, or a stack, of which only some elements are known is returned too, as an
+        array of objects with None for the others.
+
+    Returns:
+      A NumPy array or number, or None; what is no tensor comes back as it is.
+
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
     """
     if isinstance(tensor, _Eager):
         return tensor.numpy()

@@ -7,7 +7,9 @@ import re
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.expansion import check_expansion
 from tapeflow.core.public import tensor_function
@@ -88,11 +90,35 @@ def _(rng):
 
 
 @tensor_function
-def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
-    """Numbers and booleans as strings, in printf's formats.
+def as_string(
+    input: TensorLike,
+    precision=-1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width=-1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Write numbers and booleans as strings.
 
-    Raises InvalidArgumentError for options that the dtype does not have, ResourceExhaustedError for strings of more
-    than 268 MB that are more than a hundred times as large as the numbers.
+    Args:
+      input: a tensor of a numeric dtype, of bool or of strings.
+      precision: how many digits stand behind the point, for floating and complex numbers; -1: as printf does.
+      scientific: whether to write an exponent always.
+      shortest: whether to write the shorter of the two forms.
+      width: the least length of a string; -1: none.
+      fill: with what shorter strings are filled up, one character of "0", " ", "+" and "-"; "": spaces.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: for options that the dtype does not have.
+      ResourceExhaustedError: for widths that would take hundreds of megabytes.
+
+    >>> tf.strings.as_string([3.14159, 2.0], precision=2).numpy()
+    array([b'3.14', b'2.00'], dtype=object)
     """
     return AsString(input, precision, scientific, shortest, width, fill)
 
@@ -162,8 +188,25 @@ def _(rng):
 
 
 @tensor_function
-def to_number(input, out_type=dtypes.float32, name=None):
-    """The numbers that strings spell; InvalidArgumentError for one that spells none of `out_type`."""
+def to_number(
+    input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """Read the numbers that strings spell.
+
+    Args:
+      input: a string tensor.
+      out_type: float32, float64, int32, int64, uint32 or uint64.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of `out_type` and of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: for a string that spells no number of that dtype.
+
+    >>> tf.strings.to_number(["1.5", "-2"])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 1.5, -2. ], dtype=float32)>
+    """
     return StringToNumber(input, dtypes.as_dtype(out_type))
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -112,8 +114,19 @@ def _split_vector(vector, sep, maxsplit):
 
 @tensor_function
 def split(input, sep=None, maxsplit=-1, name=None):
-    """The parts of strings between `sep` (by default white space), `maxsplit` + 1 parts at most if that is not
-    negative: a ragged tensor, of a scalar a vector.
+    """Split strings at a separator.
+
+    Args:
+      input: a string tensor or `tf.RaggedTensor`.
+      sep: the separator; None and "": white space, of which several characters count as one.
+      maxsplit: how many times a string is split at most; -1: wherever it can be.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` of one dimension more; of a scalar, a vector.
+
+    >>> tf.strings.split(["a b", "c"])
+    <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
     return _rows_of(input, lambda v: _split_vector(v, sep, maxsplit), "split")
 
@@ -163,11 +176,24 @@ def unicode_decode(
     replace_control_characters=False,
     name=None,
 ):
-    """The code points (int32) of the characters of strings: a ragged tensor, of a scalar a vector.
+    """Decode strings into code points.
 
     Args:
-      errors: what malformed bytes do: "strict" raises InvalidArgumentError, "replace", "ignore".
-      replace_control_characters: whether `replacement_char` replaces those below U+0020 as well.
+      input: a string tensor or `tf.RaggedTensor`.
+      input_encoding: "UTF-8", "UTF-16-BE", "UTF-32-BE" or another name.
+      errors: what to do with malformed bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      replace_control_characters: whether those of 0 to 31 are replaced also.
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` of int32 of one dimension more; of a scalar, a vector.
+
+    Raises:
+      InvalidArgumentError: for malformed bytes, where `errors` is "strict", and an unknown encoding.
+
+    >>> tf.strings.unicode_decode("aé", "UTF-8")
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 97, 233], dtype=int32)>
     """
 
     def decode(vector):
@@ -188,7 +214,23 @@ def unicode_decode_with_offsets(
     replace_control_characters=False,
     name=None,
 ):
-    """(`unicode_decode`, the byte at which each character begins, as int64)."""
+    """Decode strings, and tell where each character begins.
+
+    Args:
+      input: a string tensor or `tf.RaggedTensor`.
+      input_encoding: "UTF-8", "UTF-16-BE", "UTF-32-BE" or another name.
+      errors: what to do with malformed bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      replace_control_characters: whether those of 0 to 31 are replaced also.
+      name: a name for the operation (optional).
+
+    Returns:
+      (code points as int32, bytes at which characters begin as int64), ragged of one dimension more; vectors of a
+      scalar.
+
+    Raises:
+      InvalidArgumentError: for malformed bytes, where `errors` is "strict", and an unknown encoding.
+    """
 
     def decode(vector):
         splits, points, starts = UnicodeDecodeWithOffsets(
@@ -206,7 +248,21 @@ def unicode_decode_with_offsets(
 def unicode_split(
     input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
 ):
-    """The characters of strings, each a string in the encoding of the input."""
+    """Split strings into characters.
+
+    Args:
+      input: a string tensor or `tf.RaggedTensor`.
+      input_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: what to do with malformed bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      name: a name for the operation (optional).
+
+    Returns:
+      A `tf.RaggedTensor` of strings of one dimension more; of a scalar, a vector.
+
+    >>> tf.strings.unicode_split("ab", "UTF-8").numpy()
+    array([b'a', b'b'], dtype=object)
+    """
 
     def characters(vector):
         splits, points = UnicodeDecode(vector, input_encoding, errors, replacement_char)
@@ -221,7 +277,18 @@ def unicode_split(
 def unicode_split_with_offsets(
     input, input_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
 ):
-    """(`unicode_split`, the byte at which each character begins, as int64)."""
+    """Split strings into characters, and tell where each begins.
+
+    Args:
+      input: a string tensor or `tf.RaggedTensor`.
+      input_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: what to do with malformed bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      name: a name for the operation (optional).
+
+    Returns:
+      (characters, bytes at which they begin as int64), ragged of one dimension more; vectors of a scalar.
+    """
 
     def characters(vector):
         splits, points, starts = UnicodeDecodeWithOffsets(
@@ -246,9 +313,24 @@ def _encoded_again(points, encoding):
 def unicode_encode(
     input, output_encoding, errors="replace", replacement_char=REPLACEMENT, name=None
 ):
-    """The strings that code points along the last dimension spell.
+    """Write code points as strings.
 
-    Raises ValueError for a scalar, InvalidArgumentError for no code points if `errors` is "strict".
+    Args:
+      input: an int32 tensor or `tf.RaggedTensor` of code points, a string along its last dimension.
+      output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: what to do with numbers that are no code points: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor, or `tf.RaggedTensor`, of one dimension less.
+
+    Raises:
+      ValueError: for a scalar.
+      InvalidArgumentError: for no code points, where `errors` is "strict".
+
+    >>> tf.strings.unicode_encode([71, 246], "UTF-8").numpy().decode()
+    'Gö'
     """
     input = as_ragged_or_tensor(input, dtypes.int32)
     rank = input.shape.rank
@@ -280,17 +362,33 @@ def unicode_encode(
 
 @tensor_function
 def unicode_transcode(
-    input,
+    input: TensorLike,
     input_encoding,
     output_encoding,
-    errors="replace",
+    errors: str = "replace",
     replacement_char=REPLACEMENT,
-    replace_control_characters=False,
-    name=None,
-):
-    """Strings of one encoding in another: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    r"""Write strings of one encoding in another.
 
-    Raises InvalidArgumentError for an unknown encoding, and for malformed bytes if `errors` is "strict".
+    Args:
+      input: a string tensor.
+      input_encoding: the encoding of `input`, such as "UTF-8" or "LATIN-1".
+      output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: what to do with malformed bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point for "replace".
+      replace_control_characters: whether those of 0 to 31 are replaced also.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: for an unknown encoding, and for malformed bytes where `errors` is "strict".
+
+    >>> tf.strings.unicode_transcode("ab", "UTF-8", "UTF-16-BE").numpy()
+    b'\x00a\x00b'
     """
     return UnicodeTranscode(
         input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
@@ -298,6 +396,6 @@ def unicode_transcode(
 
 
 @tensor_function
-def unicode_script(input, name=None):
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     """The number that ICU has for the script of each code point, -1 for what is no code point."""
     return UnicodeScript(input)

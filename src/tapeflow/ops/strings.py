@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
@@ -70,7 +72,19 @@ def _(rng):
 
 @tensor_function
 def join(inputs, separator="", name=None):
-    """The strings of tensors of one shape (scalars broadcast) joined element by element."""
+    """Join the strings of several tensors element by element.
+
+    Args:
+      inputs: a list of string tensors of one shape; scalars broadcast.
+      separator: what stands between them.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of that shape.
+
+    >>> tf.strings.join([["a", "b"], "c"], separator="-").numpy()
+    array([b'a-c', b'b-c'], dtype=object)
+    """
     if not len(inputs):
         return convert_to_tensor("")
     return StringJoin(list(inputs), separator)
@@ -98,8 +112,20 @@ def _(rng):
 
 
 @tensor_function
-def length(input, unit="BYTE", name=None):
-    """The number of bytes, or with unit "UTF8_CHAR" of characters, of each string, as int32."""
+def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
+    """Count the bytes or characters of strings.
+
+    Args:
+      input: a string tensor.
+      unit: "BYTE", or "UTF8_CHAR" for characters.
+      name: a name for the operation (optional).
+
+    Returns:
+      An int32 tensor of the shape of `input`.
+
+    >>> tf.strings.length(["abc", "é"]).numpy(), tf.strings.length("é", unit="UTF8_CHAR").numpy()
+    (array([3, 2], dtype=int32), np.int32(1))
+    """
     return StringLength(input, unit)
 
 
@@ -157,14 +183,38 @@ def _(rng):
 
 
 @tensor_function
-def lower(input, encoding="", name=None):
-    """Strings in lower case: ASCII letters only, or all letters with encoding "utf-8"."""
+def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
+    """Turn letters into lower case.
+
+    Args:
+      input: a string tensor.
+      encoding: "": ASCII letters only; "utf-8": all letters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    >>> tf.strings.lower("ABC 12").numpy()
+    b'abc 12'
+    """
     return StringLower(input, encoding)
 
 
 @tensor_function
-def upper(input, encoding="", name=None):
-    """Strings in upper case: ASCII letters only, or all letters with encoding "utf-8"."""
+def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
+    """Turn letters into upper case.
+
+    Args:
+      input: a string tensor.
+      encoding: "": ASCII letters only; "utf-8": all letters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    >>> tf.strings.upper("abc 12").numpy()
+    b'ABC 12'
+    """
     return StringUpper(input, encoding)
 
 
@@ -182,7 +232,7 @@ def _(rng):
 
 
 @tensor_function
-def strip(input, name=None):
+def strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at their ends."""
     return StringStrip(input)
 
@@ -243,10 +293,26 @@ def _(rng):
 
 
 @tensor_function
-def substr(input, pos, len, unit="BYTE", name=None):
-    """`len` bytes or characters of each string from `pos` on (negative: from the end), fewer at its end.
+def substr(
+    input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
+    """Take a part of each string.
 
-    Raises InvalidArgumentError where `pos` lies outside of a string.
+    Args:
+      input: a string tensor.
+      pos: where the part starts, an int32 or int64 tensor that broadcasts with `input`; negative: from the end.
+      len: how long it is, of the dtype and shape of `pos`; a string that ends before gives less.
+      unit: "BYTE", or "UTF8_CHAR" for characters.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the broadcast shape.
+
+    Raises:
+      InvalidArgumentError: where `pos` lies outside of a string.
+
+    >>> tf.strings.substr(["hello", "world"], 1, 3).numpy()
+    array([b'ell', b'orl'], dtype=object)
     """
     return Substr(input, pos, len, unit)
 
@@ -299,7 +365,24 @@ def _(rng):
 
 @tensor_function
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
-    """The strings along `axis` (all, the last first, if None) joined to one."""
+    """Join strings along axes to one each.
+
+    Args:
+      inputs: a string tensor.
+      axis: the axis, or a list of axes of which the first is joined first; None: all, the last first.
+      keepdims: whether the axes stay, with size 1.
+      separator: what stands between them.
+      name: a name for the operation (optional).
+
+    Returns:
+      A string tensor of the shape of `inputs` without the axes.
+
+    Raises:
+      OutOfRangeError: for an axis out of range.
+
+    >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator=" ").numpy()
+    array([b'a b', b'c d'], dtype=object)
+    """
     inputs = convert_to_tensor(inputs)
     if axis is None:
         rank = rank_of(inputs)
@@ -363,9 +446,23 @@ def _(rng):
 
 @public
 def format_(template, inputs, placeholder="{}", summarize=3, name=None):
-    """`template` with each placeholder replaced by one of the tensors `inputs`, written as `tf.print` does.
+    """Write tensors into a template, as `tf.print` shows them.
 
-    Raises ValueError where the numbers of placeholders and tensors differ.
+    Args:
+      template: a str.
+      inputs: a tensor, or a list of tensors, one for each placeholder.
+      placeholder: what is replaced in the template.
+      summarize: how many elements at each end of a dimension are shown; -1: all.
+      name: a name for the operation (optional).
+
+    Returns:
+      A scalar string.
+
+    Raises:
+      ValueError: where there are not as many placeholders as tensors.
+
+    >>> tf.strings.format("x = {}", tf.range(10)).numpy()
+    b'x = [0 1 2 ... 7 8 9]'
     """
     if hasattr(inputs, "dtype") or not isinstance(inputs, (list, tuple)):
         inputs = [inputs]

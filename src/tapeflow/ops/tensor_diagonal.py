@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -100,20 +102,36 @@ def _(input):
 
 
 @tensor_function
-def tensor_diag(diagonal, name=None):
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """The tensor of shape `diagonal.shape * 2` that is `diagonal[i]` at [i, i] and 0 elsewhere."""
     return Diag(diagonal)
 
 
 @tensor_function
-def tensor_diag_part(input, name=None):
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The elements [i, i] of a tensor whose shape is that of i twice. Raises InvalidArgumentError for other shapes."""
     return DiagPart(input)
 
 
 @tensor_function
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
-    """Identity matrices of shape batch_shape + [num_rows, num_columns]; square where `num_columns` is None."""
+    """Make an identity matrix, or a batch of them.
+
+    Args:
+      num_rows: the number of rows.
+      num_columns: the number of columns; None: that of rows.
+      batch_shape: the dimensions before the last two, a vector of int32 (optional).
+      dtype: the dtype of the elements.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor of shape `batch_shape + [num_rows, num_columns]`.
+
+    >>> tf.eye(2, 3)
+    <tf.Tensor: shape=(2, 3), dtype=float32, numpy=
+    array([[1., 0., 0.],
+           [0., 1., 0.]], dtype=float32)>
+    """
     from tapeflow.ops.casting import cast
     from tapeflow.ops.construction import range as range_
     from tapeflow.ops.construction import zeros

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core.public import public
 from tapeflow.ops.table import op
 
@@ -20,6 +21,6 @@ Timestamp.compiled(never="its result differs from run to run")
 
 
 @public
-def timestamp(name=None):
+def timestamp(name: str | None = None) -> Tensor:
     """Seconds since the epoch, a float64 scalar."""
     return Timestamp()

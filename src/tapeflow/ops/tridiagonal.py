@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
@@ -369,10 +371,21 @@ def _as_long(diagonal, n, place):
 
 @tensor_function
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """The products of tridiagonal matrices with `rhs`.
+    """Multiply tridiagonal matrices by matrices.
 
-    `diagonals` is "compact" (rows above, main, below in one tensor [..., 3, n]), a "sequence" of these three, or
-    a dense "matrix". Raises ValueError for other forms.
+    Args:
+      diagonals: what `diagonals_format` says, of a floating or complex dtype.
+      rhs: `[..., M, K]` of that dtype.
+      diagonals_format: "compact": the diagonals above, on and below the main one in a tensor `[..., 3, M]`, of
+        which the last element of the first and the first of the third row are not read; "sequence": a list of the
+        three; "matrix": dense matrices `[..., M, M]`.
+      name: a name for the operation (optional).
+
+    Returns:
+      The products, `[..., M, K]`.
+
+    Raises:
+      ValueError: for another format.
     """
     d = compact(diagonals, diagonals_format)
     return TridiagonalMatMul(d[..., 0:1, :], d[..., 1:2, :], d[..., 2:3, :], rhs)
@@ -389,11 +402,23 @@ def tridiagonal_solve(
     partial_pivoting=True,
     perturb_singular=False,
 ):
-    """The X of A @ X = rhs for tridiagonal A; see `tridiagonal_matmul` for `diagonals`. `rhs` may be one
-    vector for each matrix. It is NaN where A has no inverse, with `perturb_singular` large but finite; and without
-    `partial_pivoting` also where rows would have to be exchanged.
+    """Solve systems of linear equations with tridiagonal matrices.
 
-    Raises ValueError for `perturb_singular` without `partial_pivoting`.
+    Args:
+      diagonals: the matrices, in one of the formats of `tf.linalg.tridiagonal_matmul`.
+      rhs: right sides `[..., M, K]`, or `[..., M]` for one vector each.
+      diagonals_format: "compact", "sequence" or "matrix".
+      transpose_rhs: whether `rhs` is transposed first.
+      conjugate_rhs: whether `rhs` is conjugated first.
+      name: a name for the operation (optional).
+      partial_pivoting: whether rows are exchanged where that makes the result more precise.
+      perturb_singular: whether small numbers are added to singular matrices, so that the result is finite.
+
+    Returns:
+      X of the shape of `rhs` (of its transpose where that is taken); NaN for singular matrices.
+
+    Raises:
+      ValueError: for another format, sizes that do not fit, and `perturb_singular` without `partial_pivoting`.
     """
     if perturb_singular and not partial_pivoting:
         raise ValueError("partial_pivoting must be True if perturb_singular is.")
@@ -469,7 +494,21 @@ def _(matrix, rhs, lower, adjoint):
 
 
 @tensor_function
-def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
-    """`triangular_solve` for matrices of few diagonals: `bands` has one row for each, the main one first of lower
-    triangles and last of upper ones."""
+def banded_triangular_solve(
+    bands, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """Solve systems of linear equations with triangular matrices of few diagonals.
+
+    Args:
+      bands: `[..., number of diagonals, M]` of a floating or complex dtype, the main diagonal first for lower
+        triangles and last for upper ones; lower diagonals end, and upper ones begin, with elements that are not
+        read.
+      rhs: right sides `[..., M, K]` of that dtype.
+      lower: whether the matrices are lower triangles, not upper ones.
+      adjoint: whether they are transposed and conjugated first.
+      name: a name for the operation (optional).
+
+    Returns:
+      X, `[..., M, K]`.
+    """
     return BandedTriangularSolve(bands, rhs, bool(lower), bool(adjoint))

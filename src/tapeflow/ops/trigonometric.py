@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import activation, arithmetic, elementwise, shapes
 from tapeflow.ops.conjugate import conj
@@ -64,67 +66,67 @@ Atanh = _function(
 
 
 @tensor_function
-def sin(x, name=None):
+def sin(x: TensorLike, name: str | None = None) -> Tensor:
     """The sine of each element, in radians."""
     return Sin(x)
 
 
 @tensor_function
-def cos(x, name=None):
+def cos(x: TensorLike, name: str | None = None) -> Tensor:
     """The cosine of each element, in radians."""
     return Cos(x)
 
 
 @tensor_function
-def tan(x, name=None):
+def tan(x: TensorLike, name: str | None = None) -> Tensor:
     """The tangent of each element, in radians."""
     return Tan(x)
 
 
 @tensor_function
-def asin(x, name=None):
+def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """The angles in [-pi/2, pi/2] whose sines are `x`; NaN outside [-1, 1]."""
     return Asin(x)
 
 
 @tensor_function
-def acos(x, name=None):
+def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """The angles in [0, pi] whose cosines are `x`; NaN outside [-1, 1]."""
     return Acos(x)
 
 
 @tensor_function
-def atan(x, name=None):
+def atan(x: TensorLike, name: str | None = None) -> Tensor:
     """The angles in (-pi/2, pi/2) whose tangents are `x`."""
     return Atan(x)
 
 
 @tensor_function
-def sinh(x, name=None):
+def sinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic sine of each element."""
     return Sinh(x)
 
 
 @tensor_function
-def cosh(x, name=None):
+def cosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine of each element."""
     return Cosh(x)
 
 
 @tensor_function
-def asinh(x, name=None):
+def asinh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic sine of each element."""
     return Asinh(x)
 
 
 @tensor_function
-def acosh(x, name=None):
+def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic cosine of each element; NaN below 1."""
     return Acosh(x)
 
 
 @tensor_function
-def atanh(x, name=None):
+def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent of each element; NaN outside [-1, 1]."""
     return Atanh(x)
 
@@ -148,8 +150,20 @@ Atan2.reference(per_element(lambda y, x: cmath.phase(complex(x, y))))
 
 
 @tensor_function
-def atan2(y, x, name=None):
-    """The angle of the point (x, y) from the x axis, in [-pi, pi]."""
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
+    """Compute the angle of the points (`x`, `y`) from the x axis, elementwise with broadcasting.
+
+    Args:
+      y: the second coordinates, a floating tensor.
+      x: the first coordinates, of the dtype of `y`.
+      name: a name for the operation (optional).
+
+    Returns:
+      Angles in radians, in [-pi, pi], of their dtype and broadcast shape.
+
+    >>> tf.atan2([1.0, -1.0], [1.0, 1.0])
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 0.7853982, -0.7853982], dtype=float32)>
+    """
     return Atan2(y, x)
 
 
@@ -168,7 +182,7 @@ Tanh.reference(per_element("tanh"))
 
 
 @tensor_function
-def tanh(x, name=None):
+def tanh(x: TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic tangent of each element."""
     return Tanh(x)
 
@@ -212,7 +226,7 @@ Sigmoid.reference(
 
 
 @tensor_function
-def sigmoid(x, name=None):
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)), elementwise."""
     return Sigmoid(x)
 

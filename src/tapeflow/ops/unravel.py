@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -59,9 +61,23 @@ def _(rng):
 
 
 @tensor_function
-def unravel_index(indices, dims, name=None):
-    """The coordinates of flat `indices` in an array of shape `dims`, one row for each dimension.
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
+    """Turn indices into a flattened array into coordinates.
 
-    Raises InvalidArgumentError for an index outside of the array.
+    Args:
+      indices: a scalar or vector of int32 or int64.
+      dims: the shape of the array, a vector of the dtype of `indices`.
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[rank of the array, ...]` of their dtype, one row for each dimension.
+
+    Raises:
+      InvalidArgumentError: for an index outside of the array.
+
+    >>> tf.unravel_index([2, 5], [2, 3])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[0, 1],
+           [2, 2]], dtype=int32)>
     """
     return UnravelIndex(indices, dims)

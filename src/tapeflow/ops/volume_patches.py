@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow._native import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -100,10 +102,22 @@ def _(input, ksizes, strides, padding):
 
 
 @tensor_function
-def extract_volume_patches(input, ksizes, strides, padding, name=None):
-    """The blocks of `ksizes` voxels of volumes [batch, planes, rows, columns, channels], `strides` apart.
+def extract_volume_patches(
+    input: TensorLike, ksizes, strides, padding, name: str | None = None
+) -> Tensor:
+    """Cut blocks of voxels out of volumes.
 
-    Returns [batch, ..., voxels * channels]. `ksizes` and `strides` have five entries, 1 for batch and channels.
-    Raises InvalidArgumentError and OutOfRangeError for others.
+    Args:
+      input: a real tensor `[batch, planes, rows, columns, channels]`.
+      ksizes: the size of a block, five ints of which the first and last are 1.
+      strides: how far blocks are apart, likewise.
+      padding: "VALID" or "SAME".
+      name: a name for the operation (optional).
+
+    Returns:
+      A tensor `[batch, new planes, new rows, new columns, voxels of a block * channels]`.
+
+    Raises:
+      InvalidArgumentError: for other sizes of batch and channels.
     """
     return ExtractVolumePatches(input, list(ksizes), list(strides), padding)

@@ -39,19 +39,25 @@ _TABLE_INITIALIZERS = "table_initializer"
 
 @public
 def load(export_dir, tags=None, options=None, trusted=None, limits=None):
-    """The object that was saved in a folder: its attributes, variables, functions and `signatures`.
+    """Load the object that was saved in a folder: its attributes, variables, functions and `signatures`.
 
     Args:
+      export_dir: the folder.
       tags: of the graph to load; None: the only one.
-      options: `LoadOptions`.
+      options: a `tf.saved_model.LoadOptions` (optional).
       trusted: False refuses a model with ops that touch files, other objects of the process, or Python, and limits
-        what each call of its functions may use. A SavedModel is a program: load one that you do not trust only
-        so. None: True, unless the program runs by `python -m tapeflow.run --untrusted`.
-      limits: `tf.saved_model.Limits` of a model that is not trusted.
+        what each call of its functions may use. A SavedModel is a program: load one that you do not trust only so.
+        None: True, unless the program runs by `python -m tapeflow.run --untrusted`.
+      limits: the `tf.saved_model.Limits` of a model that is not trusted (optional).
 
-    Raises OSError for a folder without a SavedModel, ValueError for other tags and for contents that cannot be,
-    PermissionDeniedError for a model that is not trusted and touches more than its own files; its functions
-    raise ResourceExhaustedError where they need more than the limits.
+    Returns:
+      The object.
+
+    Raises:
+      OSError: for a folder without a SavedModel.
+      ValueError: for other tags, and for contents that cannot be.
+      PermissionDeniedError: for a model that is not trusted and touches more than its own files.
+      ResourceExhaustedError: by its functions, where they need more than the limits.
     """
     options = options or LoadOptions()
     with context.init_scope(), trust.loading(trusted, limits), load_context(options):

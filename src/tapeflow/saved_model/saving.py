@@ -37,16 +37,19 @@ from tapeflow.train.object_writing import session_of
 
 @public
 def save(obj, export_dir, signatures=None, options=None):
-    """Writes `obj` and all it holds to the folder `export_dir`, so that other programs can load and call it.
+    """Write an object and all it holds to a folder, so that other programs can load and call it.
 
     Args:
       obj: a `tf.Module`, a model, a `tf.train.Checkpoint` or another object that checkpoints follow.
+      export_dir: the folder, which is made.
       signatures: a `tf.function` with an input signature, a concrete function, or a dict of such by key; None: the
         only function of `obj` that can be one.
-      options: `SaveOptions`.
+      options: a `tf.saved_model.SaveOptions` (optional).
 
-    Raises ValueError for an object that cannot be saved and for signatures of another form, KeyError for functions
-    that use what `obj` does not hold, AssertionError inside of a tf.function.
+    Raises:
+      ValueError: for an object that cannot be saved, and for signatures of another form.
+      KeyError: for functions that use what `obj` does not hold.
+      AssertionError: inside of a `tf.function`.
     """
     if not context.executing_eagerly() and context.current_graph() is not None:
         if getattr(context.current_graph(), "building_function", False):

@@ -89,7 +89,15 @@ def is_running() -> bool:
 
 @public
 def start(logdir, options=None):
-    """Begins to take a profile. Raises AlreadyExistsError if one is being taken."""
+    """Begin to take a profile.
+
+    Args:
+      logdir: the folder to write it to.
+      options: a `tf.profiler.experimental.ProfilerOptions` (optional).
+
+    Raises:
+      AlreadyExistsError: where one is being taken.
+    """
     global _current
     with _lock:
         if _current is not None:

@@ -44,9 +44,14 @@ _current: _Trace | None = None
 
 @public
 def trace_on(graph=True, profiler=False, profiler_outdir=None):
-    """Begins to remember the graphs of the functions that run, and with `profiler` when what ran.
+    """Begin to remember the graphs of the functions that run.
 
-    Only eagerly; elsewhere it warns, and does nothing.
+    It works in eager execution only; elsewhere it warns and does nothing.
+
+    Args:
+      graph: whether to remember graphs.
+      profiler: whether to take a profile also.
+      profiler_outdir: the folder of the profile (optional).
     """
     global _current
     if not _allowed("Cannot enable trace inside a tf.function.", "Must enable trace in eager mode."):
@@ -71,9 +76,15 @@ def _allowed(in_function: str, in_graph: str) -> bool:
 
 @public
 def trace_export(name, step=None, profiler_outdir=None):
-    """Writes what was remembered as a summary, and the profile to its folder; ends the trace.
+    """Write what `tf.summary.trace_on` remembered, and end the trace.
 
-    Raises ValueError if no trace was begun, or a profile has no folder.
+    Args:
+      name: the tag of the summary.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      profiler_outdir: the folder of the profile, where there is one and `trace_on` got no folder.
+
+    Raises:
+      ValueError: where no trace was begun, and where a profile has no folder.
     """
     if not _allowed(
         "Cannot export trace inside a tf.function.", "Can only export trace while executing eagerly."

@@ -36,9 +36,19 @@ def create_file_writer(
     experimental_trackable=False,
     experimental_mesh=None,
 ):
-    """A SummaryWriter of a new event file in a folder.
+    """Make a writer of summaries to a new event file.
 
-    Events wait in memory until there are `max_queue` (10), or for `flush_millis` (2 minutes), or until flush.
+    Args:
+      logdir: the folder.
+      max_queue: how many events wait in memory at most; None: 10.
+      flush_millis: how long they wait at most; None: two minutes.
+      filename_suffix: how the name of the file ends; None: ".v2".
+      name: not used.
+      experimental_trackable: not used: all writers can be tracked.
+      experimental_mesh: not used.
+
+    Returns:
+      A `tf.summary.SummaryWriter`.
     """
     return SummaryWriter(logdir, max_queue, flush_millis, filename_suffix)
 
@@ -79,9 +89,16 @@ def flush(writer=None, name=None):
 
 @contextlib.contextmanager
 def summary_scope(name, default_name="summary", values=None):
-    """A context for the ops of a summary; gives the tag, with the name scopes around it, and the scope.
+    """Enter a context for the operations of a summary.
 
-    The scope is one of the graph of the tensors in `values`.
+    Args:
+      name: the name of the summary.
+      default_name: the name where `name` is empty.
+      values: tensors in whose graph the scope is (optional).
+
+    Returns:
+      A context manager that gives (tag, scope): the name with the name scopes around it, and the scope of
+      operations.
     """
     name = name or default_name
     around = current_name_scope()
@@ -103,9 +120,20 @@ def _step(step):
 
 @public
 def write(tag, tensor, step=None, metadata=None, name=None):
-    """Writes a tensor (or what a function gives, called only if summaries are recorded) under a tag.
+    """Write a tensor.
 
-    Returns whether it was written. Raises ValueError where there is a writer and no step.
+    Args:
+      tag: the tag, as it is.
+      tensor: a tensor; or a function that returns one, called only if summaries are recorded.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      metadata: a `SummaryMetadata` message that says which plugin shows it (optional).
+      name: a name for the operation (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      ValueError: where there is a writer but no step.
     """
     return _write(tag, tensor, step, metadata)
 
@@ -131,7 +159,20 @@ def _nothing(file):
 
 @public
 def scalar(name, data, step=None, description=None):
-    """Writes one number. Raises ValueError for tensors that are no scalars."""
+    """Write a number.
+
+    Args:
+      name: the tag, without the name scopes around.
+      data: a real scalar; or a function that returns one, called only if summaries are recorded.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      description: a text in Markdown (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      ValueError: for tensors that are no scalars, and where there is a writer but no step.
+    """
     with summary_scope(name, "scalar_summary") as (tag, _):
         return _write(tag, data, step, values.metadata("scalars", description), _scalar)
 
@@ -145,7 +186,21 @@ def _scalar(value):
 
 @public
 def histogram(name, data, step=None, buckets=None, description=None):
-    """Writes how many of the numbers lie in each of `buckets` (30) intervals of one width."""
+    """Write how many numbers lie in each of several intervals of one width.
+
+    Args:
+      name: the tag, without the name scopes around.
+      data: a real tensor; or a function that returns one, called only if summaries are recorded.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      buckets: how many intervals; None: 30.
+      description: a text in Markdown (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      ValueError: where there is a writer but no step.
+    """
     count = 30 if buckets is None else buckets
     with summary_scope(name, "histogram_summary") as (tag, _):
         return _write(
@@ -156,7 +211,22 @@ def histogram(name, data, step=None, buckets=None, description=None):
 
 @public
 def image(name, data, step=None, max_outputs=3, description=None):
-    """Writes the first images of (batch, height, width, channels), uint8 or floats from 0 to 1."""
+    """Write images.
+
+    Args:
+      name: the tag, without the name scopes around.
+      data: a tensor `[batch, height, width, channels]` of uint8, or of floating numbers from 0 to 1, with 1 to 4
+        channels; or a function that returns one, called only if summaries are recorded.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      max_outputs: how many images of the batch are written at most.
+      description: a text in Markdown (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      ValueError: for other shapes, and where there is a writer but no step.
+    """
 
     def make(value):
         if value.ndim != 4:
@@ -173,7 +243,20 @@ def image(name, data, step=None, max_outputs=3, description=None):
 
 @public
 def text(name, data, step=None, description=None):
-    """Writes strings, which TensorBoard shows as Markdown. Raises ValueError for other dtypes."""
+    """Write strings, which TensorBoard shows as Markdown.
+
+    Args:
+      name: the tag, without the name scopes around.
+      data: a string tensor; or a function that returns one, called only if summaries are recorded.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      description: a text in Markdown (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      ValueError: for other dtypes, and where there is a writer but no step.
+    """
 
     def make(value):
         value = np.asarray(value)
@@ -187,7 +270,24 @@ def text(name, data, step=None, description=None):
 
 @public
 def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
-    """Writes the first sounds of (batch, frames, channels), numbers from -1 to 1. Raises ValueError for shapes."""
+    """Write sounds.
+
+    Args:
+      name: the tag, without the name scopes around.
+      data: a floating tensor `[batch, frames, channels]`, of numbers from -1 to 1; or a function that returns one,
+        called only if summaries are recorded.
+      sample_rate: samples a second.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      max_outputs: how many sounds of the batch are written at most.
+      encoding: None or "wav".
+      description: a text in Markdown (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      ValueError: for other shapes and encodings, and where there is a writer but no step.
+    """
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
     rate = int(sample_rate.numpy() if hasattr(sample_rate, "numpy") else sample_rate)
@@ -205,7 +305,20 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
 
 @public
 def write_raw_pb(tensor, step=None, name=None):
-    """Writes a serialized Summary, or several in one event. Raises DataLossError for malformed bytes."""
+    """Write serialized summaries.
+
+    Args:
+      tensor: serialized `Summary` messages, which are merged to one event: a string tensor.
+      step: the number of the step; None: that of `tf.summary.experimental.set_step`.
+      name: a name for the operation (optional).
+
+    Returns:
+      Whether it was written.
+
+    Raises:
+      DataLossError: for other bytes.
+      ValueError: where there is a writer but no step.
+    """
     from google.protobuf.message import DecodeError
 
     recording = is_recording(True)

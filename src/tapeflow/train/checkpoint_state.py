@@ -165,7 +165,18 @@ def update_checkpoint_state(
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
-    """The CheckpointState of a folder with whole paths, or None where there is none that can be read."""
+    """Read which checkpoints are in a folder.
+
+    Args:
+      checkpoint_dir: the folder.
+      latest_filename: the name of the file that lists them; None: "checkpoint".
+
+    Returns:
+      A `CheckpointState` message with whole paths, or None where there is no file that can be read.
+
+    Raises:
+      ValueError: where the file names no checkpoint.
+    """
     path = _state_path(checkpoint_dir, latest_filename)
     try:
         with open(path) as file:
@@ -188,7 +199,15 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """The prefix of the latest checkpoint of a folder, or None."""
+    """Find the latest checkpoint of a folder.
+
+    Args:
+      checkpoint_dir: the folder.
+      latest_filename: the name of the file that lists the checkpoints; None: "checkpoint".
+
+    Returns:
+      Its prefix, or None where there is none.
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is not None and checkpoint_exists(state.model_checkpoint_path):
         return state.model_checkpoint_path
@@ -234,7 +253,17 @@ def files_of(prefix: str, meta_graph_suffix: str = "meta") -> list[str]:
 def checkpoints_iterator(
     checkpoint_dir: Any, min_interval_secs: float = 0, timeout: Any = None, timeout_fn: Any = None
 ) -> Any:
-    """The prefixes of new checkpoints as they appear; ends after `timeout` seconds without one."""
+    """Yield the prefixes of new checkpoints as they appear.
+
+    Args:
+      checkpoint_dir: the folder of the checkpoints.
+      min_interval_secs: how many seconds lie between two of them at least.
+      timeout: after how many seconds without a new one the iteration ends; None: never.
+      timeout_fn: called then, it ends the iteration by returning true (optional).
+
+    Returns:
+      A generator of str; checkpoints between two steps are left out.
+    """
     last = None
     while True:
         started = time.time()

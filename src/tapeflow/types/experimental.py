@@ -1,15 +1,11 @@
 """tf.types.experimental: types for annotations, and those that functions are traced by."""
 
-from typing import Any
-
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.trace_type import SupportsTracingProtocol, TraceType
 from tapeflow.function.atomic import AtomicFunction
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.function.function_type import FunctionType
-
-# Whatever `tf.convert_to_tensor` takes.
-TensorLike = Any
 
 Callable = ConcreteFunction
 GenericFunction = Function

@@ -75,3 +75,10 @@ def test_no_real_root_is_nan_and_singular_matrices_are_refused():
         with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
             tf.linalg.lu(singular)
     assert np.isnan(tf.linalg.triangular_solve([[1.0, 0], [1, 0]], [[1.0], [1]])[1, 0])
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_the_frobenius_norm_is_one_of_matrices_alone(axis):
+    with pytest.raises(ValueError, match="vector norm"):
+        tf.linalg.norm([3.0, 4.0], ord="fro", axis=axis)
+    assert tf.linalg.norm([[3.0, 4.0]], ord="fro", axis=(0, 1)).numpy() == 5

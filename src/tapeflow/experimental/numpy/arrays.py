@@ -83,10 +83,13 @@ def dtype_of(dtype: Any) -> tf.DType:
 
 @public
 def array(val, dtype=None, copy=True, ndmin=0):
-    """A tensor of `val`, with axes of size 1 in front up to `ndmin` of them. A tensor is never changed, so that `copy`
-    only says whether the result is another object.
+    """Return a tensor of a value.
 
-    Raises ValueError or TypeError for what is not like an array.
+    Args:
+      val: an array, a number, or lists of those.
+      dtype: the dtype; None: as NumPy would have it.
+      copy: whether to copy; as a tensor is never changed, it does not show.
+      ndmin: how many axes there are at least: new ones of size 1 come first.
     """
     x = tensor(val, None if dtype is None else dtype_of(dtype))
     if copy and x is val:
@@ -97,19 +100,34 @@ def array(val, dtype=None, copy=True, ndmin=0):
 
 @public
 def asarray(a, dtype=None):
-    """`a` as a tensor; itself where it is one of that dtype."""
+    """Return a tensor of a value; itself where it is one of that dtype.
+
+    Args:
+      a: an array, or what makes one.
+      dtype: the dtype; None: as NumPy would have it.
+    """
     return tensor(a, None if dtype is None else dtype_of(dtype))
 
 
 @public
 def asanyarray(a, dtype=None):
-    """`a` as a tensor, as `asarray`."""
+    """Return a tensor of a value, as `asarray`.
+
+    Args:
+      a: an array, or what makes one.
+      dtype: the dtype; None: as NumPy would have it.
+    """
     return asarray(a, dtype)
 
 
 @public
 def ascontiguousarray(a, dtype=None):
-    """`a` as a tensor of one axis or more; tensors are always contiguous."""
+    """Return a tensor of one axis or more; tensors are always contiguous.
+
+    Args:
+      a: an array, or what makes one.
+      dtype: the dtype; None: as NumPy would have it.
+    """
     return array(a, dtype, ndmin=1)
 
 
@@ -127,7 +145,11 @@ def result_type(*arrays_and_dtypes):
 
 @public
 def promote_types(type1, type2):
-    """NumPy's dtype that can hold both."""
+    """Return NumPy's dtype that can hold numbers of both.
+
+    Args:
+      type1, type2: dtypes, or what makes some.
+    """
     return np.promote_types(tf.as_dtype(type1).as_numpy_dtype, tf.as_dtype(type2).as_numpy_dtype)
 
 
@@ -145,7 +167,11 @@ def iinfo(int_type):
 
 @public
 def issubdtype(arg1, arg2):
-    """Whether the first dtype is below the second in NumPy's hierarchy."""
+    """Return whether the first dtype is below the second in NumPy's hierarchy.
+
+    Args:
+      arg1, arg2: dtypes, or what makes some.
+    """
     return np.issubdtype(
         *(d.as_numpy_dtype if isinstance(d, tf.DType) else d for d in (arg1, arg2))
     )
@@ -165,9 +191,11 @@ def shape(a):
 
 @public
 def size(x, axis=None):
-    """The number of elements, or that along `axis`: an int where it is known, else a tensor.
+    """Return the number of elements: an int where it is known, else a tensor.
 
-    Raises NotImplementedError for several axes.
+    Args:
+      x: an array, or what makes one.
+      axis: the axis to count along; None: all.
     """
     if axis is not None and np.ndim(axis) > 0:
         raise NotImplementedError(

@@ -9,9 +9,12 @@ from tapeflow.experimental.numpy.arrays import promoted, tensor
 
 @public
 def where(condition, x=None, y=None):
-    """Elements of `x` where the condition holds, else of `y`; alone, the indices where it holds.
+    """Return elements of `x` where a condition holds, else of `y`.
 
-    Raises ValueError for one of `x` and `y` without the other.
+    Args:
+      condition: an array; what is not zero holds.
+      x, y: arrays, which broadcast with it; without both, the indices where the condition holds are returned, one
+        tensor for each axis.
     """
     condition = tf.cast(tensor(condition), tf.bool)
     if x is None and y is None:
@@ -33,9 +36,12 @@ def nonzero(a):
 
 @public
 def select(condlist, choicelist, default=0):
-    """Elements of the first choice whose condition holds, else the default.
+    """Return elements of the first choice whose condition holds.
 
-    Raises ValueError if there are not as many conditions as choices, or none.
+    Args:
+      condlist: a list of bool arrays.
+      choicelist: a list of as many arrays; all broadcast.
+      default: what stands where no condition holds.
     """
     if len(condlist) != len(choicelist):
         raise ValueError(
@@ -51,9 +57,14 @@ def select(condlist, choicelist, default=0):
 
 @public
 def take(a, indices, axis=None, out=None, mode="clip"):
-    """Elements at indices along `axis`, or of all in a row; indices outside are clipped, or wrap around with "wrap".
+    """Return elements at indices.
 
-    Raises ValueError for mode "raise", and if `out` is given.
+    Args:
+      a: an array, or what makes one.
+      indices: integers of any shape.
+      axis: the axis; None: all elements in a row.
+      out: must be None, else ValueError is raised.
+      mode: what becomes of indices outside: "clip", or "wrap" around.
     """
     if out is not None:
         raise ValueError("out argument is not supported in take.")
@@ -74,7 +85,13 @@ def take(a, indices, axis=None, out=None, mode="clip"):
 
 @public
 def take_along_axis(arr, indices, axis):
-    """For each place along the other axes, the elements at its indices along `axis`; of all in a row, with None."""
+    """Return, for each place along the other axes, the elements at its own indices along an axis.
+
+    Args:
+      arr: an array, or what makes one.
+      indices: integers that broadcast with `arr` but for the axis.
+      axis: the axis; None: all elements in a row.
+    """
     x, indices = tensor(arr), tensor(indices)
     if axis is None:
         return take_along_axis(tf.reshape(x, [-1]), indices, 0)
@@ -94,7 +111,13 @@ def take_along_axis(arr, indices, axis):
 
 @public
 def compress(condition, a, axis=None):
-    """The slices along `axis`, or the elements of all in a row, where the condition holds; it may be shorter."""
+    """Return the slices along an axis where a condition holds.
+
+    Args:
+      condition: a vector of booleans, which may be shorter than the axis.
+      a: an array, or what makes one.
+      axis: the axis; None: all elements in a row.
+    """
     x, condition = tensor(a), tf.cast(tensor(condition), tf.bool)
     if len(condition.shape) != 1:
         raise ValueError("condition must be a 1-d array.")
@@ -115,7 +138,14 @@ def _quick(kind, order):
 
 @public
 def sort(a, axis=-1, kind="quicksort", order=None):
-    """Elements in ascending order along `axis`, or all in a row with None. Raises ValueError for another kind."""
+    """Return elements in ascending order.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: all elements in a row.
+      kind: "quicksort" or "stable", which give the same; ValueError for others.
+      order: must be None, else ValueError is raised.
+    """
     _quick(kind, order)
     x = tensor(a)
     return tf.sort(tf.reshape(x, [-1]) if axis is None else x, -1 if axis is None else axis)
@@ -123,7 +153,14 @@ def sort(a, axis=-1, kind="quicksort", order=None):
 
 @public
 def argsort(a, axis=-1, kind="quicksort", order=None):
-    """The int64 indices that sort `a`, along `axis` or all in a row with None. Raises ValueError for another kind."""
+    """Return the int64 indices that sort an array.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: all elements in a row.
+      kind: "quicksort" or "stable", which give the same; ValueError for others.
+      order: must be None, else ValueError is raised.
+    """
     _quick(kind, order)
     x = tensor(a)
     stable = kind == "stable"

@@ -22,51 +22,96 @@ def _like(dtype, a):
 
 @public
 def zeros(shape, dtype=float):
-    """Zeros; `dtype` is float64 unless given."""
+    """Return zeros.
+
+    Args:
+      shape: the shape, an int or a tuple of ints.
+      dtype: the dtype; a Python float means float64, or float32 where that is preferred.
+    """
     return tf.zeros(shape, dtype_of(dtype))
 
 
 @public
 def zeros_like(a, dtype=None):
-    """Zeros of the shape, and unless given the dtype, of `a`."""
+    """Return zeros of the shape of another array.
+
+    Args:
+      a: an array, or what makes one.
+      dtype: the dtype; None: that of `a`.
+    """
     a = tensor(a)
     return tf.zeros_like(a, _like(dtype, a))
 
 
 @public
 def ones(shape, dtype=float):
-    """Ones; `dtype` is float64 unless given."""
+    """Return ones.
+
+    Args:
+      shape: the shape, an int or a tuple of ints.
+      dtype: the dtype; a Python float means float64, or float32 where that is preferred.
+    """
     return tf.ones(shape, dtype_of(dtype))
 
 
 @public
 def ones_like(a, dtype=None):
-    """Ones of the shape, and unless given the dtype, of `a`."""
+    """Return ones of the shape of another array.
+
+    Args:
+      a: an array, or what makes one.
+      dtype: the dtype; None: that of `a`.
+    """
     a = tensor(a)
     return tf.ones_like(a, _like(dtype, a))
 
 
 @public
 def empty(shape, dtype=float):
-    """Zeros: no tensor is uninitialised."""
+    """Return zeros: no tensor is uninitialised.
+
+    Args:
+      shape: the shape, an int or a tuple of ints.
+      dtype: the dtype; a Python float means float64, or float32 where that is preferred.
+    """
     return zeros(shape, dtype)
 
 
 @public
 def empty_like(a, dtype=None):
-    """Zeros of the shape, and unless given the dtype, of `a`."""
+    """Return zeros of the shape of another array.
+
+    Args:
+      a: an array, or what makes one.
+      dtype: the dtype; None: that of `a`.
+    """
     return zeros_like(a, dtype)
 
 
 @public
 def full(shape, fill_value, dtype=None):
-    """A tensor of `shape` to which `fill_value` is broadcast."""
+    """Return an array filled with a value.
+
+    Args:
+      shape: the shape, an int or a tuple of ints.
+      fill_value: the value, which broadcasts to the shape.
+      dtype: the dtype; None: that of the value.
+    """
     return tf.broadcast_to(array(fill_value, dtype, copy=False), shape)
 
 
 @public
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    """`fill_value` in the shape and dtype of `a`. Raises ValueError for other `order`, `subok` and `shape`."""
+    """Return an array filled with a value, in the shape of another one.
+
+    Args:
+      a: an array, or what makes one.
+      fill_value: the value, which broadcasts to the shape.
+      dtype: the dtype; None: that of `a`.
+      order: must be "K", else ValueError is raised.
+      subok: must be True, else ValueError is raised.
+      shape: must be None, else ValueError is raised.
+    """
     if order != "K":
         raise ValueError("Non-standard orders are not supported.")
     if not subok:
@@ -79,7 +124,14 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
 
 @public
 def eye(N, M=None, k=0, dtype=float):
-    """A matrix of N rows and M columns with ones on the k-th diagonal."""
+    """Return a matrix with ones on a diagonal.
+
+    Args:
+      N: the number of rows.
+      M: the number of columns; None: that of rows.
+      k: which diagonal: 0 is the main one, positive numbers are above it.
+      dtype: the dtype; a Python float means float64, or float32 where that is preferred.
+    """
     columns = N if M is None else M
     on = tf.equal(tf.range(columns)[None, :], tf.range(N)[:, None] + k)
     return tf.cast(on, dtype_of(dtype))
@@ -87,13 +139,25 @@ def eye(N, M=None, k=0, dtype=float):
 
 @public
 def identity(n, dtype=float):
-    """The n x n matrix with ones on the diagonal."""
+    """Return the square matrix with ones on the diagonal.
+
+    Args:
+      n: the number of rows and columns.
+      dtype: the dtype; a Python float means float64, or float32 where that is preferred.
+    """
     return eye(n, n, dtype=dtype)
 
 
 @public
 def tri(N, M=None, k=0, dtype=None):
-    """A matrix with ones on and below the k-th diagonal."""
+    """Return a matrix with ones on and below a diagonal.
+
+    Args:
+      N: the number of rows.
+      M: the number of columns; None: that of rows.
+      k: which diagonal: 0 is the main one, positive numbers are above it.
+      dtype: the dtype; None: float64, or float32 where that is preferred.
+    """
     columns = N if M is None else M
     on = tf.range(columns)[None, :] <= tf.range(N)[:, None] + k
     return tf.cast(on, default_float() if dtype is None else dtype_of(dtype))
@@ -101,9 +165,13 @@ def tri(N, M=None, k=0, dtype=None):
 
 @public
 def arange(start, stop=None, step=1, dtype=None):
-    """Numbers from `start` (from 0, if `stop` is left out) up to but without `stop`.
+    """Return numbers from `start` up to but without `stop`.
 
-    Raises ValueError if `step` is 0.
+    Args:
+      start: the first number; alone, it is the stop, and the numbers start at 0.
+      stop: where they end.
+      step: how far they are apart; ValueError for 0.
+      dtype: the dtype; None: that of the arguments.
     """
     if not tf.is_tensor(step) and not step:
         raise ValueError("step must be non-zero.")
@@ -116,7 +184,17 @@ def arange(start, stop=None, step=1, dtype=None):
 
 @public
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
-    """`num` evenly spaced numbers, and with `retstep` their distance."""
+    """Return evenly spaced numbers.
+
+    Args:
+      start: the first number.
+      stop: the last.
+      num: how many.
+      endpoint: whether `stop` is one of them.
+      retstep: whether to return also how far they are apart.
+      dtype: the dtype; a Python float means float64, or float32 where that is preferred.
+      axis: the axis of the numbers.
+    """
     target = None if dtype is None else dtype_of(dtype)
     start, stop = (floating(x) for x in promoted(start, stop))
     if target is not None and (target.is_floating or target.is_complex):
@@ -141,7 +219,17 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
 
 @public
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    """Powers of `base` whose exponents are evenly spaced."""
+    """Return powers whose exponents are evenly spaced.
+
+    Args:
+      start: the first exponent.
+      stop: the last.
+      num: how many.
+      endpoint: whether `stop` is one of them.
+      base: the base of the powers.
+      dtype: the dtype; None: that of the powers.
+      axis: the axis of the numbers.
+    """
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     out = tf.pow(tf.cast(base, exponents.dtype), exponents)
     return out if dtype is None else tf.cast(out, dtype_of(dtype))
@@ -149,7 +237,16 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 @public
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    """Numbers whose ratios are equal, from `start` to `stop`, which have one sign."""
+    """Return numbers whose ratios are equal.
+
+    Args:
+      start: the first number.
+      stop: the last, of the same sign.
+      num: how many.
+      endpoint: whether `stop` is one of them.
+      dtype: the dtype; None: that of the ends.
+      axis: the axis of the numbers.
+    """
     start, stop = (floating(x) for x in promoted(start, stop))
     sign = tf.sign(start)
     exponents = linspace(
@@ -166,9 +263,11 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 @public
 def diag(v, k=0):
-    """A matrix with `v` on its k-th diagonal, or the k-th diagonal of the matrix `v`.
+    """Return a matrix with a given diagonal, or the diagonal of a matrix.
 
-    Raises ValueError for other numbers of axes.
+    Args:
+      v: a vector, or a matrix.
+      k: which diagonal: 0 is the main one, positive numbers are above it.
     """
     v = tensor(v)
     if len(v.shape) == 1:
@@ -183,19 +282,35 @@ def diag(v, k=0):
 
 @public
 def diagflat(v, k=0):
-    """A matrix with the elements of `v` on its k-th diagonal."""
+    """Return a matrix with all elements of an array on a diagonal.
+
+    Args:
+      v: an array, or what makes one.
+      k: which diagonal: 0 is the main one, positive numbers are above it.
+    """
     return diag(tf.reshape(tensor(v), [-1]), k)
 
 
 @public
 def diag_indices(n, ndim=2):
-    """Indices of the main diagonal: a tuple of `ndim` equal tensors."""
+    """Return the indices of the main diagonal: a tuple of equal tensors.
+
+    Args:
+      n: the size of each axis.
+      ndim: the number of axes.
+    """
     return (tf.range(n),) * ndim
 
 
 @public
 def vander(x, N=None, increasing=False):
-    """The matrix whose columns are the powers of `x`, by default from the highest down."""
+    """Return the matrix whose columns are the powers of a vector.
+
+    Args:
+      x: a vector.
+      N: the number of columns; None: as many as `x` has elements.
+      increasing: whether powers rise from left to right.
+    """
     x = tensor(x)
     columns = x.shape[0] if N is None else N
     powers = tf.range(columns)
@@ -205,9 +320,11 @@ def vander(x, N=None, increasing=False):
 
 @public
 def meshgrid(*xi, **kwargs):
-    """Coordinates of a grid, by `indexing="xy"` or `"ij"`.
+    """Return the coordinates of the points of a grid.
 
-    Raises ValueError where `sparse` or `copy` are not as they are by default.
+    Args:
+      *xi: vectors, the coordinates along each axis.
+      **kwargs: `indexing`, "xy" or "ij"; `sparse` and `copy`, which must be the default.
     """
     if kwargs.pop("sparse", False):
         raise ValueError("Function `meshgrid` does not support returning sparse arrays yet.")

@@ -18,7 +18,7 @@ def _unary(name: str, function: Callable[[Any], Any], what: str, *, to_float: bo
     def apply(x):
         return function(floating(x) if to_float else tensor(x))
 
-    return _finished(apply, name, what)
+    return _finished(apply, name, what, "x: an array, or what makes one.")
 
 
 def _binary(
@@ -32,12 +32,15 @@ def _binary(
             x1, x2 = floating(x1), floating(x2)
         return function(x1, x2)
 
-    return _finished(apply, name, what)
+    return _finished(apply, name, what, _PAIR)
 
 
-def _finished(function: Any, name: str, what: str) -> Any:
+_PAIR = "x1, x2: arrays, or what makes some, that broadcast; they are promoted to one dtype."
+
+
+def _finished(function: Any, name: str, what: str, args: str) -> Any:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__ = f"{what}\n\nArgs:\n  {args}\n"
     return public(function)
 
 
@@ -130,9 +133,13 @@ def signbit(x):
 
 @public
 def sign(x, out=None, where=None, **kwargs):
-    """-1, 0 or 1; of complex numbers that of the real part, or of the imaginary one where that is 0.
+    """Return -1, 0 or 1; of complex numbers that of the real part, or of the imaginary one where that is 0.
 
-    Raises ValueError for arguments other than `x`.
+    Args:
+      x: an array, or what makes one.
+      out: must be None, else ValueError is raised.
+      where: must be None, else ValueError is raised.
+      **kwargs: must be empty, else ValueError is raised.
     """
     if out is not None:
         raise ValueError("tf.numpy doesnt support setting out.")
@@ -151,7 +158,12 @@ def sign(x, out=None, where=None, **kwargs):
 
 @public
 def angle(z, deg=False):
-    """The argument of complex numbers, in radians, or degrees with `deg`."""
+    """Return the argument of complex numbers.
+
+    Args:
+      z: an array, or what makes one.
+      deg: whether in degrees, not in radians.
+    """
     x = tensor(z)
     if not x.dtype.is_complex:
         x = tf.cast(x, tf.complex64 if x.dtype == tf.float32 else tf.complex128)
@@ -198,7 +210,12 @@ def isrealobj(x):
 
 @public
 def around(a, decimals=0):
-    """`a` rounded to that many decimals, of the same dtype; halves to even."""
+    """Return numbers rounded to decimals, of the same dtype; halves to even.
+
+    Args:
+      a: an array, or what makes one.
+      decimals: how many digits stay behind the point; negative: zeros before it.
+    """
     x = tensor(a)
     dtype = x.dtype
     work = x if dtype.is_floating or dtype.is_complex else tf.cast(x, default_float())
@@ -208,13 +225,24 @@ def around(a, decimals=0):
 
 @public
 def round(a, decimals=0):
-    """`a` rounded to that many decimals, as `around`."""
+    """Return numbers rounded to decimals, as `around`.
+
+    Args:
+      a: an array, or what makes one.
+      decimals: how many digits stay behind the point; negative: zeros before it.
+    """
     return around(a, decimals)
 
 
 @public
 def clip(a, a_min, a_max):
-    """`a` within the bounds, of which one may be None. Raises ValueError for both."""
+    """Return elements raised and lowered to bounds.
+
+    Args:
+      a: an array, or what makes one.
+      a_min: the least value, or None; ValueError where both are None.
+      a_max: the greatest value, or None.
+    """
     if a_min is None and a_max is None:
         raise ValueError("Not more than one of `a_min` and `a_max` may be `None`.")
     if a_min is None:
@@ -338,7 +366,9 @@ def _logical(name, function, what):
     def apply(x1, x2):
         return function(tf.cast(tensor(x1), tf.bool), tf.cast(tensor(x2), tf.bool))
 
-    return _finished(apply, name, what)
+    return _finished(
+        apply, name, what, "x1, x2: arrays, or what makes some, that broadcast; what is not zero is true."
+    )
 
 
 logical_and = _logical("logical_and", tf.logical_and, "Whether both are true.")
@@ -348,7 +378,14 @@ logical_xor = _logical("logical_xor", tf.math.logical_xor, "Whether exactly one 
 
 @public
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether |a - b| <= atol + rtol * |b|."""
+    """Return where `|a - b| <= atol + rtol * |b|`.
+
+    Args:
+      a, b: arrays that broadcast.
+      rtol: the relative tolerance.
+      atol: the absolute tolerance.
+      equal_nan: whether NaN is close to NaN.
+    """
     a, b = promoted(a, b)
     if not (a.dtype.is_floating or a.dtype.is_complex):
         return tf.equal(a, b)
@@ -363,13 +400,24 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @public
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements are close."""
+    """Return whether all elements are close, see `isclose`.
+
+    Args:
+      a, b: arrays that broadcast.
+      rtol: the relative tolerance.
+      atol: the absolute tolerance.
+      equal_nan: whether NaN is close to NaN.
+    """
     return tf.reduce_all(isclose(a, b, rtol, atol, equal_nan))
 
 
 @public
 def array_equal(a1, a2):
-    """Whether shapes and elements are equal."""
+    """Return whether shapes and elements of two arrays are equal.
+
+    Args:
+      a1, a2: arrays, or what makes some.
+    """
     a1, a2 = promoted(a1, a2)
     if not a1.shape.is_compatible_with(a2.shape):
         return tf.constant(False)

@@ -27,7 +27,11 @@ def _matmul(a, b):
 
 @public
 def matmul(x1, x2):
-    """The product of matrices, or of a matrix and a vector; axes in front broadcast. Not of scalars: ValueError."""
+    """Return the product of matrices, or of a matrix and a vector; ValueError for scalars.
+
+    Args:
+      x1, x2: arrays, whose axes before the last two broadcast.
+    """
     x1, x2 = promoted(x1, x2)
     if not len(x1.shape) or not len(x2.shape):
         raise ValueError("Scalar operands of matmul are not allowed, use multiply instead.")
@@ -36,7 +40,11 @@ def matmul(x1, x2):
 
 @public
 def dot(a, b):
-    """Multiplied by scalars, else summed over the last axis of `a` and the last but one of `b`."""
+    """Return products with scalars, else sums over the last axis of `a` and the last but one of `b`.
+
+    Args:
+      a, b: arrays, or what makes some.
+    """
     a, b = promoted(a, b)
     if not len(a.shape) or not len(b.shape):
         return tf.multiply(a, b) if a.dtype != tf.bool else tf.logical_and(a, b)
@@ -48,7 +56,11 @@ def dot(a, b):
 
 @public
 def inner(a, b):
-    """Summed over the last axes of both."""
+    """Return sums of products over the last axes of both.
+
+    Args:
+      a, b: arrays, or what makes some; a scalar is multiplied.
+    """
     a, b = promoted(a, b)
     if not len(a.shape) or not len(b.shape):
         return tf.multiply(a, b)
@@ -57,14 +69,22 @@ def inner(a, b):
 
 @public
 def outer(a, b):
-    """The products of all pairs of elements, as a matrix."""
+    """Return the products of all pairs of elements, as a matrix.
+
+    Args:
+      a, b: arrays, or what makes some, taken as vectors.
+    """
     a, b = promoted(a, b)
     return tf.reshape(a, [-1, 1]) * tf.reshape(b, [1, -1])
 
 
 @public
 def vdot(a, b):
-    """The sum of the products of the elements, those of `a` conjugated."""
+    """Return the sum of the products of elements, those of `a` conjugated.
+
+    Args:
+      a, b: arrays, or what makes some, taken as vectors.
+    """
     a, b = promoted(a, b)
     return dot(
         tf.math.conj(tf.reshape(a, [-1])) if a.dtype.is_complex else tf.reshape(a, [-1]),
@@ -74,13 +94,22 @@ def vdot(a, b):
 
 @public
 def tensordot(a, b, axes=2):
-    """Summed over pairs of axes."""
+    """Return products summed over pairs of axes.
+
+    Args:
+      a, b: arrays, or what makes some.
+      axes: how many last axes of `a` go with as many first ones of `b`, or a pair of lists of axes.
+    """
     return _counted(lambda x, y: tf.tensordot(x, y, axes), *promoted(a, b))
 
 
 @public
 def kron(a, b):
-    """The Kronecker product."""
+    """Return the Kronecker product.
+
+    Args:
+      a, b: arrays, or what makes some.
+    """
     a, b = promoted(a, b)
     rank = max(len(a.shape), len(b.shape))
     a = tf.reshape(a, [1] * (rank - len(a.shape)) + list(a.shape))
@@ -93,7 +122,14 @@ def kron(a, b):
 
 @public
 def einsum(subscripts, *operands, **kwargs):
-    """Sums of products, as Einstein wrote them. Raises ValueError for `casting` or `order` other than the default."""
+    """Return products summed as an equation says, see `tf.einsum`.
+
+    Args:
+      subscripts: the equation.
+      *operands: the arrays.
+      **kwargs: `casting` and `order`, which must be the default, else ValueError is raised; `optimize`, which
+        changes nothing in the result.
+    """
     if kwargs.pop("casting", "safe") != "safe":
         raise ValueError("casting is not supported.")
     if kwargs.pop("order", "K") != "K":
@@ -105,9 +141,14 @@ def einsum(subscripts, *operands, **kwargs):
 
 @public
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The cross product of vectors of two or three elements; of two of two elements the third of the result alone.
+    """Return the cross product of vectors of two or three elements.
 
-    Raises ValueError for other sizes.
+    Args:
+      a, b: arrays of vectors that broadcast; of two times two elements the third one of the result is returned.
+      axisa: the axis of the vectors of `a`.
+      axisb: the axis of the vectors of `b`.
+      axisc: the axis of the vectors of the result.
+      axis: replaces the three, where it is not None.
     """
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -124,7 +165,15 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 @public
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
-    """The sum of the diagonal of the matrices in two axes."""
+    """Return the sum of the diagonal of the matrices in two axes.
+
+    Args:
+      a: an array of two axes or more.
+      offset: which diagonal: 0 is the main one, positive numbers are above it.
+      axis1: the axis of rows.
+      axis2: the axis of columns.
+      dtype: the dtype of the sum; None: that of `a`.
+    """
     x = diagonal(a, offset, axis1, axis2)
     if dtype is not None:
         x = tf.cast(x, dtype_of(dtype))
@@ -135,7 +184,12 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
 
 @public
 def polyval(p, x):
-    """The polynomial with coefficients `p`, from the highest power down, at `x`."""
+    """Return the values of a polynomial.
+
+    Args:
+      p: the coefficients, from the highest power down.
+      x: where to evaluate it.
+    """
     p, x = promoted(p, x)
     out = tf.zeros_like(x)
     for coefficient in tf.unstack(tf.reshape(p, [-1]) if p.shape.rank == 0 else p):
@@ -145,7 +199,13 @@ def polyval(p, x):
 
 @public
 def diff(a, n=1, axis=-1):
-    """Differences of neighbours along `axis`, n times."""
+    """Return differences of neighbours along an axis.
+
+    Args:
+      a: an array, or what makes one.
+      n: how many times differences are taken.
+      axis: the axis.
+    """
     x = tensor(a)
     axis %= len(x.shape)
     for _ in range(n):

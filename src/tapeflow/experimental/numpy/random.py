@@ -51,7 +51,13 @@ def random(size=None):
 
 @public
 def uniform(low=0.0, high=1.0, size=None):
-    """Numbers between `low` and `high`, which broadcast to `size`."""
+    """Return numbers between two ends.
+
+    Args:
+      low: the least.
+      high: the limit.
+      size: the shape; None: that of the two ends broadcast.
+    """
     dtype = default_float()
     low, high = tf.cast(low, dtype), tf.cast(high, dtype)
     if size is None:
@@ -61,7 +67,12 @@ def uniform(low=0.0, high=1.0, size=None):
 
 @public
 def poisson(lam=1.0, size=None):
-    """Numbers of the Poisson distribution of mean `lam`, as floats."""
+    """Return numbers of the Poisson distribution.
+
+    Args:
+      lam: the mean, a number or an array.
+      size: the shape; None: that of `lam`.
+    """
     if size is None:
         size = tf.shape(promoted(lam)[0])
     return tf.random.poisson(_shape(size), lam, tf.int64)
@@ -69,7 +80,14 @@ def poisson(lam=1.0, size=None):
 
 @public
 def randint(low, high=None, size=None, dtype=np.int64):
-    """Integers from `low` up to but without `high`; without it, from 0 up to but without `low`."""
+    """Return integers from `low` up to but without `high`.
+
+    Args:
+      low: the least; alone, it is the limit, and the least is 0.
+      high: the limit.
+      size: the shape; None: a scalar.
+      dtype: int32 or int64; ValueError for others.
+    """
     low, high = (0, low) if high is None else (low, high)
     target = tf.as_dtype(dtype)
     if target not in (tf.int32, tf.int64):

@@ -24,7 +24,14 @@ def _no_out(out):
 
 @public
 def sum(a, axis=None, dtype=None, keepdims=None):
-    """The sum along `axis`, by default of all. Booleans are counted."""
+    """Return the sum along axes; booleans are counted.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype to compute in; None: that of `a`, small integers and booleans as 64 bits.
+      keepdims: whether the axes stay, with size 1.
+    """
     x = tensor(a)
     x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
     return tf.reduce_sum(x, axis, bool(keepdims))
@@ -32,7 +39,14 @@ def sum(a, axis=None, dtype=None, keepdims=None):
 
 @public
 def prod(a, axis=None, dtype=None, keepdims=None):
-    """The product along `axis`, by default of all."""
+    """Return the product along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype to compute in; None: that of `a`, small integers and booleans as 64 bits.
+      keepdims: whether the axes stay, with size 1.
+    """
     x = tensor(a)
     x = tf.cast(x, dtype_of(dtype)) if dtype is not None else _widened(x)
     return tf.reduce_prod(x, axis, bool(keepdims))
@@ -40,7 +54,15 @@ def prod(a, axis=None, dtype=None, keepdims=None):
 
 @public
 def mean(a, axis=None, dtype=None, out=None, keepdims=None):
-    """The mean along `axis`, by default of all; of integers in floating point. `out` must be None, else ValueError."""
+    """Return the mean along axes, of integers in floating point.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype to compute in; None: that of `a`.
+      out: must be None, else ValueError is raised.
+      keepdims: whether the axes stay, with size 1.
+    """
     _no_out(out)
     x = tf.cast(tensor(a), dtype_of(dtype)) if dtype is not None else floating(a)
     return tf.reduce_mean(x, axis, bool(keepdims))
@@ -48,53 +70,106 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=None):
 
 @public
 def amax(a, axis=None, out=None, keepdims=None):
-    """The largest element along `axis`, by default of all. `out` must be None, else ValueError."""
+    """Return the largest element along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      out: must be None, else ValueError is raised.
+      keepdims: whether the axes stay, with size 1.
+    """
     _no_out(out)
     return max(a, axis, keepdims)
 
 
 @public
 def amin(a, axis=None, out=None, keepdims=None):
-    """The smallest element along `axis`, by default of all. `out` must be None, else ValueError."""
+    """Return the smallest element along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      out: must be None, else ValueError is raised.
+      keepdims: whether the axes stay, with size 1.
+    """
     _no_out(out)
     return min(a, axis, keepdims)
 
 
 @public
 def max(a, axis=None, keepdims=None):
-    """The largest element along `axis`, by default of all."""
+    """Return the largest element along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      keepdims: whether the axes stay, with size 1.
+    """
     x = tensor(a)
     return (tf.reduce_any if x.dtype == tf.bool else tf.reduce_max)(x, axis, bool(keepdims))
 
 
 @public
 def min(a, axis=None, keepdims=None):
-    """The smallest element along `axis`, by default of all."""
+    """Return the smallest element along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      keepdims: whether the axes stay, with size 1.
+    """
     x = tensor(a)
     return (tf.reduce_all if x.dtype == tf.bool else tf.reduce_min)(x, axis, bool(keepdims))
 
 
 @public
 def ptp(a, axis=None, keepdims=None):
-    """The largest less the smallest element."""
+    """Return the largest less the smallest element along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      keepdims: whether the axes stay, with size 1.
+    """
     return max(a, axis, keepdims) - min(a, axis, keepdims)
 
 
 @public
 def all(a, axis=None, keepdims=None):
-    """Whether all elements are true."""
+    """Return whether all elements along axes are true.
+
+    Args:
+      a: an array, or what makes one; what is not zero is true.
+      axis: the axis, or a tuple of axes; None: all.
+      keepdims: whether the axes stay, with size 1.
+    """
     return tf.reduce_all(tf.cast(tensor(a), tf.bool), axis, bool(keepdims))
 
 
 @public
 def any(a, axis=None, keepdims=None):
-    """Whether an element is true."""
+    """Return whether an element along axes is true.
+
+    Args:
+      a: an array, or what makes one; what is not zero is true.
+      axis: the axis, or a tuple of axes; None: all.
+      keepdims: whether the axes stay, with size 1.
+    """
     return tf.reduce_any(tf.cast(tensor(a), tf.bool), axis, bool(keepdims))
 
 
 @public
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
-    """The variance along `axis`, divided by the number of elements less `ddof`. `out` must be None, else ValueError."""
+    """Return the variance along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype of the result; None: that of `a`, of integers a floating one.
+      out: must be None, else ValueError is raised.
+      ddof: what is subtracted from the number of elements that the squares are divided by.
+      keepdims: whether the axes stay, with size 1.
+    """
     _no_out(out)
     x = tensor(a)
     if dtype is not None:
@@ -114,15 +189,25 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
 
 @public
 def std(a, axis=None, keepdims=None):
-    """The root of the variance."""
+    """Return the square root of the variance along axes.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      keepdims: whether the axes stay, with size 1.
+    """
     return tf.sqrt(var(a, axis, keepdims=keepdims))
 
 
 @public
 def average(a, axis=None, weights=None, returned=False):
-    """The mean with weights, and with `returned` their sum.
+    """Return the mean with weights.
 
-    Raises ValueError if the weights fit neither the shape of `a` nor its `axis`.
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: all elements.
+      weights: what each element counts, of the shape of `a` or of its axis; None: 1.
+      returned: whether to return also the sum of the weights.
     """
     x = floating(a)
     if axis is not None and not isinstance(axis, int):
@@ -150,19 +235,40 @@ def average(a, axis=None, weights=None, returned=False):
 
 @public
 def nansum(a, axis=None, dtype=None, keepdims=False):
-    """The sum, where NaN counts as 0."""
+    """Return the sum along axes, where NaN counts as 0.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype to compute in; None: that of `a`.
+      keepdims: whether the axes stay, with size 1.
+    """
     return sum(_without_nan(a, 0), axis, dtype, keepdims)
 
 
 @public
 def nanprod(a, axis=None, dtype=None, keepdims=False):
-    """The product, where NaN counts as 1."""
+    """Return the product along axes, where NaN counts as 1.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype to compute in; None: that of `a`.
+      keepdims: whether the axes stay, with size 1.
+    """
     return prod(_without_nan(a, 1), axis, dtype, keepdims)
 
 
 @public
 def nanmean(a, axis=None, dtype=None, keepdims=None):
-    """The mean of the elements that are not NaN."""
+    """Return the mean of the elements that are not NaN.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+      dtype: the dtype to compute in; None: that of `a`.
+      keepdims: whether the axes stay, with size 1.
+    """
     x = tensor(a)
     if x.dtype == tf.bool or x.dtype.is_integer:
         return mean(x, axis, dtype, keepdims=keepdims)
@@ -182,19 +288,36 @@ def _without_nan(a, value):
 
 @public
 def count_nonzero(a, axis=None):
-    """The number of elements that are not zero."""
+    """Return the number of elements that are not zero.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes; None: all.
+    """
     return tf.math.count_nonzero(tensor(a), axis)
 
 
 @public
 def cumsum(a, axis=None, dtype=None):
-    """The running sum along `axis`; without one, of all elements in a row."""
+    """Return the running sum along an axis.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: all elements in a row.
+      dtype: the dtype to compute in; None: that of `a`, small integers as 64 bits.
+    """
     return _running(tf.cumsum, a, axis, dtype)
 
 
 @public
 def cumprod(a, axis=None, dtype=None):
-    """The running product along `axis`; without one, of all elements in a row."""
+    """Return the running product along an axis.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: all elements in a row.
+      dtype: the dtype to compute in; None: that of `a`, small integers as 64 bits.
+    """
     return _running(tf.math.cumprod, a, axis, dtype)
 
 
@@ -206,13 +329,23 @@ def _running(function, a, axis, dtype):
 
 @public
 def argmax(a, axis=None):
-    """The index of the largest element along `axis`; without one, of all elements in a row."""
+    """Return the index of the largest element along an axis.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: of all elements in a row.
+    """
     return _index(tf.argmax, a, axis)
 
 
 @public
 def argmin(a, axis=None):
-    """The index of the smallest element along `axis`; without one, of all elements in a row."""
+    """Return the index of the smallest element along an axis.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis; None: of all elements in a row.
+    """
     return _index(tf.argmin, a, axis)
 
 

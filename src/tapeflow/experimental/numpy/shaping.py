@@ -11,9 +11,12 @@ from tapeflow.experimental.numpy.arrays import array, promoted, tensor
 
 @public
 def reshape(a, newshape, order="C"):
-    """`a` in another shape, of which one size may be -1, read row by row ("C") or column by column ("F").
+    """Return an array in another shape.
 
-    Raises ValueError for another order.
+    Args:
+      a: an array, or what makes one.
+      newshape: the sizes, one of which may be -1.
+      order: "C" for reading row by row, "F" for column by column.
     """
     if order not in ("C", "F"):
         raise ValueError(f"Unsupported order argument {order}")
@@ -32,7 +35,12 @@ def ravel(a):
 
 @public
 def flatten(a, order="C"):
-    """The elements in one axis, row by row, or column by column with "F". Raises ValueError for other orders."""
+    """Return the elements in one axis.
+
+    Args:
+      a: an array, or what makes one.
+      order: "C" for row by row, "F" for column by column; ValueError for others.
+    """
     if order not in ("C", "A", "K", "F"):
         raise ValueError("order can only be C, A, K (all row major) or F (column major).")
     return reshape(a, [-1], "F" if order == "F" else "C")
@@ -40,25 +48,45 @@ def flatten(a, order="C"):
 
 @public
 def expand_dims(a, axis):
-    """`a` with a new axis of size 1."""
+    """Return an array with a new axis of size 1.
+
+    Args:
+      a: an array, or what makes one.
+      axis: where the new axis is.
+    """
     return tf.expand_dims(tensor(a), axis)
 
 
 @public
 def squeeze(a, axis=None):
-    """`a` without its axes of size 1, or without `axis`."""
+    """Return an array without axes of size 1.
+
+    Args:
+      a: an array, or what makes one.
+      axis: the axis, or a tuple of axes, to remove; None: all of size 1.
+    """
     return tf.squeeze(tensor(a), axis)
 
 
 @public
 def transpose(a, axes=None):
-    """`a` with its axes permuted, by default reversed."""
+    """Return an array with its axes permuted.
+
+    Args:
+      a: an array, or what makes one.
+      axes: the order of the axes; None: reversed.
+    """
     return tf.transpose(tensor(a), axes)
 
 
 @public
 def swapaxes(a, axis1, axis2):
-    """`a` with two axes exchanged."""
+    """Return an array with two axes exchanged.
+
+    Args:
+      a: an array, or what makes one.
+      axis1, axis2: the axes.
+    """
     x = tensor(a)
     order = list(range(len(x.shape)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
@@ -67,7 +95,13 @@ def swapaxes(a, axis1, axis2):
 
 @public
 def moveaxis(a, source, destination):
-    """`a` with axes moved; the others keep their order. Raises ValueError if their numbers differ."""
+    """Return an array with axes moved; the others keep their order.
+
+    Args:
+      a: an array, or what makes one.
+      source: the axis, or a list of those, to move.
+      destination: where they go, as many; else ValueError is raised.
+    """
     x = tensor(a)
     rank = len(x.shape)
     source = [s % rank for s in ([source] if isinstance(source, int) else source)]
@@ -84,13 +118,23 @@ def moveaxis(a, source, destination):
 
 @public
 def broadcast_to(array, shape):
-    """`array` repeated to `shape`."""
+    """Return an array repeated to a shape.
+
+    Args:
+      array: an array, or what makes one.
+      shape: the shape, an int or a tuple of ints.
+    """
     return tf.broadcast_to(tensor(array), shape)
 
 
 @public
 def broadcast_arrays(*args, **kwargs):
-    """All arguments in their common shape. Raises ValueError for `subok=True` and TypeError for other arguments."""
+    """Return arrays in their common shape.
+
+    Args:
+      *args: arrays that broadcast.
+      **kwargs: `subok`, which must be False; ValueError for that and for others.
+    """
     if kwargs.pop("subok", False):
         raise ValueError("subok=True is not supported.")
     if kwargs:
@@ -140,7 +184,12 @@ def _listed(arrays):
 
 @public
 def concatenate(arys, axis=0):
-    """Arrays one after the other along `axis`; of their elements, with None."""
+    """Return arrays one after the other along an axis.
+
+    Args:
+      arys: a list of arrays, which are promoted to one dtype.
+      axis: the axis; None: all elements in a row.
+    """
     arrays = promoted(*_listed(arys))
     if axis is None:
         return tf.concat([tf.reshape(x, [-1]) for x in arrays], 0)
@@ -149,7 +198,12 @@ def concatenate(arys, axis=0):
 
 @public
 def stack(arrays, axis=0):
-    """Arrays of one shape along a new axis."""
+    """Return arrays of one shape along a new axis.
+
+    Args:
+      arrays: a list of arrays, which are promoted to one dtype.
+      axis: where the new axis is.
+    """
     return tf.stack(promoted(*_listed(arrays)), axis)
 
 
@@ -178,7 +232,13 @@ def dstack(tup):
 
 @public
 def append(arr, values, axis=None):
-    """`values` behind `arr`; both are made one row where there is no axis."""
+    """Return an array with values behind it.
+
+    Args:
+      arr: the array.
+      values: the values, of the same rank where there is an axis.
+      axis: along which they are joined; None: both are made one row.
+    """
     if axis is None:
         return concatenate([ravel(arr), ravel(values)])
     return concatenate([arr, values], axis)
@@ -186,7 +246,13 @@ def append(arr, values, axis=None):
 
 @public
 def split(ary, indices_or_sections, axis=0):
-    """Equal parts along `axis`, or those between indices."""
+    """Return parts along an axis.
+
+    Args:
+      ary: an array, or what makes one.
+      indices_or_sections: the number of equal parts, or the indices where to cut.
+      axis: the axis.
+    """
     x = tensor(ary)
     if isinstance(indices_or_sections, int):
         return tf.split(x, indices_or_sections, axis)
@@ -200,26 +266,46 @@ def split(ary, indices_or_sections, axis=0):
 
 @public
 def hsplit(ary, indices_or_sections):
-    """Parts along the second axis, or the only one."""
+    """Return parts along the second axis, or the only one.
+
+    Args:
+      ary: an array, or what makes one.
+      indices_or_sections: the number of equal parts, or the indices where to cut.
+    """
     x = tensor(ary)
     return split(x, indices_or_sections, 0 if len(x.shape) == 1 else 1)
 
 
 @public
 def vsplit(ary, indices_or_sections):
-    """Parts along the first axis."""
+    """Return parts along the first axis.
+
+    Args:
+      ary: an array, or what makes one.
+      indices_or_sections: the number of equal parts, or the indices where to cut.
+    """
     return split(ary, indices_or_sections, 0)
 
 
 @public
 def dsplit(ary, indices_or_sections):
-    """Parts along the third axis."""
+    """Return parts along the third axis.
+
+    Args:
+      ary: an array, or what makes one.
+      indices_or_sections: the number of equal parts, or the indices where to cut.
+    """
     return split(ary, indices_or_sections, 2)
 
 
 @public
 def tile(a, reps):
-    """`a` repeated along each axis; missing axes and numbers count as 1."""
+    """Return an array repeated as a whole.
+
+    Args:
+      a: an array, or what makes one.
+      reps: how often along each axis; missing axes and numbers count as 1.
+    """
     x = tensor(a)
     reps = [reps] if isinstance(reps, int) else list(reps)
     rank = max(len(x.shape), len(reps))
@@ -229,13 +315,25 @@ def tile(a, reps):
 
 @public
 def repeat(a, repeats, axis=None):
-    """Each element repeated along `axis`, or of all in a row."""
+    """Return an array with each element repeated.
+
+    Args:
+      a: an array, or what makes one.
+      repeats: how often, an int or one for each element.
+      axis: the axis; None: all elements in a row.
+    """
     return tf.repeat(tensor(a), repeats, axis)
 
 
 @public
 def roll(a, shift, axis=None):
-    """Elements shifted around, along `axis` or in a row."""
+    """Return an array with its elements shifted around.
+
+    Args:
+      a: an array, or what makes one.
+      shift: by how many places, an int or one for each axis.
+      axis: the axis, or a tuple of axes; None: all elements in a row.
+    """
     x = tensor(a)
     if axis is None:
         return tf.reshape(tf.roll(tf.reshape(x, [-1]), shift, 0), tf.shape(x))
@@ -244,7 +342,12 @@ def roll(a, shift, axis=None):
 
 @public
 def flip(m, axis=None):
-    """Elements in reverse order along `axis`, or along all axes."""
+    """Return elements in reverse order.
+
+    Args:
+      m: an array, or what makes one.
+      axis: the axis; None: all.
+    """
     x = tensor(m)
     if axis is None:
         return tf.reverse(x, tf.range(len(x.shape)))
@@ -265,7 +368,13 @@ def fliplr(m):
 
 @public
 def rot90(m, k=1, axes=(0, 1)):
-    """`m` turned k times by 90 degrees, from the first of `axes` towards the second."""
+    """Return an array turned by right angles in the plane of two axes.
+
+    Args:
+      m: an array of two axes or more.
+      k: how many times by 90 degrees.
+      axes: the two axes: from the first towards the second.
+    """
     x = tensor(m)
     a, b = (axis % len(x.shape) for axis in axes)
     k %= 4
@@ -279,9 +388,13 @@ def rot90(m, k=1, axes=(0, 1)):
 
 @public
 def pad(array, pad_width, mode, **kwargs):
-    """`array` with borders: of `constant_values`, or by "reflect" or "symmetric" mirrored.
+    """Return an array with elements added at its borders.
 
-    Raises ValueError for another mode.
+    Args:
+      array: an array, or what makes one.
+      pad_width: how many before and after each axis: a list of pairs.
+      mode: "constant", "reflect" or "symmetric".
+      **kwargs: `constant_values`, for "constant" (0).
     """
     if mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(f"Unsupported padding mode: {mode}")
@@ -293,7 +406,14 @@ def pad(array, pad_width, mode, **kwargs):
 
 @public
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    """The diagonal of the matrices in two axes, as the last axis."""
+    """Return the diagonal of the matrices in two axes, as the last axis.
+
+    Args:
+      a: an array of two axes or more.
+      offset: which diagonal: 0 is the main one, positive numbers are above it.
+      axis1: the axis of rows.
+      axis2: the axis of columns.
+    """
     x = tensor(a)
     if (axis1, axis2) != (-2, -1):
         x = moveaxis(x, (axis1, axis2), (-2, -1))
@@ -305,13 +425,23 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 
 @public
 def tril(m, k=0):
-    """The lower triangles, up to the k-th diagonal; zeros elsewhere."""
+    """Return lower triangles; zeros elsewhere.
+
+    Args:
+      m: an array of two axes or more.
+      k: the last diagonal that is kept: 0 is the main one, positive numbers are above it.
+    """
     return _triangle(m, k, lambda row, column: column <= row + k)
 
 
 @public
 def triu(m, k=0):
-    """The upper triangles, from the k-th diagonal; zeros elsewhere."""
+    """Return upper triangles; zeros elsewhere.
+
+    Args:
+      m: an array of two axes or more.
+      k: the first diagonal that is kept: 0 is the main one, positive numbers are above it.
+    """
     return _triangle(m, k, lambda row, column: column >= row + k)
 
 

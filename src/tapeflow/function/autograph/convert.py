@@ -269,9 +269,18 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 def to_graph(
     entity: Any, recursive: bool = True, experimental_optional_features: Any = None
 ) -> Any:
-    """The converted function; of a method, the function with its `self`.
+    """Convert a function, so that control flow that depends on tensors goes into the graph.
 
-    Raises ConversionError where `entity` has no code or cannot be converted.
+    Args:
+      entity: a function or method.
+      recursive: whether the functions that it calls are converted also.
+      experimental_optional_features: `tf.autograph.experimental.Feature`s (optional).
+
+    Returns:
+      The converted function; of a method, the function with its `self`.
+
+    Raises:
+      ConversionError: where it has no code or cannot be converted.
     """
     f = entity.__func__ if isinstance(entity, MethodType) else entity
     try:
@@ -294,7 +303,19 @@ def to_graph(
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of the converted function. Raises ConversionError as `to_graph` does."""
+    """Return the source of a function as AutoGraph converts it.
+
+    Args:
+      entity: a function or method.
+      recursive: not used: what the function calls is converted when it runs.
+      experimental_optional_features: `tf.autograph.experimental.Feature`s (optional).
+
+    Returns:
+      A str.
+
+    Raises:
+      ConversionError: where it has no code or cannot be converted.
+    """
     f = entity.__func__ if isinstance(entity, MethodType) else entity
     if not isinstance(f, FunctionType):
         return to_graph(entity)  # says what is wrong

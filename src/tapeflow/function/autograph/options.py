@@ -42,9 +42,13 @@ def set_loop_options(
     maximum_iterations: Any = None,
     shape_invariants: Any = None,
 ) -> None:
-    """Options of the loop in whose body it is called; the arguments are those of `tf.while_loop`.
+    """Set options of the loop in whose body it is called; outside of a loop that goes into the graph it does nothing.
 
-    `shape_invariants` is a list of pairs (variable, shape). Outside of a loop that goes into the graph it does nothing.
+    Args:
+      parallel_iterations: as of `tf.while_loop`.
+      swap_memory: as of `tf.while_loop`.
+      maximum_iterations: after how many rounds the loop ends at last.
+      shape_invariants: a list of pairs (variable, shape), of the shapes that variables keep.
     """
 
 

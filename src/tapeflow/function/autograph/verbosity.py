@@ -13,7 +13,12 @@ _to_stdout = hasattr(sys, "ps1")
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Sets how much is logged, 0 (nothing but warnings) to 10; takes precedence over `AUTOGRAPH_VERBOSITY`."""
+    """Set how much AutoGraph logs; it takes precedence over the environment's `AUTOGRAPH_VERBOSITY`.
+
+    Args:
+      level: from 0 (nothing but warnings) to 10.
+      alsologtostdout: whether to print it also.
+    """
     global _level, _to_stdout
     _level, _to_stdout = level, alsologtostdout
 
