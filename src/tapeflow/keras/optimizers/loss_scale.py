@@ -23,11 +23,18 @@ from tapeflow.train.trackable import look_again, waiting
 class LossScaleOptimizer(Optimizer):
     """Scales losses, unscales gradients, and skips updates by gradients that are not finite.
 
+    Half-precision gradients of scaled losses do not vanish. `fit` does so by itself under the policy "mixed_float16".
+
     Args:
       inner_optimizer: the optimizer that updates variables.
-      initial_scale: the scale at first; halved at every update that is skipped.
-      dynamic_growth_steps: the number of updates in a row after which the scale doubles.
+      initial_scale: the scale at first, halved at every update that is skipped; None for 2^15.
+      dynamic_growth_steps: the number of updates in a row after which the scale doubles; None for 2000.
+      name: the prefix of the names of the variables that the optimizer makes.
       dynamic: False keeps the scale as it is.
+      **kwargs: `optimizer`, the name that Keras 2 has for the first argument, and arguments of `Optimizer`.
+
+    Raises:
+      TypeError: for an `inner_optimizer` that is no optimizer, or scales losses itself.
     """
 
     def __init__(
