@@ -63,8 +63,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
         which makes the learning rate fall as 1 / (1 + decay * iterations), and `lr`, the old name of `learning_rate`.
 
     Raises:
-      TypeError: for other arguments.
-      ValueError: for negative numbers, and both kinds of clipping by norms.
+      ValueError: for other arguments (TypeError under Keras 2), negative numbers, and both kinds of clipping by
+        norms.
     """
 
     def __init__(self, name, **kwargs):
