@@ -36,14 +36,26 @@ def model_to_dot(
     show_trainable=False,
     **kwargs,
 ):
-    """A picture of the layers of a model and how they are connected, each below what it reads.
+    """Draw the layers of a model and how they are connected, each below what it reads.
 
     Args:
+      model: the model.
+      show_shapes: whether output shapes are shown.
+      show_dtype: whether dtypes are shown.
+      show_layer_names: whether the layers' names are shown.
       rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
+      expand_nested: whether the layers of models inside are drawn.
       dpi: accepted; the picture is of lines, which have no dots.
+      subgraph: must be False: a picture is no part of another one.
+      show_layer_activations: whether activation functions are shown.
+      show_trainable: whether it is shown which layers are trainable.
+      **kwargs: none.
 
-    Raises ValueError for another direction, for `subgraph` (a picture is no part of another one) and for unknown
-    arguments.
+    Returns:
+      A picture, which notebooks show; its text is SVG.
+
+    Raises:
+      ValueError: for another direction, for `subgraph`, and for unknown arguments.
     """
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
@@ -69,9 +81,26 @@ def plot_model(
     show_trainable=False,
     **kwargs,
 ):
-    """Writes a picture of a model to a file as SVG (also where another ending is asked for), and returns it.
+    """Write a picture of a model to a file as SVG, also where another ending is asked for.
 
-    Raises ValueError for a model that is not built.
+    Args:
+      model: the model, which is built.
+      to_file: the file; None for none.
+      show_shapes: whether output shapes are shown.
+      show_dtype: whether dtypes are shown.
+      show_layer_names: whether the layers' names are shown.
+      rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
+      expand_nested: whether the layers of models inside are drawn.
+      dpi: accepted; the picture is of lines, which have no dots.
+      show_layer_activations: whether activation functions are shown.
+      show_trainable: whether it is shown which layers are trainable.
+      **kwargs: `subgraph`, as that of `model_to_dot`.
+
+    Returns:
+      The picture, which notebooks show.
+
+    Raises:
+      ValueError: for a model that is not built.
     """
     if not model.built:
         raise ValueError(
