@@ -41,7 +41,13 @@ class CommunicationOptions:
 
 @dataclass
 class RunOptions:
-    """How `Strategy.run` runs."""
+    """How `Strategy.run` runs; none of it changes results.
+
+    Args:
+      experimental_enable_dynamic_batch_size: whether sizes of batches may change.
+      experimental_bucketizing_dynamic_shape: whether changing sizes are rounded up.
+      experimental_xla_options: options of the compiler, or None.
+    """
 
     experimental_enable_dynamic_batch_size: bool = True
     experimental_bucketizing_dynamic_shape: bool = False

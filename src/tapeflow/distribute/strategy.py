@@ -39,7 +39,13 @@ __all__ = [
 
 
 class ReplicaContext:
-    """What a replica knows of itself, and how it meets the others."""
+    """What a replica knows of itself, and how it meets the others.
+
+    Args:
+      strategy: the strategy that it belongs to.
+      replica_id_in_sync_group: its number.
+      merge: how values of all replicas meet; None where there is one.
+    """
 
     def __init__(self, strategy: Any, replica_id_in_sync_group: int, merge: Any = None):
         self._strategy, self._id, self._merge = strategy, replica_id_in_sync_group, merge
@@ -137,7 +143,8 @@ class Strategy:
     """Runs a function on several devices, each with its share of the data. Make one of its subclasses.
 
     Args:
-      devices: names, one for each replica.
+      devices: names, one for each replica; None for one.
+      extended: a `StrategyExtended` of another package's strategy, or None.
     """
 
     def __init__(self, devices: Any = None, extended: Any = None):
@@ -305,7 +312,12 @@ class Strategy:
 
 
 class ValueContext:
-    """For which replica a value is made."""
+    """For which replica a value is made.
+
+    Args:
+      replica_id_in_sync_group: the number of the replica.
+      num_replicas_in_sync: how many there are.
+    """
 
     def __init__(self, replica_id_in_sync_group: int = 0, num_replicas_in_sync: int = 1):
         self.replica_id_in_sync_group = replica_id_in_sync_group
@@ -313,7 +325,11 @@ class ValueContext:
 
 
 class StrategyExtended:
-    """What authors of libraries ask a strategy."""
+    """What authors of libraries ask a strategy.
+
+    Args:
+      strategy: the strategy.
+    """
 
     def __init__(self, strategy: Any):
         self._strategy = strategy

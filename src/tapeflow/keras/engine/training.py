@@ -466,7 +466,7 @@ class Training:
         Raises:
           ValueError: before `compile` (RuntimeError under Keras 2), and for data that do not fit.
 
-        >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model = tf.keras.Sequential([tf.keras.Input(shape=(1,)), tf.keras.layers.Dense(1)])
         >>> model.compile(optimizer=tf.keras.optimizers.SGD(0.1), loss="mse")
         >>> x, y = np.array([[0.0], [1.0]]), np.array([[1.0], [3.0]])
         >>> history = model.fit(x, y, epochs=200, verbose=0)
