@@ -59,7 +59,7 @@ def make_saveable_from_iterator(iterator, external_state_policy=None):
     """Make an object that lets a `tf.train.Saver` keep where an iterator of a graph is.
 
     Args:
-      iterator: the iterator.
+      iterator: an iterator of a graph.
       external_state_policy: "warn", "ignore", "fail" or None; all of the state is kept in any case.
 
     Returns:

@@ -20,7 +20,7 @@ class DatasetInitializer(_Initializer):
     """Fills a table from a dataset of (key, value) pairs of scalars.
 
     Args:
-      dataset: the dataset.
+      dataset: a `tf.data.Dataset`.
 
     Raises:
       ValueError: for a dataset of other elements.
@@ -61,7 +61,7 @@ def table_from_dataset(
     """Make a table of the (key, value) pairs of a dataset.
 
     Args:
-      dataset: the dataset.
+      dataset: a `tf.data.Dataset`.
       num_oov_buckets: to how many numbers behind the values other keys are hashed; values are int64 then.
       vocab_size: how many elements are used; None for all.
       default_value: the value of keys that are not in the table, where there are no buckets.
@@ -118,7 +118,7 @@ def index_table_from_dataset(
     """Make a table from the elements of a dataset, scalars, to their numbers; see `table_from_dataset`.
 
     Args:
-      dataset: the dataset.
+      dataset: a `tf.data.Dataset`.
       num_oov_buckets: to how many numbers behind the values other keys are hashed; values are int64 then.
       vocab_size: how many elements are used; None for all.
       default_value: the number of keys that are not in the table, where there are no buckets.

@@ -147,7 +147,7 @@ def at(dataset, index):
     """Find an element of a dataset by its number.
 
     Args:
-      dataset: the dataset.
+      dataset: a `tf.data.Dataset`.
       index: the number, from 0.
 
     Returns:
@@ -473,7 +473,7 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
     """Write the elements of a dataset to a directory; see `Dataset.save`.
 
     Args:
-      dataset: the dataset.
+      dataset: a `tf.data.Dataset`.
       path: the directory.
       compression: "GZIP", or None for none, for which also "AUTO" and "SNAPPY" stand.
       shard_func: a function of an element that gives the number of its file, an int64 scalar; None for one file.

@@ -42,7 +42,7 @@ class PerWorkerValues:
     """A value for each worker.
 
     Args:
-      values: the values.
+      values: the workers' values, in their order.
     """
 
     def __init__(self, values: Any):

@@ -21,7 +21,16 @@ class CommunicationImplementation(enum.Enum):
 
 @dataclass(init=False)
 class CommunicationOptions:
-    """How values travel between machines."""
+    """How values travel between machines; with one process, none of it counts.
+
+    Args:
+      bytes_per_pack: how many bytes travel together; 0 for any.
+      timeout_seconds: after how long to give up; None for never.
+      implementation: a `CommunicationImplementation`, or its name.
+
+    Raises:
+      ValueError: for a negative number of bytes, and an unknown name.
+    """
 
     bytes_per_pack: int
     timeout_seconds: float | None

@@ -295,7 +295,7 @@ def log_softmax(x, axis=-1):
 
     Args:
       x: a tensor, or what can be converted to one.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       A tensor of the shape of x.

@@ -194,7 +194,7 @@ def argmax(x, axis=-1):
 
     Args:
       x: a tensor.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       An int64 tensor without that axis.
@@ -208,7 +208,7 @@ def argmin(x, axis=-1):
 
     Args:
       x: a tensor.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       An int64 tensor without that axis.
@@ -222,7 +222,7 @@ def cumsum(x, axis=0):
 
     Args:
       x: a tensor.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       A tensor of the shape of x.
@@ -236,7 +236,7 @@ def cumprod(x, axis=0):
 
     Args:
       x: a tensor.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       A tensor of the shape of x.

@@ -62,7 +62,7 @@ def squeeze(x, axis):
 
     Args:
       x: a tensor, or what can be converted to one.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       A tensor of one axis less.
@@ -91,7 +91,7 @@ def repeat_elements(x, rep, axis):
     Args:
       x: a tensor, or what can be converted to one.
       rep: how often.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       A tensor, whose axis is `rep` times as long.
@@ -311,7 +311,7 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
     Args:
       shape: the shape of the result.
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation.
       dtype: its dtype; None for `keras.config.floatx()`.
       seed: an integer; None for other numbers each time.
@@ -345,7 +345,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
     Args:
       shape: the shape of the result.
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation.
       dtype: its dtype; None for `keras.config.floatx()`.
       seed: an integer; None for other numbers each time.
@@ -361,7 +361,7 @@ def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None)
 
     Args:
       shape: its shape.
-      mean: the mean.
+      mean: the mean of the distribution.
       scale: the standard deviation.
       dtype: its dtype; None for `keras.config.floatx()`.
       name: its name.

@@ -260,7 +260,7 @@ def cast(x, dtype):
 
     Args:
       x: a tensor, or what can be converted to one.
-      dtype: the dtype.
+      dtype: the dtype, or its name.
 
     Returns:
       A tensor.

@@ -38,7 +38,7 @@ def export_saved_model(
     """Write a model as a SavedModel.
 
     Args:
-      model: the model.
+      model: a `keras.Model`.
       saved_model_path: the folder.
       custom_objects: classes and functions by the names that the model's config has for them.
       as_text: whether the graph is written as text.

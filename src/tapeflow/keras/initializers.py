@@ -177,7 +177,7 @@ class RandomNormal(_Random):
     """Random numbers with a normal distribution.
 
     Args:
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation.
       seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
         (under Keras 2 every call draws other numbers).
@@ -198,7 +198,7 @@ class TruncatedNormal(RandomNormal):
     """Random numbers with a normal distribution; those more than two standard deviations from the mean are drawn again.
 
     Args:
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation, before this.
       seed: an integer for the same numbers at every call, or a `keras.random.SeedGenerator`; None draws an integer
         (under Keras 2 every call draws other numbers).
@@ -540,7 +540,7 @@ class random_normal_initializer(RandomNormal):
     """`tf.random_normal_initializer`: draws again at every call, whichever Keras there is.
 
     Args:
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation.
       seed: an integer for the same numbers at every call; None for others each time.
     """

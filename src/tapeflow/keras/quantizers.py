@@ -172,7 +172,7 @@ def quantize_and_dequantize(inputs, scale, quantized_dtype, compute_dtype):
 
     Args:
       inputs: floats.
-      scale: the scale.
+      scale: what they are divided by before rounding, and multiplied by after.
       quantized_dtype: the smaller dtype.
       compute_dtype: the dtype of the result.
 

@@ -58,9 +58,15 @@ class SeedGenerator:
     Args:
       seed: the first seed, an int; by default one that Python's `random` gives.
       name: the name of the generator.
+      **kwargs: `backend`, which changes nothing.
 
     Raises:
-      ValueError: if `seed` is not an int.
+      ValueError: if `seed` is not an int, and for other arguments.
+
+    >>> generator = tf.keras.random.SeedGenerator(7)
+    >>> a, b = tf.keras.random.uniform([2], seed=generator), tf.keras.random.uniform([2], seed=generator)
+    >>> bool(tf.reduce_all(a == b))
+    False
     """
 
     def __init__(self, seed=None, name=None, **kwargs):
@@ -154,7 +160,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
     Args:
       shape: the shape of the result.
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation.
       dtype: a floating dtype; None for `keras.config.floatx()`.
       seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
@@ -176,7 +182,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
     Args:
       shape: the shape of the result.
-      mean: the mean.
+      mean: the mean of the distribution.
       stddev: the standard deviation, before numbers are left out.
       dtype: a floating dtype; None for `keras.config.floatx()`.
       seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
@@ -296,7 +302,7 @@ def shuffle(x, axis=0, seed=None):
 
     Args:
       x: a tensor.
-      axis: the axis.
+      axis: the axis, an integer.
       seed: an int, which always gives the same numbers, a `SeedGenerator`, or None for a global one.
 
     Returns:

@@ -266,7 +266,7 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
 
     Args:
       image: images of any shape.
-      dtype: the dtype.
+      dtype: the dtype, or its name.
       saturate: whether values that do not fit become the nearest that do.
       name: the name of the operation in a graph.
 

@@ -202,7 +202,7 @@ class Layer(Connections, Protocol, Tracked):
         """Compute the mask of the outputs.
 
         Args:
-          inputs: the inputs.
+          inputs: the inputs of the call.
           mask: their mask, or None.
 
         Returns:

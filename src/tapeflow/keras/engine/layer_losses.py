@@ -57,7 +57,12 @@ class LayerLosses:
         return list(seen.values())
 
     def add_update(self, updates, inputs=None):
-        """Runs updates that are functions. In a graph of 1.x, what they add waits in `updates`."""
+        """Run updates that are functions. In a graph of 1.x, what they add waits in `updates`.
+
+        Args:
+          updates: a function without arguments, an operation, or a list of these.
+          inputs: accepted as in Keras 2.
+        """
         graph = current_graph()
         waits = graph is not None and not graph.building_function
         for update in nest.flatten(updates):

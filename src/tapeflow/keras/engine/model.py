@@ -220,6 +220,10 @@ class Model(Training, Layer):
           config: an `Int8QuantizationConfig`, or None for the default one.
           filters: which layers, by a regular expression that their names match, a list of these, or a function of a
             layer; None for all.
+          **kwargs: `type_check`, as in Keras 3.
+
+        Raises:
+          ValueError: for other arguments.
         """
         if kwargs.pop("type_check", True) and kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")

@@ -25,7 +25,7 @@ def save_model(
     """Save a model with its weights and its optimizer.
 
     Args:
-      model: the model.
+      model: a `keras.Model`.
       filepath: the file, whose name says the format: `.keras`, or `.h5` and `.hdf5` for HDF5 (functional and
         Sequential models only). Other names are folders of a SavedModel.
       overwrite: whether a file that exists is replaced without asking.

@@ -97,7 +97,7 @@ def clone_model(model, input_tensors=None, clone_function=None):
     """Make a model of new layers with new weights, made as those of a functional or Sequential model are.
 
     Args:
-      model: the model.
+      model: a `keras.Model`.
       input_tensors: symbolic tensors for its inputs; None for new ones.
       clone_function: a function of a layer that gives the new one; None for a layer of the same config.
 

@@ -67,7 +67,15 @@ class Loss(Bounded):
         return settings.floatx() if self._dtype is None else self._dtype.name
 
     def call(self, y_true, y_pred):
-        """The loss of every example."""
+        """Compute the loss of every example. Subclasses define it.
+
+        Args:
+          y_true: labels.
+          y_pred: predictions.
+
+        Returns:
+          One number per example.
+        """
         raise TypeError(f"{type(self).__name__} must define call(y_true, y_pred)")
 
     def __call__(self, y_true, y_pred, sample_weight=None):
@@ -95,7 +103,7 @@ class LossFunctionWrapper(Loss):
 
     Args:
       fn: a function of labels and predictions that gives one number per example.
-      reduction: "sum_over_batch_size" (the mean), "sum", or None for one number per example; see `Loss`.
+      reduction: "sum_over_batch_size" for the mean, "sum", or None for one number per example; see `Loss`.
       name: a name for messages and results; that of the function by default.
       dtype: of the computation and the result; None for `keras.config.floatx()`.
       **kwargs: further arguments of the function.

@@ -135,7 +135,11 @@ class Metric(Tracked):
         return self.add_weight(name, shape, initializer=initializer, dtype=dtype)
 
     def update_state(self, *args, **kwargs):
-        """Takes a batch into account."""
+        """Take a batch into account. Subclasses define it, mostly for `y_true, y_pred, sample_weight=None`.
+
+        Args:
+          *args, **kwargs: what the metric is made of.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define update_state")
 
     def result(self):
@@ -174,7 +178,15 @@ class Metric(Tracked):
         return result
 
     def stateless_update_state(self, metric_variables, *args, **kwargs):
-        """The values that the variables have after an update from these values; changes no variable."""
+        """Compute the values that the variables have after an update; changes no variable.
+
+        Args:
+          metric_variables: their values before it.
+          *args, **kwargs: the arguments of `update_state`.
+
+        Returns:
+          A list of values.
+        """
         return self._with_values(
             metric_variables, lambda: [v.read_value() for v in self._updated(args, kwargs)]
         )

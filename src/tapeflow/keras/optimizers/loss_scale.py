@@ -111,7 +111,17 @@ class LossScaleOptimizer(Optimizer):
         return [None if g is None else _times(g, 1.0 / scale) for g in grads]
 
     def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
-        """As those of Optimizer, of the scaled loss."""
+        """Compute the gradients of the scaled loss, as `Optimizer.compute_gradients`.
+
+        Args:
+          loss: a function without arguments, or a tensor computed under `tape`.
+          var_list: the variables, a list or a function that gives one.
+          grad_loss: the gradient that the loss itself has; None for 1.
+          tape: the tape under which a tensor was computed.
+
+        Returns:
+          A list of (gradient, variable) pairs.
+        """
         if tape is None:
             pairs = self.inner_optimizer.compute_gradients(
                 self.scale_loss(loss), var_list, grad_loss
@@ -135,7 +145,17 @@ class LossScaleOptimizer(Optimizer):
     def apply_gradients(
         self, grads_and_vars, name=None, experimental_aggregate_gradients=True, **kwargs
     ):
-        """Unscales the gradients and applies them, or skips them and halves the scale if any is not finite."""
+        """Unscale gradients and apply them, or skip them and halve the scale if any is not finite.
+
+        Args:
+          grads_and_vars: (gradient, variable) pairs of the scaled loss.
+          name: accepted as in Keras 2.
+          experimental_aggregate_gradients: accepted as in Keras 2.
+          **kwargs: accepted as in Keras 2.
+
+        Returns:
+          `iterations` of the inner optimizer.
+        """
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
@@ -212,7 +232,15 @@ class LossScaleOptimizer(Optimizer):
                 *self.inner_optimizer.weights]  # fmt: skip
 
     def get_slot(self, var, slot_name):
-        """A slot variable of the inner optimizer."""
+        """Find a slot variable of the inner optimizer.
+
+        Args:
+          var: the variable.
+          slot_name: the name of the slot.
+
+        Returns:
+          The slot variable.
+        """
         return self.inner_optimizer.get_slot(var, slot_name)
 
     def get_slot_names(self):

@@ -555,7 +555,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
         Args:
           gradient: its gradient.
-          variable: the variable.
+          variable: the variable to change.
           learning_rate: accepted as in Keras 3; the rate is the optimizer's own.
         """
         self._apply_dense(gradient, variable)
@@ -646,7 +646,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Set a variable.
 
         Args:
-          variable: the variable.
+          variable: the variable to change.
           value: its new value.
         """
         variable.assign(value)
@@ -655,7 +655,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Add to a variable.
 
         Args:
-          variable: the variable.
+          variable: the variable to change.
           value: what is added.
         """
         variable.assign_add(value)
@@ -664,7 +664,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Subtract from a variable.
 
         Args:
-          variable: the variable.
+          variable: the variable to change.
           value: what is subtracted.
         """
         variable.assign_sub(value)

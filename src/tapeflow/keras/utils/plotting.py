@@ -39,7 +39,7 @@ def model_to_dot(
     """Draw the layers of a model and how they are connected, each below what it reads.
 
     Args:
-      model: the model.
+      model: a `keras.Model`.
       show_shapes: whether output shapes are shown.
       show_dtype: whether dtypes are shown.
       show_layer_names: whether the layers' names are shown.

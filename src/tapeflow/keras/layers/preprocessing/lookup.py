@@ -136,9 +136,14 @@ class IndexLookup(AdaptiveLayer):
         return len(self._tokens) + self._token_start()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Sets the vocabulary from a list, an array or a file with one token per line.
+        """Set the vocabulary.
 
-        Raises ValueError for an empty one, repeated tokens, and special tokens in the wrong place.
+        Args:
+          vocabulary: a list, an array or a file with one token per line; it may begin with the special tokens.
+          idf_weights: the inverse document frequency of each token, for "tf_idf".
+
+        Raises:
+          ValueError: for an empty one, repeated tokens, and special tokens in the wrong place.
         """
         if self.output_mode == "tf_idf" and idf_weights is None:
             raise ValueError("`idf_weights` must be set if output_mode is 'tf_idf'.")
@@ -257,7 +262,16 @@ class IndexLookup(AdaptiveLayer):
         attributes["_documents"] = 0
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns the vocabulary from data: an array, or the batches of a dataset."""
+        """Learn the vocabulary from data, the most frequent tokens first.
+
+        Args:
+          data: an array, a tensor or a list, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        Raises:
+          ValueError: for a layer whose vocabulary was given.
+        """
         if isinstance(data, (list, tuple)) or (
             isinstance(data, np.ndarray) or hasattr(data, "numpy")
         ):

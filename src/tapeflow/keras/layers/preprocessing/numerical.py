@@ -132,7 +132,16 @@ class Normalization(AdaptiveLayer):
         return as_tensor(np.broadcast_to(value, self._broadcast).copy(), self._compute_dtype_object)
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns mean and variance from an array, or the batches of a dataset."""
+        """Learn mean and variance from data.
+
+        Args:
+          data: an array, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        Raises:
+          ValueError: for a layer whose statistics were given.
+        """
         if self.input_mean is not None:
             raise ValueError(
                 "Cannot `adapt` a Normalization layer that is initialized with static `mean` and "
@@ -247,7 +256,16 @@ class Discretization(AdaptiveLayer):
         return "int32" if self.output_mode == "int" else self.compute_dtype
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns the boundaries of `num_bins` bins from data."""
+        """Learn the boundaries of `num_bins` bins from data.
+
+        Args:
+          data: an array, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        Raises:
+          ValueError: for a layer whose boundaries were given.
+        """
         if self.num_bins is None:
             raise ValueError(
                 "Cannot adapt a Discretization layer that has been initialized with `bin_boundaries`, "

@@ -150,11 +150,30 @@ class TextVectorization(AdaptiveLayer):
         return self._lookup_layer.vocabulary_size()
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Sets the words."""
+        """Set the words.
+
+        Args:
+          vocabulary: a list, an array or a file with one word per line.
+          idf_weights: the inverse document frequency of each word, for "tf_idf".
+
+        Raises:
+          ValueError: for an empty one, and repeated words.
+        """
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns the words from an array or list of strings, or the batches of a dataset."""
+        """Learn the words from data, the most frequent first.
+
+        Args:
+          data: an array or a list of strings, or batches: a dataset or another iterable.
+          batch_size: accepted as in Keras; arrays are one batch.
+          steps: how many batches are looked at; None for all.
+
+        >>> layer = tf.keras.layers.TextVectorization()
+        >>> layer.adapt(["a cat", "a dog", "a cat sleeps"])
+        >>> layer.get_vocabulary()[:4]
+        ['', '[UNK]', 'a', 'cat']
+        """
         self.reset_state()
         for batch in batches_of(data, steps):
             self.update_state(batch)

@@ -121,7 +121,17 @@ class RNN(Layer):
         self.reset_states()
 
     def inner_loop(self, sequence, initial_state, mask, training=False):
-        """(last output, all outputs, final states) of the cell over a sequence."""
+        """Run the cell over a sequence.
+
+        Args:
+          sequence: the inputs, `(batch, steps, ...)`.
+          initial_state: the states of the first step.
+          mask: which steps count, a bool tensor `(batch, steps)`, or None.
+          training: whether the model is being trained.
+
+        Returns:
+          (last output, all outputs, final states).
+        """
         step, sequence = self._step_function(sequence, training, 0)
         return rnn(
             step,

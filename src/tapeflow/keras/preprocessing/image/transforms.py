@@ -295,7 +295,7 @@ def flip_axis(x, axis):
 
     Args:
       x: an array.
-      axis: the axis.
+      axis: the axis, an integer.
 
     Returns:
       An array.
