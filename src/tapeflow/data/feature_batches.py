@@ -73,14 +73,14 @@ def make_batched_features_dataset(
     label_key=None,
     reader_args=None,
     num_epochs=None,
-    shuffle=True,
+    shuffle: bool = True,
     shuffle_buffer_size=10000,
     shuffle_seed=None,
     prefetch_buffer_size=None,
     reader_num_threads=None,
     parser_num_threads=None,
-    sloppy_ordering=False,
-    drop_final_batch=False,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
 ):
     """Make batches of the parsed features of files of `Example` messages.
 

@@ -231,9 +231,9 @@ def bucket_by_sequence_length(
     bucket_batch_sizes,
     padded_shapes=None,
     padding_values=None,
-    pad_to_bucket_boundary=False,
-    no_padding=False,
-    drop_remainder=False,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
 ):
     """Make a transformation: see `Dataset.bucket_by_sequence_length`.
 
@@ -340,7 +340,7 @@ def map_and_batch(
     map_func,
     batch_size,
     num_parallel_batches=None,
-    drop_remainder=False,
+    drop_remainder: bool = False,
     num_parallel_calls=None,
 ):
     """Make a transformation: map, then batch. An error in an element is one of its whole batch.
@@ -382,7 +382,7 @@ def parallel_interleave(
     map_func,
     cycle_length,
     block_length=1,
-    sloppy=False,
+    sloppy: bool = False,
     buffer_output_elements=None,
     prefetch_input_elements=None,
 ):
@@ -427,7 +427,7 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
-def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
+def dense_to_ragged_batch(batch_size, drop_remainder: bool = False, row_splits_dtype=dtypes.int64):
     """Make a transformation: see `Dataset.ragged_batch`.
 
     Args:
@@ -454,7 +454,7 @@ def dense_to_sparse_batch(batch_size, row_shape):
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
-def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+def snapshot(path, compression: str = "AUTO", reader_func=None, shard_func=None):
     """Make a transformation: see `Dataset.snapshot`.
 
     Args:
@@ -514,7 +514,7 @@ def prefetch_to_device(device, buffer_size=None):
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
-def copy_to_device(target_device, source_device="/cpu:0"):
+def copy_to_device(target_device, source_device: str = "/cpu:0"):
     """Make a transformation that does nothing: elements are on the only device there is.
 
     Args:
@@ -532,7 +532,7 @@ def copy_to_device(target_device, source_device="/cpu:0"):
     return lambda dataset: dataset
 
 
-def pad_to_cardinality(cardinality, mask_key="valid"):
+def pad_to_cardinality(cardinality, mask_key: str = "valid"):
     """Make a transformation of datasets of dicts: fill up with elements of zeros, and mark those that are real.
 
     Args:
@@ -583,7 +583,7 @@ def from_variant(variant, structure):
     return leaves.from_tensors(element.DatasetSpec(structure), [variant])
 
 
-def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False):
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset: bool = False):
     """Take elements from datasets that are chosen at random; see `Dataset.sample_from_datasets`.
 
     Args:

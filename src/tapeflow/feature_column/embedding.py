@@ -88,13 +88,13 @@ class EmbeddingColumn(
 def embedding_column(
     categorical_column,
     dimension,
-    combiner="mean",
+    combiner: str = "mean",
     initializer=None,
     ckpt_to_load_from=None,
     tensor_name_in_ckpt=None,
     max_norm=None,
-    trainable=True,
-    use_safe_embedding_lookup=True,
+    trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ):
     """Make a dense column of trained vectors for the categories of a column.
 

@@ -164,14 +164,14 @@ def require_graph() -> None:
 def shared_embeddings(
     categorical_columns,
     dimension,
-    combiner="mean",
+    combiner: str = "mean",
     initializer=None,
     shared_embedding_collection_name=None,
     ckpt_to_load_from=None,
     tensor_name_in_ckpt=None,
     max_norm=None,
-    trainable=True,
-    use_safe_embedding_lookup=True,
+    trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ):
     """Make an `embedding_column` of each of several columns, all with the same vectors.
 

@@ -61,7 +61,7 @@ def _convolve(x, kernel, strides, padding, data_format, dilation_rate, rank):
 
 
 @computes_tensors
-def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def conv1d(x, kernel, strides=1, padding: str = "valid", data_format=None, dilation_rate=1):
     """Convolve sequences.
 
     Args:
@@ -88,7 +88,7 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
 
 
 @computes_tensors
-def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+def conv2d(x, kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)):
     """Convolve images.
 
     Args:
@@ -110,7 +110,7 @@ def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilatio
 
 @computes_tensors
 def conv3d(
-    x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)
+    x, kernel, strides=(1, 1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1, 1)
 ):
     """Convolve volumes.
 
@@ -133,7 +133,7 @@ def conv3d(
 
 @computes_tensors
 def conv2d_transpose(
-    x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+    x, kernel, output_shape, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
 ):
     """Compute the gradient of a convolution of images.
 
@@ -169,7 +169,7 @@ def conv2d_transpose(
 
 @computes_tensors
 def depthwise_conv2d(
-    x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+    x, depthwise_kernel, strides=(1, 1), padding: str = "valid", data_format=None, dilation_rate=(1, 1)
 ):
     """Convolve each channel of images by kernels of its own.
 
@@ -201,7 +201,7 @@ def separable_conv1d(
     depthwise_kernel,
     pointwise_kernel,
     strides=1,
-    padding="valid",
+    padding: str = "valid",
     data_format=None,
     dilation_rate=1,
 ):
@@ -238,7 +238,7 @@ def separable_conv2d(
     depthwise_kernel,
     pointwise_kernel,
     strides=(1, 1),
-    padding="valid",
+    padding: str = "valid",
     data_format=None,
     dilation_rate=(1, 1),
 ):
@@ -285,7 +285,7 @@ def _pool(x, pool_size, strides, padding, data_format, pool_mode, rank):
 
 
 @computes_tensors
-def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
+def pool2d(x, pool_size, strides=(1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
     """Reduce windows of images to their largest value or their mean.
 
     Args:
@@ -306,7 +306,7 @@ def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool
 
 
 @computes_tensors
-def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
+def pool3d(x, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format=None, pool_mode: str = "max"):
     """Reduce windows of volumes to their largest value or their mean.
 
     Args:
@@ -388,7 +388,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 @computes_tensors
-def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
+def resize_images(x, height_factor, width_factor, data_format, interpolation: str = "nearest"):
     """Enlarge images by whole numbers.
 
     Args:

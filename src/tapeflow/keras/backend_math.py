@@ -358,7 +358,7 @@ def result_type(*dtypes_given):
     return np.result_type(*(dtypes.as_dtype(n).as_numpy_dtype for n in names)).name
 
 
-def print_tensor(x, message="", summarize=3):
+def print_tensor(x, message: str = "", summarize=3):
     """Print a tensor when it is computed.
 
     Args:
@@ -507,7 +507,7 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     return nn_batch_normalization(x, *parts, epsilon), mean, variance
 
 
-def map_fn(fn, elems, name=None, dtype=None):
+def map_fn(fn, elems, name: str | None = None, dtype=None):
     """Apply a function to every element along the first axis.
 
     Args:
@@ -522,7 +522,7 @@ def map_fn(fn, elems, name=None, dtype=None):
     return mapping.map_fn(fn, elems, dtype=dtype)
 
 
-def foldl(fn, elems, initializer=None, name=None):
+def foldl(fn, elems, initializer=None, name: str | None = None):
     """Combine elements by fn(so far, element) from the first element to the last.
 
     Args:
@@ -537,7 +537,7 @@ def foldl(fn, elems, initializer=None, name=None):
     return mapping.foldl(fn, elems, initializer=initializer)
 
 
-def foldr(fn, elems, initializer=None, name=None):
+def foldr(fn, elems, initializer=None, name: str | None = None):
     """Combine elements by fn(so far, element) from the last element to the first.
 
     Args:
@@ -581,7 +581,7 @@ def _clipped(output, from_logits, softmax):
 
 @computes_tensors
 def binary_focal_crossentropy(
-    target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False
+    target, output, apply_class_balancing: bool = False, alpha=0.25, gamma=2.0, from_logits: bool = False
 ):
     """Compute the binary crossentropy of each element, with less weight on what is predicted well.
 
@@ -607,7 +607,7 @@ def binary_focal_crossentropy(
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1
+    target, output, alpha=0.25, gamma=2.0, from_logits: bool = False, axis=-1
 ):
     """Compute the categorical crossentropy with less weight on what is predicted well.
 
@@ -681,7 +681,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 @computes_tensors
-def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
+def ctc_decode(y_pred, input_length, greedy: bool = True, beam_width=100, top_paths=1):
     """Find the label sequences that probabilities over time say; the last class is the blank.
 
     Args:

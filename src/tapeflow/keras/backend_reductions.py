@@ -39,7 +39,7 @@ def _number(x):
 
 
 @computes_tensors
-def sum(x, axis=None, keepdims=False):
+def sum(x, axis=None, keepdims: bool = False):
     """Sum numbers along axes.
 
     Args:
@@ -54,7 +54,7 @@ def sum(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def prod(x, axis=None, keepdims=False):
+def prod(x, axis=None, keepdims: bool = False):
     """Multiply numbers along axes.
 
     Args:
@@ -69,7 +69,7 @@ def prod(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def mean(x, axis=None, keepdims=False):
+def mean(x, axis=None, keepdims: bool = False):
     """Compute the mean along axes; of bools as floats.
 
     Args:
@@ -84,7 +84,7 @@ def mean(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def var(x, axis=None, keepdims=False):
+def var(x, axis=None, keepdims: bool = False):
     """Compute the variance along axes; of bools as floats.
 
     Args:
@@ -99,7 +99,7 @@ def var(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def std(x, axis=None, keepdims=False):
+def std(x, axis=None, keepdims: bool = False):
     """Compute the standard deviation along axes; of bools as floats.
 
     Args:
@@ -114,7 +114,7 @@ def std(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def max(x, axis=None, keepdims=False):
+def max(x, axis=None, keepdims: bool = False):
     """Find the largest number along axes.
 
     Args:
@@ -129,7 +129,7 @@ def max(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def min(x, axis=None, keepdims=False):
+def min(x, axis=None, keepdims: bool = False):
     """Find the smallest number along axes.
 
     Args:
@@ -144,7 +144,7 @@ def min(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def any(x, axis=None, keepdims=False):
+def any(x, axis=None, keepdims: bool = False):
     """Compute whether any element along axes is true.
 
     Args:
@@ -159,7 +159,7 @@ def any(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def all(x, axis=None, keepdims=False):
+def all(x, axis=None, keepdims: bool = False):
     """Compute whether all elements along axes are true.
 
     Args:
@@ -174,7 +174,7 @@ def all(x, axis=None, keepdims=False):
 
 
 @computes_tensors
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(x, axis=None, keepdims: bool = False):
     """Compute log(sum(exp(x))) along axes, without overflow.
 
     Args:

@@ -254,7 +254,7 @@ def in_top_k(predictions, targets, k):
 
 
 @computes_tensors
-def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def categorical_crossentropy(target, output, from_logits: bool = False, axis=-1):
     """Compute the cross-entropy of one-hot labels; see `keras.losses.categorical_crossentropy`.
 
     Args:
@@ -270,7 +270,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 
 @computes_tensors
-def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, ignore_class=None):
+def sparse_categorical_crossentropy(target, output, from_logits: bool = False, axis=-1, ignore_class=None):
     """Compute the cross-entropy of class numbers; see `keras.losses.sparse_categorical_crossentropy`.
 
     Args:
@@ -287,7 +287,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, 
 
 
 @computes_tensors
-def binary_crossentropy(target, output, from_logits=False):
+def binary_crossentropy(target, output, from_logits: bool = False):
     """Compute the binary cross-entropy of every element.
 
     Args:
@@ -356,7 +356,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     return truncated_normal_numbers(shape, mean, stddev, settings.default_dtype(dtype), seed)
 
 
-def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
+def random_normal_variable(shape, mean, scale, dtype=None, name: str | None = None, seed=None):
     """Make a variable of normal random numbers.
 
     Args:
@@ -373,7 +373,7 @@ def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None)
     return variable(random_normal(shape, mean, scale, dtype, seed), dtype, name)
 
 
-def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
+def random_uniform_variable(shape, low, high, dtype=None, name: str | None = None, seed=None):
     """Make a variable of uniform random numbers on [low, high).
 
     Args:

@@ -29,7 +29,7 @@ from tapeflow.ops.tensor_diagonal import eye as eye_of
 from tapeflow.ops.variable import Variable
 
 
-def variable(value, dtype=None, name=None, constraint=None):
+def variable(value, dtype=None, name: str | None = None, constraint=None):
     """Make a variable.
 
     Args:
@@ -46,7 +46,7 @@ def variable(value, dtype=None, name=None, constraint=None):
     )
 
 
-def zeros(shape, dtype=None, name=None):
+def zeros(shape, dtype=None, name: str | None = None):
     """Make a variable of zeros.
 
     Args:
@@ -60,7 +60,7 @@ def zeros(shape, dtype=None, name=None):
     return variable(zeros_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def ones(shape, dtype=None, name=None):
+def ones(shape, dtype=None, name: str | None = None):
     """Make a variable of ones.
 
     Args:
@@ -74,7 +74,7 @@ def ones(shape, dtype=None, name=None):
     return variable(ones_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def eye(size, dtype=None, name=None):
+def eye(size, dtype=None, name: str | None = None):
     """Make a variable that is the identity matrix.
 
     Args:
@@ -89,7 +89,7 @@ def eye(size, dtype=None, name=None):
 
 
 @computes_tensors
-def zeros_like(x, dtype=None, name=None):
+def zeros_like(x, dtype=None, name: str | None = None):
     """Make zeros in the shape of a tensor.
 
     Args:
@@ -104,7 +104,7 @@ def zeros_like(x, dtype=None, name=None):
 
 
 @computes_tensors
-def ones_like(x, dtype=None, name=None):
+def ones_like(x, dtype=None, name: str | None = None):
     """Make ones in the shape of a tensor.
 
     Args:

@@ -275,7 +275,9 @@ def _(dy, x, low, high, **attrs):
 
 
 @tensor_function
-def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_args(
+    inputs, min=-6, max=6, num_bits=8, narrow_range: bool = False, name: str | None = None
+):
     """Clamp numbers to [min, max] and round them to one of 2 ** num_bits numbers, of which zero is one.
 
     Args:
@@ -294,7 +296,7 @@ def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range
 
 @tensor_function
 def fake_quant_with_min_max_args_gradient(
-    gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None
+    gradients, inputs, min=-6, max=6, num_bits=8, narrow_range: bool = False, name: str | None = None
 ):
     """Compute the gradient of `fake_quant_with_min_max_args`: that of a clamp.
 
@@ -316,7 +318,7 @@ def fake_quant_with_min_max_args_gradient(
 
 
 @tensor_function
-def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None):
     """Clamp and round numbers as `fake_quant_with_min_max_args`, with limits that are tensors, and learn.
 
     Args:
@@ -335,7 +337,7 @@ def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=Fals
 
 @tensor_function
 def fake_quant_with_min_max_vars_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
+    gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
 ):
     """Compute the gradients of `fake_quant_with_min_max_vars`.
 
@@ -356,7 +358,7 @@ def fake_quant_with_min_max_vars_gradient(
 
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel(
-    inputs, min, max, num_bits=8, narrow_range=False, name=None
+    inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
 ):
     """Clamp and round numbers as `fake_quant_with_min_max_vars`, with limits for each channel, the last dimension.
 
@@ -376,7 +378,7 @@ def fake_quant_with_min_max_vars_per_channel(
 
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
+    gradients, inputs, min, max, num_bits=8, narrow_range: bool = False, name: str | None = None
 ):
     """Compute the gradients of `fake_quant_with_min_max_vars_per_channel`.
 

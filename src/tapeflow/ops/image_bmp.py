@@ -39,7 +39,7 @@ DecodeBmp.gradient(None)
 
 
 @tensor_function
-def decode_bmp(contents, channels=0, name=None):
+def decode_bmp(contents, channels=0, name: str | None = None):
     """Decode a BMP.
 
     Args:

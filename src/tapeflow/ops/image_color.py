@@ -261,7 +261,7 @@ def hsv_to_rgb(images, name=None):
 
 
 @tensor_function
-def convert_image_dtype(image, dtype, saturate=False, name=None):
+def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None = None):
     """Convert images to another dtype, scaled: floating point stands for [0, 1], integers for [0, their maximum].
 
     Args:
@@ -374,7 +374,7 @@ def adjust_gamma(image, gamma=1, gain=1):
 
 
 @tensor_function
-def adjust_hue(image, delta, name=None):
+def adjust_hue(image, delta, name: str | None = None):
     """Turn the hue of RGB images.
 
     Args:
@@ -395,7 +395,7 @@ def adjust_hue(image, delta, name=None):
 
 
 @tensor_function
-def adjust_saturation(image, saturation_factor, name=None):
+def adjust_saturation(image, saturation_factor, name: str | None = None):
     """Multiply the saturation of RGB images.
 
     Args:

@@ -350,7 +350,7 @@ def _(grads, image, boxes, box_ind, method):
 
 @tensor_function
 def crop_and_resize(
-    image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None
+    image, boxes, box_indices, crop_size, method: str = "bilinear", extrapolation_value=0.0, name: str | None = None
 ):
     """Cut boxes out of images, and resize each to one size.
 
@@ -489,7 +489,7 @@ def _count(size, taps, step, hole, padding):
 
 
 @tensor_function
-def extract_patches(images, sizes, strides, rates, padding, name=None):
+def extract_patches(images, sizes, strides, rates, padding, name: str | None = None):
     """Flatten what a window sees of images into the depth, at each of its positions.
 
     Args:
@@ -639,8 +639,9 @@ ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
 
 @tensor_function
 def extract_glimpse(
-    input, size, offsets, centered=True, normalized=True, noise="uniform", name=None
-):
+    input, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
+    name: str | None = None,
+):  # fmt: skip
     """Cut a window out of each image, at a place of its own.
 
     Args:

@@ -113,7 +113,7 @@ DecodeImage.gradient(None)
 
 
 @tensor_function
-def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
+def decode_image(contents, channels=None, dtype=dtypes.uint8, name: str | None = None, expand_animations: bool = True):
     """Decode an image of any of the formats: BMP, GIF, JPEG, PNG, WebP.
 
     Values are integers of uint8 or uint16, in [0, 1] of a floating dtype, and those of uint16 scaled to the range of

@@ -72,7 +72,7 @@ def transpose(image, name=None):
 
 
 @tensor_function
-def rot90(image, k=1, name=None):
+def rot90(image, k=1, name: str | None = None):
     """Turn images counter-clockwise by 90 degrees, `k` times.
 
     Args:
@@ -399,9 +399,9 @@ def resize(
     images,
     size,
     method=ResizeMethod.BILINEAR,
-    preserve_aspect_ratio=False,
-    antialias=False,
-    name=None,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
 ):
     """Resize images to `[height, width]`.
 
@@ -515,7 +515,9 @@ def _resize_with_pad(image, height, width, resizer):
 
 
 @tensor_function
-def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):  # fmt: skip
+def resize_with_pad(
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+):
     """Resize images in proportion to fit into a size, and pad them evenly with zeros to it.
 
     Args:

@@ -219,11 +219,11 @@ def decode_jpeg(
     contents,
     channels=0,
     ratio=1,
-    fancy_upscaling=True,
-    try_recover_truncated=False,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
     acceptable_fraction=1,
-    dct_method="",
-    name=None,
+    dct_method: str = "",
+    name: str | None = None,
 ):
     """Decode a JPEG.
 
@@ -253,11 +253,11 @@ def decode_and_crop_jpeg(
     crop_window,
     channels=0,
     ratio=1,
-    fancy_upscaling=True,
-    try_recover_truncated=False,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
     acceptable_fraction=1,
-    dct_method="",
-    name=None,
+    dct_method: str = "",
+    name: str | None = None,
 ):
     """Decode a window of a JPEG.
 
@@ -285,16 +285,16 @@ def decode_and_crop_jpeg(
 @tensor_function
 def encode_jpeg(
     image,
-    format="",
+    format: str = "",
     quality=95,
-    progressive=False,
-    optimize_size=False,
-    chroma_downsampling=True,
-    density_unit="in",
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
     x_density=300,
     y_density=300,
-    xmp_metadata="",
-    name=None,
+    xmp_metadata: str = "",
+    name: str | None = None,
 ):
     """Encode an image as JPEG.
 
@@ -329,7 +329,7 @@ def is_jpeg(contents, name=None):
 
 
 @tensor_function
-def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
+def extract_jpeg_shape(contents, output_type=dtypes.int32, name: str | None = None):
     """Read the shape of a JPEG, without decoding it.
 
     Args:
@@ -344,7 +344,7 @@ def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
 
 
 @tensor_function
-def adjust_jpeg_quality(image, jpeg_quality, dct_method="", name=None):
+def adjust_jpeg_quality(image, jpeg_quality, dct_method: str = "", name: str | None = None):
     """Encode RGB images as JPEG of a quality, and decode them again.
 
     Args:

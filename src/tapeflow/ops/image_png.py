@@ -82,7 +82,7 @@ EncodePng.gradient(None)
 
 
 @tensor_function
-def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
+def decode_png(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
     """Decode a PNG.
 
     Args:
@@ -101,7 +101,7 @@ def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
 
 
 @tensor_function
-def encode_png(image, compression=-1, name=None):
+def encode_png(image, compression=-1, name: str | None = None):
     """Encode images as PNG.
 
     Args:

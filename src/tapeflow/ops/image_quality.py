@@ -94,7 +94,7 @@ def _checked_pair(first, second):
 
 
 @tensor_function
-def psnr(a, b, max_val, name=None):
+def psnr(a, b, max_val, name: str | None = None):
     """Compute the peak signal-to-noise ratio of two images, in decibels.
 
     Args:
@@ -189,7 +189,9 @@ def _fitting(image, size):
 
 
 @tensor_function
-def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):  # fmt: skip
+def ssim(
+    img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map: bool = False
+):
     """Compute the structural similarity of two images: 1 for the same image (Wang et al., 2004).
 
     Args:

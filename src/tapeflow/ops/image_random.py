@@ -329,7 +329,7 @@ def stateless_random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, see
 
 
 @tensor_function
-def stateless_random_crop(value, size, seed, name=None):
+def stateless_random_crop(value, size, seed, name: str | None = None):
     """Cut a window out of a tensor, at a place that depends on the seed only.
 
     Args:

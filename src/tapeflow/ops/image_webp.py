@@ -34,7 +34,7 @@ DecodeWebP.gradient(None)
 
 
 @tensor_function
-def decode_webp(contents, channels=0, dtype=dtypes.uint8, name=None):
+def decode_webp(contents, channels=0, dtype=dtypes.uint8, name: str | None = None):
     """Decode the first frame of a WebP.
 
     Args:

@@ -286,10 +286,10 @@ def quantize(
     min_range,
     max_range,
     T,
-    mode="MIN_COMBINED",
-    round_mode="HALF_AWAY_FROM_ZERO",
-    name=None,
-    narrow_range=False,
+    mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    name: str | None = None,
+    narrow_range: bool = False,
     axis=None,
     ensure_minimum_range=0.01,
 ):
@@ -354,10 +354,10 @@ def dequantize(
     input,
     min_range,
     max_range,
-    mode="MIN_COMBINED",
-    name=None,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
     axis=None,
-    narrow_range=False,
+    narrow_range: bool = False,
     dtype=dtypes.float32,
 ):
     """Compute the floating numbers that quantized ones stand for, if these cover `min_range` to `max_range`.
@@ -387,7 +387,7 @@ def dequantize(
 
 
 @tensor_function
-def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
+def quantized_concat(concat_dim, values, input_mins, input_maxes, name: str | None = None):
     """Join quantized tensors, as numbers of one range.
 
     Args:

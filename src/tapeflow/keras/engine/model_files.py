@@ -19,8 +19,8 @@ _ENDINGS = (".h5", ".hdf5", ".keras")
 
 
 def save_model(
-    model, filepath, overwrite=True, include_optimizer=True, save_format=None, signatures=None,
-    options=None, save_traces=True,
+    model, filepath, overwrite: bool = True, include_optimizer: bool = True, save_format=None, signatures=None,
+    options=None, save_traces: bool = True,
 ):  # fmt: skip
     """Save a model with its weights and its optimizer.
 
@@ -150,7 +150,7 @@ class NoModelError(OSError, ValueError):
     """There is no model in a place from which one is to be loaded."""
 
 
-def load_model(filepath, custom_objects=None, compile=True, options=None, safe_mode=True):
+def load_model(filepath, custom_objects=None, compile: bool = True, options=None, safe_mode: bool = True):
     """Load the model that `save_model` has saved. Python code is never loaded.
 
     Args:

@@ -211,7 +211,7 @@ def log_cosh(y_true, y_pred):
 
 
 @computes_tensors
-def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+def categorical_crossentropy(y_true, y_pred, from_logits: bool = False, label_smoothing=0.0, axis=-1):
     """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits.
 
     Probabilities are divided by their sum, and cut off at `keras.config.epsilon()`.
@@ -246,7 +246,7 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
 
 
 @computes_tensors
-def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_class=None, axis=-1):
+def sparse_categorical_crossentropy(y_true, y_pred, from_logits: bool = False, ignore_class=None, axis=-1):
     """-log of the probability of class y_true; y_pred are probabilities, or logits.
 
     Probabilities are cut off at `keras.config.epsilon()`.
@@ -293,7 +293,7 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
 
 
 @computes_tensors
-def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0.0, axis=-1):
+def binary_crossentropy(y_true, y_pred, from_logits: bool = False, label_smoothing=0.0, axis=-1):
     """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits.
 
     Probabilities are cut off at `keras.config.epsilon()`.

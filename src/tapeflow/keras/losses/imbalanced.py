@@ -33,10 +33,10 @@ from tapeflow.ops.trigonometric import sigmoid
 def binary_focal_crossentropy(
     y_true,
     y_pred,
-    apply_class_balancing=False,
+    apply_class_balancing: bool = False,
     alpha=0.25,
     gamma=2.0,
-    from_logits=False,
+    from_logits: bool = False,
     label_smoothing=0.0,
     axis=-1,
 ):
@@ -77,7 +77,7 @@ def binary_focal_crossentropy(
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, axis=-1
+    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits: bool = False, label_smoothing=0.0, axis=-1
 ):
     """Categorical cross-entropy, each class times alpha (1 - p)^gamma.
 
@@ -168,7 +168,7 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
 
 @computes_tensors
 def circle(
-    y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal=True, gamma=80, margin=0.4
+    y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal: bool = True, gamma=80, margin=0.4
 ):
     """The circle loss (Sun et al. 2020) of embeddings of length 1: equal labels are to be near, different ones apart.
 

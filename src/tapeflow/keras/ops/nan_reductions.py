@@ -38,7 +38,7 @@ def _filled(x, value):
 
 
 @operation
-def nansum(x, axis=None, keepdims=False):
+def nansum(x, axis=None, keepdims: bool = False):
     """Return the sum of what is not NaN along axes.
 
     Args:
@@ -50,7 +50,7 @@ def nansum(x, axis=None, keepdims=False):
 
 
 @operation
-def nanprod(x, axis=None, keepdims=False):
+def nanprod(x, axis=None, keepdims: bool = False):
     """Return the product of what is not NaN along axes.
 
     Args:
@@ -94,7 +94,7 @@ def _extreme(x, axis, keepdims, reduce, least):
 
 
 @operation
-def nanmax(x, axis=None, keepdims=False):
+def nanmax(x, axis=None, keepdims: bool = False):
     """Return the greatest element that is not NaN along axes; NaN where there is none.
 
     Args:
@@ -106,7 +106,7 @@ def nanmax(x, axis=None, keepdims=False):
 
 
 @operation
-def nanmin(x, axis=None, keepdims=False):
+def nanmin(x, axis=None, keepdims: bool = False):
     """Return the least element that is not NaN along axes; NaN where there is none.
 
     Args:
@@ -126,7 +126,7 @@ def _place(x, axis, keepdims, find, least):
 
 
 @operation
-def nanargmax(x, axis=None, keepdims=False):
+def nanargmax(x, axis=None, keepdims: bool = False):
     """Return the index of the first greatest element that is not NaN; -1 where there is none.
 
     Args:
@@ -138,7 +138,7 @@ def nanargmax(x, axis=None, keepdims=False):
 
 
 @operation
-def nanargmin(x, axis=None, keepdims=False):
+def nanargmin(x, axis=None, keepdims: bool = False):
     """Return the index of the first least element that is not NaN; -1 where there is none.
 
     Args:
@@ -155,7 +155,7 @@ def _counted(x, axis, keepdims):
 
 
 @operation
-def nanmean(x, axis=None, keepdims=False):
+def nanmean(x, axis=None, keepdims: bool = False):
     """Return the mean of what is not NaN along axes.
 
     Args:
@@ -168,7 +168,7 @@ def nanmean(x, axis=None, keepdims=False):
 
 
 @operation
-def nanvar(x, axis=None, keepdims=False):
+def nanvar(x, axis=None, keepdims: bool = False):
     """Return the variance of what is not NaN along axes.
 
     Args:
@@ -182,7 +182,7 @@ def nanvar(x, axis=None, keepdims=False):
 
 
 @operation
-def nanstd(x, axis=None, keepdims=False):
+def nanstd(x, axis=None, keepdims: bool = False):
     """Return the standard deviation of what is not NaN along axes.
 
     Args:
@@ -208,7 +208,7 @@ _METHODS = {
 
 
 @operation
-def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+def nanquantile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return the values below which a share `q` of what is not NaN along axes lies.
 
     Args:
@@ -242,7 +242,7 @@ def nanquantile(x, q, axis=None, method="linear", keepdims=False):
 
 
 @operation
-def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
+def nanpercentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return the values below which `q` percent of what is not NaN along axes lie.
 
     Args:
@@ -256,7 +256,7 @@ def nanpercentile(x, q, axis=None, method="linear", keepdims=False):
 
 
 @operation
-def nanmedian(x, axis=None, keepdims=False):
+def nanmedian(x, axis=None, keepdims: bool = False):
     """Return the median of what is not NaN along axes.
 
     Args:

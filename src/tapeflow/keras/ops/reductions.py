@@ -52,7 +52,7 @@ from tapeflow.ops.sorting import sort as tf_sort
 
 
 @operation
-def sum(x, axis=None, keepdims=False):
+def sum(x, axis=None, keepdims: bool = False):
     """Return the sum along axes; small integers are added up in 32 bits.
 
     Args:
@@ -64,7 +64,7 @@ def sum(x, axis=None, keepdims=False):
 
 
 @operation
-def prod(x, axis=None, keepdims=False, dtype=None):
+def prod(x, axis=None, keepdims: bool = False, dtype=None):
     """Return the product along axes; small integers are multiplied in 32 bits.
 
     Args:
@@ -78,7 +78,7 @@ def prod(x, axis=None, keepdims=False, dtype=None):
 
 
 @operation
-def mean(x, axis=None, keepdims=False):
+def mean(x, axis=None, keepdims: bool = False):
     """Return the mean along axes.
 
     Args:
@@ -90,7 +90,7 @@ def mean(x, axis=None, keepdims=False):
 
 
 @operation
-def var(x, axis=None, keepdims=False):
+def var(x, axis=None, keepdims: bool = False):
     """Return the variance along axes.
 
     Args:
@@ -102,7 +102,7 @@ def var(x, axis=None, keepdims=False):
 
 
 @operation
-def std(x, axis=None, keepdims=False):
+def std(x, axis=None, keepdims: bool = False):
     """Return the standard deviation along axes.
 
     Args:
@@ -123,7 +123,7 @@ def _extreme(x, axis, keepdims, initial, reduce, choose):
 
 
 @operation
-def max(x, axis=None, keepdims=False, initial=None):
+def max(x, axis=None, keepdims: bool = False, initial=None):
     """Return the greatest element along axes, at least `initial`.
 
     Args:
@@ -136,7 +136,7 @@ def max(x, axis=None, keepdims=False, initial=None):
 
 
 @operation
-def min(x, axis=None, keepdims=False, initial=None):
+def min(x, axis=None, keepdims: bool = False, initial=None):
     """Return the least element along axes, at most `initial`.
 
     Args:
@@ -149,7 +149,7 @@ def min(x, axis=None, keepdims=False, initial=None):
 
 
 @operation
-def amax(x, axis=None, keepdims=False):
+def amax(x, axis=None, keepdims: bool = False):
     """Return the greatest element along axes.
 
     Args:
@@ -161,7 +161,7 @@ def amax(x, axis=None, keepdims=False):
 
 
 @operation
-def amin(x, axis=None, keepdims=False):
+def amin(x, axis=None, keepdims: bool = False):
     """Return the least element along axes.
 
     Args:
@@ -173,7 +173,7 @@ def amin(x, axis=None, keepdims=False):
 
 
 @operation
-def all(x, axis=None, keepdims=False):
+def all(x, axis=None, keepdims: bool = False):
     """Return whether all elements along axes are true.
 
     Args:
@@ -185,7 +185,7 @@ def all(x, axis=None, keepdims=False):
 
 
 @operation
-def any(x, axis=None, keepdims=False):
+def any(x, axis=None, keepdims: bool = False):
     """Return whether an element along axes is true.
 
     Args:
@@ -208,7 +208,7 @@ def count_nonzero(x, axis=None):
 
 
 @operation
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(x, axis=None, keepdims: bool = False):
     """Return the logarithm of the sum of exp(x) along axes.
 
     Args:
@@ -230,7 +230,7 @@ def _place(x, axis, keepdims, find):
 
 
 @operation
-def argmax(x, axis=None, keepdims=False):
+def argmax(x, axis=None, keepdims: bool = False):
     """Return the index of the first greatest element along an axis, or among all.
 
     Args:
@@ -242,7 +242,7 @@ def argmax(x, axis=None, keepdims=False):
 
 
 @operation
-def argmin(x, axis=None, keepdims=False):
+def argmin(x, axis=None, keepdims: bool = False):
     """Return the index of the first least element along an axis, or among all.
 
     Args:
@@ -304,7 +304,7 @@ def average(x, axis=None, weights=None):
 
 
 @operation
-def ptp(x, axis=None, keepdims=False):
+def ptp(x, axis=None, keepdims: bool = False):
     """Return the greatest minus the least element along axes.
 
     Args:
@@ -317,7 +317,7 @@ def ptp(x, axis=None, keepdims=False):
 
 
 @operation
-def median(x, axis=None, keepdims=False):
+def median(x, axis=None, keepdims: bool = False):
     """Return the element in the middle along axes, or the mean of the two there.
 
     Args:
@@ -329,7 +329,7 @@ def median(x, axis=None, keepdims=False):
 
 
 @operation
-def quantile(x, q, axis=None, method="linear", keepdims=False):
+def quantile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return the elements below which the parts `q` of all along axes are.
 
     Args:
@@ -369,7 +369,7 @@ def quantile(x, q, axis=None, method="linear", keepdims=False):
 
 
 @operation
-def percentile(x, q, axis=None, method="linear", keepdims=False):
+def percentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return `quantile` of q / 100.
 
     Args:
@@ -412,7 +412,7 @@ def sort(x, axis=-1):
 
 
 @operation
-def top_k(x, k, sorted=True):
+def top_k(x, k, sorted: bool = True):
     """Return the `k` greatest elements of the last axis, and their indices.
 
     Args:
@@ -424,7 +424,7 @@ def top_k(x, k, sorted=True):
 
 
 @operation
-def searchsorted(sorted_sequence, values, side="left"):
+def searchsorted(sorted_sequence, values, side: str = "left"):
     """Return where values would be inserted into a sorted vector.
 
     Args:

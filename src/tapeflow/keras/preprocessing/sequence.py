@@ -12,7 +12,7 @@ from tapeflow.keras.utils.sequence import Sequence
 
 
 def pad_sequences(
-    sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0
+    sequences, maxlen=None, dtype="int32", padding: str = "pre", truncating: str = "pre", value=0.0
 ):
     """Make one array of lists of numbers, padded or cut to one length.
 
@@ -101,8 +101,8 @@ def skipgrams(
     vocabulary_size,
     window_size=4,
     negative_samples=1.0,
-    shuffle=True,
-    categorical=False,
+    shuffle: bool = True,
+    categorical: bool = False,
     sampling_table=None,
     seed=None,
 ):

@@ -13,7 +13,7 @@ from tapeflow.core.public import boundaries
 FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
-def text_to_word_sequence(input_text, filters=FILTERS, lower=True, split=" "):
+def text_to_word_sequence(input_text, filters=FILTERS, lower: bool = True, split: str = " "):
     """Split a text into words.
 
     Args:
@@ -33,7 +33,7 @@ def text_to_word_sequence(input_text, filters=FILTERS, lower=True, split=" "):
     return [word for word in text.split(split) if word]
 
 
-def one_hot(input_text, n, filters=FILTERS, lower=True, split=" ", analyzer=None):
+def one_hot(input_text, n, filters=FILTERS, lower: bool = True, split: str = " ", analyzer=None):
     """Map the words of a text to numbers in [1, n), by `hash`, which differs from one run to the next.
 
     Args:
@@ -51,7 +51,7 @@ def one_hot(input_text, n, filters=FILTERS, lower=True, split=" ", analyzer=None
 
 
 def hashing_trick(
-    text, n, hash_function=None, filters=FILTERS, lower=True, split=" ", analyzer=None
+    text, n, hash_function=None, filters=FILTERS, lower: bool = True, split: str = " ", analyzer=None
 ):
     """Map the words of a text to numbers in [1, n), by a function of words.
 

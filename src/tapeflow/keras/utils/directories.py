@@ -29,22 +29,22 @@ def _read(path):
 def image_dataset_from_directory(
     directory,
     labels="inferred",
-    label_mode="int",
+    label_mode: str = "int",
     class_names=None,
-    color_mode="rgb",
+    color_mode: str = "rgb",
     batch_size=32,
     image_size=(256, 256),
-    shuffle=True,
+    shuffle: bool = True,
     seed=None,
     validation_split=None,
     subset=None,
-    interpolation="bilinear",
-    follow_links=False,
-    crop_to_aspect_ratio=False,
-    pad_to_aspect_ratio=False,
+    interpolation: str = "bilinear",
+    follow_links: bool = False,
+    crop_to_aspect_ratio: bool = False,
+    pad_to_aspect_ratio: bool = False,
     data_format=None,
-    format="tf",
-    verbose=True,
+    format: str = "tf",
+    verbose: bool = True,
 ):
     """Make a dataset of the images of a folder, of .bmp, .gif, .jpeg, .jpg and .png files.
 
@@ -109,17 +109,17 @@ def image_dataset_from_directory(
 def text_dataset_from_directory(
     directory,
     labels="inferred",
-    label_mode="int",
+    label_mode: str = "int",
     class_names=None,
     batch_size=32,
     max_length=None,
-    shuffle=True,
+    shuffle: bool = True,
     seed=None,
     validation_split=None,
     subset=None,
-    follow_links=False,
-    format="tf",
-    verbose=True,
+    follow_links: bool = False,
+    format: str = "tf",
+    verbose: bool = True,
 ):
     """Make a dataset of the texts of a folder, of .txt files.
 
@@ -161,18 +161,18 @@ def text_dataset_from_directory(
 def audio_dataset_from_directory(
     directory,
     labels="inferred",
-    label_mode="int",
+    label_mode: str = "int",
     class_names=None,
     batch_size=32,
     sampling_rate=None,
     output_sequence_length=None,
-    ragged=False,
-    shuffle=True,
+    ragged: bool = False,
+    shuffle: bool = True,
     seed=None,
     validation_split=None,
     subset=None,
-    follow_links=False,
-    verbose=True,
+    follow_links: bool = False,
+    verbose: bool = True,
 ):
     """Make a dataset of the sounds of a folder, of .wav files.
 

@@ -25,15 +25,15 @@ class Picture:
 
 def model_to_dot(
     model,
-    show_shapes=False,
-    show_dtype=False,
-    show_layer_names=True,
-    rankdir="TB",
-    expand_nested=False,
+    show_shapes: bool = False,
+    show_dtype: bool = False,
+    show_layer_names: bool = True,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
     dpi=200,
-    subgraph=False,
-    show_layer_activations=False,
-    show_trainable=False,
+    subgraph: bool = False,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
     **kwargs,
 ):
     """Draw the layers of a model and how they are connected, each below what it reads.
@@ -70,15 +70,15 @@ def model_to_dot(
 
 def plot_model(
     model,
-    to_file="model.svg",
-    show_shapes=False,
-    show_dtype=False,
-    show_layer_names=False,
-    rankdir="TB",
-    expand_nested=False,
+    to_file: str = "model.svg",
+    show_shapes: bool = False,
+    show_dtype: bool = False,
+    show_layer_names: bool = False,
+    rankdir: str = "TB",
+    expand_nested: bool = False,
     dpi=200,
-    show_layer_activations=False,
-    show_trainable=False,
+    show_layer_activations: bool = False,
+    show_trainable: bool = False,
     **kwargs,
 ):
     """Write a picture of a model to a file as SVG, also where another ending is asked for.

@@ -18,11 +18,11 @@ def timeseries_dataset_from_array(
     sequence_stride=1,
     sampling_rate=1,
     batch_size=128,
-    shuffle=False,
+    shuffle: bool = False,
     seed=None,
     start_index=None,
     end_index=None,
-    format="tf",
+    format: str = "tf",
 ):
     """Make a dataset of batches of windows of a series, with their targets.
 
@@ -105,7 +105,7 @@ def _spec(shape, values):
     return TensorSpec(shape, values.dtype)
 
 
-def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=None,
+def split_dataset(dataset, left_size=None, right_size=None, shuffle: bool = False, seed=None,
                   preferred_backend=None):  # fmt: skip
     """Split a dataset, or arrays, into two datasets.
 

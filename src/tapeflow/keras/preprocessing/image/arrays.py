@@ -33,7 +33,7 @@ def _format(data_format):
     return data_format
 
 
-def array_to_img(x, data_format=None, scale=True, dtype=None):
+def array_to_img(x, data_format=None, scale: bool = True, dtype=None):
     """Make a Pillow image of an array.
 
     Args:
@@ -96,7 +96,7 @@ def img_to_array(img, data_format=None, dtype=None):
     raise ValueError(f"Unsupported image shape: {x.shape}")
 
 
-def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
+def save_img(path, x, data_format=None, file_format=None, scale: bool = True, **kwargs):
     """Write an array as an image file.
 
     Args:
@@ -117,7 +117,7 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
 
 
 def load_img(
-    path, color_mode="rgb", target_size=None, interpolation="nearest", keep_aspect_ratio=False
+    path, color_mode: str = "rgb", target_size=None, interpolation: str = "nearest", keep_aspect_ratio: bool = False
 ):
     """Read an image file.
 
@@ -174,7 +174,7 @@ def _clipped(numerator, denominator, most):
     return maximum(1, minimum(most, cast(cast(numerator, "float32") / denominator, "int32")))
 
 
-def smart_resize(x, size, interpolation="bilinear", data_format="channels_last", **kwargs):
+def smart_resize(x, size, interpolation: str = "bilinear", data_format: str = "channels_last", **kwargs):
     """Resize images without distortion: they are cut to the shape of the target first.
 
     Args:

@@ -20,7 +20,7 @@ def apply_affine_transform(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     order=1,
 ):
@@ -91,7 +91,7 @@ def random_rotation(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
@@ -121,7 +121,7 @@ def random_shift(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
@@ -152,7 +152,7 @@ def random_shear(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
@@ -181,7 +181,7 @@ def random_zoom(
     row_axis=1,
     col_axis=2,
     channel_axis=0,
-    fill_mode="nearest",
+    fill_mode: str = "nearest",
     cval=0.0,
     interpolation_order=1,
 ):
@@ -243,7 +243,7 @@ def random_channel_shift(x, intensity_range, channel_axis=0):
     return apply_channel_shift(x, intensity, channel_axis=channel_axis)
 
 
-def apply_brightness_shift(x, brightness, scale=True):
+def apply_brightness_shift(x, brightness, scale: bool = True):
     """Make an image brighter or darker.
 
     Args:
@@ -269,7 +269,7 @@ def apply_brightness_shift(x, brightness, scale=True):
     return x
 
 
-def random_brightness(x, brightness_range, scale=True):
+def random_brightness(x, brightness_range, scale: bool = True):
     """Make an image brighter or darker at random.
 
     Args:
